@@ -128,7 +128,7 @@ export interface Cloud extends AsyncDisposable {
    * the file with `external: "later"` first, and with what this answers for a desired state that can be planned. Throws
    * Refused when something is not there. Sends only reads.
    */
-  look(desired: Desired): Promise<ExternalValues>;
+  look(desired: Desired, options?: { readonly newStateOf?: readonly string[] }): Promise<ExternalValues>;
   /** Looks at the service and plans: sends only reads and writes nothing. */
   plan(desired: Desired, request: PlanRequest): Promise<CloudPlan>;
   /**
@@ -162,7 +162,7 @@ export interface Cloud extends AsyncDisposable {
 export function openCloud(settings: Settings, folder: string): Cloud {
   const connection = openConnection(settings, folder);
   const insecureHttp = settings.insecureHttp === true;
-  const openRead = storesFrom(folder, { insecureHttp });
+  const readsWith = (acceptsNewOf?: readonly string[]) => storesFrom(folder, { insecureHttp, acceptsNewOf });
   const openStore = (state: StatePlace, acceptsNew = false): StateStore =>
     typeof state === "string"
       ? openProtectedStore(locationBeside(folder, state), {
@@ -186,7 +186,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     saved?: SavedPlan,
   ): Promise<CloudPlan> {
     const service = await connection.opened();
-    const project = openProject({ files: { desired }, folder, service, store, openRead });
+    const project = openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
     await project.settle(signal ?? new AbortController().signal);
     const prepared = await project.plan(options, { observe: refresh !== false, emit: onEvent, signal });
     const { plan } = prepared;
@@ -214,9 +214,9 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     service: () => connection.service() as Promise<unknown> as Promise<Service>, // programs see none of what it holds
     close: connection.close,
     [Symbol.asyncDispose]: connection.close,
-    async look({ external = { reads: [], lookups: [] } }) {
+    async look({ external = { reads: [], lookups: [] } }, { newStateOf } = {}) {
       const { client } = await connection.opened();
-      const { values, diagnostics } = await fetchExternal(external, client, openRead);
+      const { values, diagnostics } = await fetchExternal(external, client, readsWith(newStateOf));
       if (hasErrors(diagnostics)) throw new Refused(diagnostics);
       return values;
     },

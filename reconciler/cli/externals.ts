@@ -20,7 +20,7 @@ export function projectOfSession({ workspace, service, store, invocation: { flag
     ...{ files: workspace, folder, service, store },
     openRead: storesFrom(folder, {
       insecureHttp: flags["insecure-http"] === true,
-      acceptsNew: flags["new-state"] === true,
+      acceptsNewOf: flags["new-state-of"],
     }),
     refusedRead: ({ state, source }) =>
       refusedState(service.trust, isUrl(state) ? state : resolve(folder, state), given, source),

@@ -123,6 +123,12 @@ export const flagTable = {
     type: "boolean",
     help: "the state was replaced, restored or removed on purpose: what is there now counts, whatever was seen of it before",
   },
+  "new-state-of": {
+    type: "string",
+    multiple: true,
+    value: "STATE",
+    help: "the same of another state, one that `reads:` names or that resources move to; repeatable",
+  },
   "lock-timeout": {
     type: "string",
     value: "DURATION",
@@ -432,6 +438,7 @@ export const placeFlags = [
   "env",
   "state",
   "new-state",
+  "new-state-of",
   "base-url",
   "dialect",
   "var",

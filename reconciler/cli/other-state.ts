@@ -23,7 +23,7 @@ export function openMoving(
   const store = openProtectedStore(location, {
     environment: own ? process.env : environmentOfOther(),
     insecureHttp: flags["insecure-http"] === true,
-    acceptsNew: flags["new-state"] === true,
+    ...(own ? { acceptsNew: flags["new-state"] === true } : { acceptsNewOf: flags["new-state-of"] ?? [] }),
     folder,
   });
   const waitMs = lockTimeoutMs(flags);

@@ -4,7 +4,7 @@
  * a fleet, programs.
  */
 import { asClosed, type Closed, type Desired, isOpen } from "../core/model/desired";
-import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import { type Diagnostic, diagnosticsIn, hasErrors } from "../core/model/diagnostic";
 import type { External, ExternalValues, LookupKind, LookupRequest, Read } from "../core/model/external";
 import { isKind, type Kind } from "../core/model/kinds";
 import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
@@ -118,7 +118,7 @@ export async function fetchExternal(
           severity: "error",
           code: "config/read-failed",
           summary: `the outputs that ${read.name} reads could not be read: ${error instanceof Error ? error.message : String(error)}`,
-          fix: `check reads.${read.name}.state, and that this machine may read it`,
+          fix: wayOn(error) ?? `check reads.${read.name}.state, and that this machine may read it`,
           source: read.source,
         });
       }
@@ -133,6 +133,14 @@ export async function fetchExternal(
     else found.lookups[lookup.name] = answer.attributes;
   }
   return { values: found, diagnostics };
+}
+
+/** What is wrong with a state that is read, where its own fix is the way on; other fixes would change the own state. */
+const saysItsWay: ReadonlySet<string> = new Set(["state/gone", "state/other-state", "state/went-back", "state/newer"]);
+
+function wayOn(error: unknown): string | undefined {
+  const [said] = diagnosticsIn(error) ?? [];
+  return said !== undefined && saysItsWay.has(said.code) ? said.fix : undefined;
 }
 
 const outputNotThere = ({ name, state, source }: Read): Diagnostic => ({

@@ -22,6 +22,8 @@ export interface Memory {
   readonly note?: StateNote;
   /** The user says that what is there now is the state, whatever was seen before. */
   readonly acceptsNew?: boolean;
+  /** The flag with which the user says so. */
+  readonly acceptedBy?: string;
 }
 
 /** The store answers with less than was seen of this state before. */
@@ -32,6 +34,7 @@ export class LessThanSeen extends Error {
     readonly code: "state/gone" | "state/went-back" | "state/other-state",
     readonly seen: StateIdentity,
     summary: string,
+    acceptedBy: string,
   ) {
     super(summary);
     this.diagnostics = [
@@ -40,13 +43,18 @@ export class LessThanSeen extends Error {
         code,
         summary,
         detail: "Nothing was sent and nothing was written.",
-        fix: "look again in a minute, for a proxy, a replica or a cache may answer so for a while; if the state was replaced or removed on purpose: --new-state, which takes what is there now",
+        fix: `look again in a minute, for a proxy, a replica or a cache may answer so for a while; if the state was replaced or removed on purpose: ${acceptedBy}, which takes what is there now`,
       },
     ];
   }
 }
 
-function lessThan(seen: SeenState, now: Exclude<Identified, "newer">, location: string): LessThanSeen | undefined {
+function lessThan(
+  seen: SeenState,
+  now: Exclude<Identified, "newer">,
+  location: string,
+  acceptedBy: string,
+): LessThanSeen | undefined {
   const before = `serial ${seen.serial} of lineage ${seen.lineage}${seen.at === undefined ? "" : `, seen here at ${seen.at}`}`;
   if (now === "unreadable") return undefined;
   if (now === "empty")
@@ -54,18 +62,21 @@ function lessThan(seen: SeenState, now: Exclude<Identified, "newer">, location: 
       "state/gone",
       seen,
       `the state ${location} answers that there is none, and there was one (${before})`,
+      acceptedBy,
     );
   if (now.lineage !== seen.lineage)
     return new LessThanSeen(
       "state/other-state",
       seen,
       `the state ${location} answers with another state (lineage ${now.lineage}) than the one that was there (${before})`,
+      acceptedBy,
     );
   if (now.serial < seen.serial)
     return new LessThanSeen(
       "state/went-back",
       seen,
       `the state ${location} answers with an older state (serial ${now.serial}) than was there (${before})`,
+      acceptedBy,
     );
   return undefined;
 }
@@ -76,7 +87,10 @@ const newerThan = (location: string, read: ReadState): WrittenByNewer =>
     : new WrittenByNewer(`the state ${location}`, read.problem, read.newer?.needs);
 
 /** The store, with every answer held against what was seen of the state before. */
-export function withMemory(store: StateStore, { note, acceptsNew = false }: Memory): StateStore {
+export function withMemory(
+  store: StateStore,
+  { note, acceptsNew = false, acceptedBy = "--new-state" }: Memory,
+): StateStore {
   const { location } = store;
   let seen: SeenState | undefined;
   let isAccepted = !acceptsNew;
@@ -86,7 +100,7 @@ export function withMemory(store: StateStore, { note, acceptsNew = false }: Memo
     if (now === "newer") throw newerThan(location, readState({ snapshot: stored.snapshot, journal: [] }, ""));
     if (isAccepted) {
       seen ??= note?.read();
-      const less = seen === undefined ? undefined : lessThan(seen, now, location);
+      const less = seen === undefined ? undefined : lessThan(seen, now, location, acceptedBy);
       if (less !== undefined) throw less;
     } else if (now === "empty") note?.forget();
     if (now === "unreadable") return stored;

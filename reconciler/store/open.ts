@@ -24,6 +24,8 @@ export interface OpenOptions {
   readonly folder?: string;
   /** What is there now is the state, whatever was seen of it before. */
   readonly acceptsNew?: boolean;
+  /** It is not the state that is worked on, but another one: only these are accepted so. */
+  readonly acceptsNewOf?: readonly string[];
   /** Who remembers what was seen of the state, in place of a note in a folder. */
   readonly note?: StateNote;
 }
@@ -71,29 +73,31 @@ const isFile = (location: string): boolean => !isUrl(location) || /^file:/i.test
 
 /** The store, with its state encrypted if a key is given, and held against what was seen of it before. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
-  const { environment, folder, acceptsNew = false } = options;
+  const { environment, folder, acceptsNewOf } = options;
   const store = protectStore(openStateStore(location, options), environment);
+  const isNamed = acceptsNewOf?.some((one) => one === location || one === store.location);
   // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
   const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(filePath(location)));
   const note =
     options.note ?? (place === undefined ? undefined : stateNote(place, location, store.location, environment));
-  return withMemory(store, { acceptsNew, note });
+  return withMemory(store, {
+    acceptsNew: isNamed ?? options.acceptsNew,
+    acceptedBy: acceptsNewOf === undefined ? undefined : `--new-state-of ${store.location}`,
+    note,
+  });
 }
 
 /** A path is relative to the folder. */
 export const locationBeside = (folder: string, location: string): string =>
   /^[a-z][a-z0-9+.-]*:\/\//i.test(location) || isAbsolute(location) ? location : resolve(folder, location);
 
-/** Opens states by their locations. */
+/** Opens states of others by their locations. */
 export const storesFrom =
-  (
-    folder: string,
-    { insecureHttp, acceptsNew = false }: { readonly insecureHttp: boolean; readonly acceptsNew?: boolean },
-  ) =>
+  (folder: string, { insecureHttp, acceptsNewOf = [] }: Pick<OpenOptions, "insecureHttp" | "acceptsNewOf">) =>
   (location: string): StateStore =>
     openProtectedStore(locationBeside(folder, location), {
       environment: process.env,
       insecureHttp,
-      acceptsNew,
+      acceptsNewOf,
       folder,
     });

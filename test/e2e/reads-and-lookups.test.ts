@@ -74,6 +74,32 @@ describe("reading what is elsewhere", () => {
     expect((await run("app", "plan", "--detailed-exitcode")).exitCode).toBe(0);
   });
 
+  it("a state that was replaced is taken by the flag that names it, and not by the one for the own state", async () => {
+    const own = JSON.parse(here.read("network/reconcile.state.json"));
+    app(80);
+    expect((await run("app", "apply", "-y")).exitCode).toBe(0);
+    here.write(
+      JSON.stringify({ ...own, lineage: "00000000-0000-4000-8000-000000000009" }),
+      "network/reconcile.state.json",
+    );
+    for (const flags of [[], ["--new-state"], ["--new-state-of", "another.json"]]) {
+      const refused = await run("app", "plan", ...flags);
+      expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("answers with another state")]);
+      expect(refused.stderr).not.toMatch(/--new-state[^-]/);
+    }
+    const { stderr } = await run("app", "plan");
+    const [, named = ""] = /--new-state-of (\S+),/.exec(stderr.replaceAll(/\s+/g, " ")) ?? [];
+    const sources = [{ file: "reconcile.yaml", text: here.read("app/reconcile.yaml") }];
+    const { desired } = readDesired(sources, { external: "later" });
+    if (desired === undefined) throw new Error("it cannot be read");
+    const { url: baseUrl } = here.emulator;
+    await using cloud = connect({ baseUrl, token: "ops-token" }, join(here.folder, "app"));
+    await expect(cloud.look(desired)).rejects.toThrow("lineage");
+    expect((await run("app", "plan", "--new-state-of", named)).exitCode).toBe(0);
+    expect((await run("app", "plan", "--detailed-exitcode")).exitCode).toBe(0);
+    await cloud.look(desired, { newStateOf: [named] });
+  });
+
   it("a saved plan holds only while it finds the same there", async () => {
     app(80);
     expect((await run("app", "plan", "--out", "p.plan.json")).exitCode).toBe(0);

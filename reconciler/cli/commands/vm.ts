@@ -1,16 +1,20 @@
 /** `reconcile vm …`: lists VMs, and acts on one in ways that the state does not remember. */
 
+import { canonicalName, mayBeCut } from "../../core/canonical/names";
 import { nothingDesired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
 import { ofKind } from "../../core/model/kinds";
+import { type Live, sight } from "../../core/model/live";
+import { type Intent, isAskedSnapshot, type RecordedVm } from "../../core/model/recorded";
 import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
 import { PermittedPlan } from "../../core/plan/permitted";
 import type { Plan } from "../../core/plan/plan";
 import type { Step, StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
+import { openForWriting } from "../../engine/apply";
 import { openStoredState } from "../../engine/plan";
-import { createRecorder } from "../../engine/recorder";
+import type { Recorder } from "../../engine/recorder";
 import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
 import { assertSameScope, scopeOf } from "../../engine/scope";
@@ -136,18 +140,21 @@ function actOnVm(
       ({ severity, code }) => severity === "error" && code.startsWith("service/"),
     );
     if (hasErrors(unread)) return output.finish({ exitCode: 1, diagnostics: unread });
+    if (session.service.client.can.seesVms !== "never") assertItself(address, record, live);
+    const open = state.intents.get(address);
+    if (action.operation === "vm.snapshot" && open !== undefined) assertSettled(open, action.name);
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };
     const progress = startProgress(output, plan, session.service.timeScale);
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
-      // The state remembers nothing of these actions: the recorder writes nothing to the store.
-      const held = await session.store.lock(commandHolder(invocation.command));
-      const recorder = createRecorder(state, {
-        ...held,
-        append: async () => undefined,
-        replace: async () => undefined,
-      });
-      const report = await runPlan(PermittedPlan.of(plan, noGrants), live, recorder, ports, stop, { id: "" });
+      const { recorder } = await openForWriting(session.store, commandHolder(invocation.command), state.lineage);
+      const permitted = PermittedPlan.of(plan, noGrants);
+      const report = await runPlan(permitted, live, onlyIntents(recorder), ports, stop, { id: "" });
+      // That the image was asked for is remembered until it is there.
+      const isOpen = recorder.state.intents.get(address)?.step === step.id;
+      if (isOpen && report.steps[0]?.result.end === "done")
+        await recorder.record([{ type: "intent", address, intent: null }]);
+      await recorder.close();
       progress.close();
       output.print(runText(report, plan, { colour: output.colour, width: output.width }));
       return output.finish({ exitCode: exitCodeOf(report), run: report, plan, forPrograms: runDiagnostics(report) });
@@ -156,6 +163,52 @@ function actOnVm(
     }
   });
 }
+
+/** Nothing is sent to an id that the service does not show, or shows as another VM. */
+function assertItself(address: string, { id = "", name }: RecordedVm, live: Live): void {
+  const seen = sight(live, "vm", id);
+  if (seen.seen === "gone")
+    throw fail(
+      "plan/gone",
+      `VM ${name} (${id}) is gone: ${seen.because}; nothing was sent`,
+      `reconcile plan shows what becomes of ${address}`,
+    );
+  if (seen.seen === "unobserved")
+    throw fail(
+      "plan/unobserved",
+      `VM ${name} (${id}) could not be looked at: ${seen.reason}; nothing was sent`,
+      seen.fix,
+    );
+  const shown = seen.value.name;
+  if (canonicalName(shown) === canonicalName(name) || mayBeCut(shown, name)) return;
+  throw fail(
+    "plan/other-name",
+    `the service shows ${id} as VM ${shown}, and the state knows it as ${name}; nothing was sent`,
+    `if it is the same VM, reconcile apply gives it back the name of the file, or reconcile drift --accept ${address} and then reconcile apply keep the new one; if it is another one: reconcile state rm ${address}`,
+  );
+}
+
+/** A second request would take the place of what is remembered of the first. */
+function assertSettled(open: Intent, name: string): void {
+  const { address, operation } = open;
+  if (operation === "vm.snapshot" && open.name === name) return;
+  throw fail(
+    "plan/outcome-unknown",
+    `how the ${operation} of ${open.name} ended, sent for ${address} at ${open.sentAt}, is not settled; nothing was sent`,
+    isAskedSnapshot(open)
+      ? `reconcile vm snapshot ${address} --name ${open.name} goes on with it; if it was never made: reconcile state resolve ${address} --not-created`
+      : "reconcile apply goes on with it",
+  );
+}
+
+/** The state remembers nothing of these actions but that an image was asked for, so that none is made twice. */
+const onlyIntents = (recorder: Recorder): Recorder => ({
+  ...recorder,
+  get state() {
+    return recorder.state;
+  },
+  record: (changes) => recorder.record(changes.filter(({ type }) => type === "intent")),
+});
 
 /** Lists what the service shows; where the service has no list of VMs, what the state remembers. */
 function listRecordedVms(invocation: Invocation): Promise<number> {

@@ -146,6 +146,10 @@ export interface Intent {
   readonly image?: string;
 }
 
+/** A person asked for this snapshot, and no change of the plan. */
+export const isAskedSnapshot = ({ operation, step }: Intent): boolean =>
+  operation === "vm.snapshot" && step.endsWith("/snapshot");
+
 /** The same open create, under the address that its resource has by now. */
 export const movedIntent = (intent: Intent, address: Address): Intent => ({
   ...intent,

@@ -9,7 +9,7 @@ import type { Address } from "../model/address";
 import { disksOf } from "../model/disks";
 import { ofKind } from "../model/kinds";
 import type { Live } from "../model/live";
-import { movedIntent, type PlannedChange, type State, type StateChange } from "../model/recorded";
+import { isAskedSnapshot, movedIntent, type PlannedChange, type State, type StateChange } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
 import { vanished } from "./missing";
 import { nextRecord, type ResolveGroup } from "./next-record";
@@ -89,7 +89,10 @@ function endedOrphans(differences: readonly ResourceDifference[], before: State,
 
 /** The change that a snapshot was taken for is done or not wanted any more: no later run has to find that snapshot. */
 function unneededSnapshots(pairs: readonly Pair[], steps: readonly Step[]): StateChange[] {
-  const taken = pairs.filter(({ intent }) => intent?.operation === "vm.snapshot");
+  const taken = pairs.filter(
+    ({ intent, recorded }) =>
+      intent?.operation === "vm.snapshot" && !(isAskedSnapshot(intent) && recorded?.id !== undefined),
+  );
   if (taken.length === 0) return [];
   const wanted = new Set(steps.flatMap((step) => (step.action.operation === "vm.snapshot" ? [step.address] : [])));
   return taken.flatMap(({ address }) => (wanted.has(address) ? [] : [{ type: "intent", address, intent: null }]));

@@ -46,7 +46,8 @@ async function endOfEarlierSnapshot(
   const { clock, timing } = run.ports;
   // A date in the future is of a clock that is wrong, and tells no age.
   const isFresh = (calendarAge(earlier.sentAt, clock.instant()) ?? freshMs) < freshMs;
-  if (images === undefined) return isFresh && earlier.accepted === true ? unlooked(step, id, run) : undefined;
+  if (images === undefined && !isFresh) return undefined;
+  if (images === undefined) return earlier.accepted === true ? unlooked(step, id, run) : nobodyCanLook(earlier);
   if (imageOf(earlier, images) !== undefined) return isFresh ? believed(step, earlier, id, run) : undefined;
   // An accepted snapshot is never sent again by itself.
   if (earlier.accepted === true) return believed(step, earlier, id, run);
@@ -77,6 +78,7 @@ async function takeSnapshot(
   };
   const outcome = await sendAndLook(() => run.ports.client.snapshotVm(id, name, optionsFor(step, run)), look, run);
   if (outcome.status !== "accepted") {
+    if (outcome.status === "unknown" && images === undefined) return nobodyCanLook(intent);
     if (outcome.status !== "unknown") await run.recorder.record([{ type: "intent", address, intent: null }]);
     return failedBy(outcome);
   }
@@ -173,6 +175,14 @@ const unlisted = ({ address }: Step, { name }: Intent, waitedMs: number): StepRe
   code: missing,
   message: `the snapshot was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
   fix: `run the same command again: it looks for the image and takes no second one. If it was never made: reconcile state resolve ${address} --not-created`,
+});
+
+/** Without a list, sending it again may make one more. */
+const nobodyCanLook = ({ address, name, sentAt }: Intent): StepResult => ({
+  end: "unknown",
+  code: "apply/outcome-unknown",
+  message: `outcome unknown: the snapshot ${name} was sent at ${sentAt} and its answer was lost, and this service has no list of images (operations.image.list); repeating it could make a second one`,
+  fix: `look for the image in the service's console; if it was never made: reconcile state resolve ${address} --not-created, and run the same command again`,
 });
 
 const failedImage = ({ address }: Step, { id, status }: LiveImage): StepResult => ({

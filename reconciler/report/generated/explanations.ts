@@ -468,6 +468,10 @@ export const explanations = {
     "means": "A resource that the state knows is gone. Its record is kept among the orphans as missing, and is restored when the service shows the resource again.",
     "todo": "If it still exists, stop and check the credential before applying."
   },
+  "plan/other-name": {
+    "means": "The service shows the id of a VM under another name than the state: it was renamed, or it is another VM. Nothing was sent to it.",
+    "todo": "Look at the VM in the service. The message says what follows in each case."
+  },
   "plan/run-under-way": {
     "means": "Another run holds the lock of the state.",
     "todo": "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it."
@@ -1082,7 +1086,7 @@ export const explanations = {
   },
   "state/gone": {
     "means": "The store answers that there is no state, and this machine saw one there. A proxy, a replica that lags, a cache or a path that was rewritten may answer so; a run on an empty state would make everything a second time.",
-    "todo": "Look again in a minute. If the state was removed on purpose, --new-state begins a new one; if it was lost, push a copy with reconcile state push COPY --new-state."
+    "todo": "Look again in a minute. If the state was removed on purpose, --new-state begins a new one; if it was lost, push a copy with reconcile state push COPY --new-state. Of a state that is read alone: --new-state-of STATE."
   },
   "state/other-state": {
     "means": "The store answers with a state of another lineage than before.",

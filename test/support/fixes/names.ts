@@ -1,7 +1,30 @@
 /** Names and addresses that are taken, wrong or moved, and imports. */
-import { all, applied, both, file, gone, head, itsId, rewritten, runs, stranger, vm, type Worlds } from "./scene";
+import {
+  all,
+  applied,
+  both,
+  called,
+  file,
+  gone,
+  head,
+  itsId,
+  rewritten,
+  runs,
+  stranger,
+  vm,
+  type Worlds,
+} from "./scene";
 
 export const names = {
+  "plan/other-name": [
+    {
+      files: file(vm),
+      before: both(applied, called("web", "of-somebody")),
+      command: ["vm", "stop", "vm.web"],
+      afterwards: ["vm", "stop", "vm.web"],
+      follow: [{ run: /reconcile drift --accept \S+/ }, { run: /reconcile apply(?= keep)/ }],
+    },
+  ],
   "plan/name-taken": [
     {
       name: "a VM of others is imported",

@@ -102,6 +102,11 @@ export const shows = (kind: "vms" | "volumes", name: string, status: string) => 
     ...world,
     [kind]: world[kind].map((one) => (one.name === name ? { ...one, status } : one)),
   }));
+export const called = (name: string, now: string) => (here: Stage) =>
+  here.door.truth.change((world) => ({
+    ...world,
+    vms: world.vms.map((one) => (one.name === name ? { ...one, name: now } : one)),
+  }));
 export const gone = (kind: "vms" | "volumes" | "groups", name: string) => (here: Stage) =>
   here.door.truth.change((world) => {
     const id = here.idOf(name);

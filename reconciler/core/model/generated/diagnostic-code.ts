@@ -206,6 +206,7 @@ export type DiagnosticCode =
   | "plan/not-listed-yet"
   | "plan/not-owed"
   | "plan/not-shown"
+  | "plan/other-name"
   | "plan/outcome-unknown"
   | "plan/port-range"
   | "plan/power-unobserved"
