@@ -70,7 +70,9 @@ export async function noteDeleting(
     sentBefore = record.deleting === true;
     changes.push({ type: "patch", address, of: id, fields: { ...beside, deleting } });
   }
-  const orphan = orphans.get(orphanKey({ kind: kindOf(step.address), id }));
+  // The address may be that of a VM whose volume goes with it.
+  const kind = step.action.operation === "volume.delete" ? "volume" : kindOf(address);
+  const orphan = orphans.get(orphanKey({ kind, id }));
   if (orphan !== undefined) {
     sentBefore ||= orphan.deleting === true;
     changes.push(orphanDeleting(orphan, deleting));

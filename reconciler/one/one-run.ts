@@ -272,7 +272,6 @@ export async function carryOut(
             "info",
             inProgramWords(event.message === undefined ? event.title : `${event.title}: ${event.message}`),
           );
-        if (event.type === "orphan") context.log("warning", leftBehind(event.orphan));
       },
     },
     { soft: context.signal, hard: context.signal },
@@ -281,8 +280,7 @@ export async function carryOut(
     service.poller,
   );
   for (const orphan of recorder.state.orphans.values())
-    if (!report.orphans.some(({ id }) => id === orphan.id) && orphan.missingSince === undefined)
-      context.log("warning", leftBehind(orphan));
+    if (orphan.missingSince === undefined) context.log("warning", leftBehind(orphan));
   for (const unseen of unseenIn(report))
     if (unseen.why.unseen === "nobody-can-look") context.log("info", sentence(unseenDiagnostic(unseen)));
   const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>

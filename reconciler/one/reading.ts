@@ -8,7 +8,7 @@ import { sightById } from "./looking";
 import { asProperty } from "./one-desired";
 import { changeOf, plain, planAsObserved, stateOf } from "./one-run";
 import { newOwner } from "./ownership";
-import { type Of, recordedKey, rememberedIn, type Shape, withoutOutputs } from "./shape";
+import { type Of, recordedKey, rememberedIn, type Shape, withLeft, withoutOutputs } from "./shape";
 
 export async function readByIdAlone<K extends Kind>(
   shape: Shape<K>,
@@ -34,7 +34,7 @@ export async function readByIdAlone<K extends Kind>(
 
 export async function readAgain<K extends Kind>(
   shape: Shape<K>,
-  { signal, log }: HandlerContext,
+  { signal, log, notes }: HandlerContext,
   service: HandlerService,
   id: string,
   before: Props,
@@ -42,7 +42,7 @@ export async function readAgain<K extends Kind>(
 ): Promise<Found | undefined> {
   const { address } = record;
   const remembered = rememberedIn(before);
-  const state = stateOf(address, { ...remembered, record });
+  const state = stateOf(address, { ...remembered, record: withLeft(shape, record, notes?.findLeft(id)) });
   const asRecorded = desiredAsRecorded(state);
   const desired = shape.asManaged?.(asRecorded, before) ?? asRecorded;
   const planned = await planAsObserved(service, desired, state, address, signal, "recent");
@@ -51,7 +51,16 @@ export async function readAgain<K extends Kind>(
   );
   if (errors.length > 0) throw new HandlerFailure(errors);
   const sighting = sight(planned.live, shape.kind, id);
+  const inputs: Record<string, unknown> = { ...withoutOutputs(shape, before) };
   if (sighting.seen === "gone") {
+    const owed = changeOf(planned)?.losses ?? [];
+    if (owed.length > 0) {
+      log(
+        "warning",
+        `${shape.kind} ${String(before["name"])} (${id}) is gone, and stays in the state until the next update or destroy has done the rest of its delete: ${owed.map(({ detail }) => detail).join("; ")}`,
+      );
+      return { id, inputs, outputs: before };
+    }
     const lost = shape.lostWith?.(record) ?? "";
     log(
       "warning",
@@ -59,7 +68,6 @@ export async function readAgain<K extends Kind>(
     );
     return undefined;
   }
-  const inputs: Record<string, unknown> = { ...withoutOutputs(shape, before) };
   if (sighting.seen === "unobserved") {
     log("warning", keptUnseen(`${shape.kind} ${id}`, sighting));
     return { id, inputs, outputs: before };

@@ -74,6 +74,7 @@ import {
   rememberedIn,
   type Shape,
   wanted,
+  withLeft,
 } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
 import { noteStanding } from "./stands-on";
@@ -184,8 +185,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const { changes, known } = changedInputs(shape, remembered, before, inputs);
       if (isPending(id)) return pendingDifference(shape, context, id, before, known, changes);
       const { desired, address, record, own } = standingOf(shape, before, known);
-      const state = stateOf(address, own);
-      const observed = record !== undefined && shape.isUnsettled(record);
+      const left = record === undefined ? undefined : context.notes?.findLeft(id);
+      const state = stateOf(address, record === undefined ? own : { ...own, record: withLeft(shape, record, left) });
+      const observed = record !== undefined && (left !== undefined || shape.isUnsettled(record));
       const planned = observed
         ? await planAsObserved(service, desired, state, address, context.signal)
         : await planReplacementAsObserved(
@@ -463,9 +465,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   ): Promise<Of<K> | undefined> {
     const isOpen = rememberedIn(before).intent !== undefined;
     const record = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, client, id, signal));
-    return record === undefined || left === undefined
-      ? record
-      : { ...(shape.leaving?.(record, left) ?? record), deleting: true };
+    return record === undefined ? undefined : withLeft(shape, record, left);
   }
 
   async function planRemoval(
@@ -481,7 +481,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       return planPendingDelete(shape, context, service, before, stateOf(address, remembered), address);
     const { signal } = context;
     const live = await lookAtAll(shape, forRemoval(service), record, id, signal);
-    const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live));
+    const isOthers = (one: string): boolean =>
+      staysWithAnother(service, one, remembered.owner, context.notes, one) !== undefined;
+    const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));
     return planAsObserved(service, nothingDesired, state, address, signal, "forRemoval");
   }
 

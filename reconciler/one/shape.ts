@@ -49,7 +49,11 @@ export interface Shape<K extends Kind> {
   inputsOf(record: Of<K>): Props;
   outputsOf(record: Of<K>, live: LiveOf[K] | undefined): Props;
   /** Records of other resources that a delete must not take for leftovers of this one. */
-  neighbours?(record: Of<K>, live: LiveOf[K] | undefined): readonly RecordedResource[];
+  neighbours?(
+    record: Of<K>,
+    live: LiveOf[K] | undefined,
+    isOthers: (thing: string) => boolean,
+  ): readonly RecordedResource[];
   /** The id of the VM whose work an update or a delete would disturb. */
   hangsOn?(live: LiveOf[K]): string | undefined;
   /** What a guest notices of it: as recorded, or once the steps are done. */
@@ -114,6 +118,10 @@ export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs:
   const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
   return record === undefined || imported !== true ? record : (shape.managed?.(record, before, inputs) ?? record);
 }
+
+/** The record with what a delete that was cut off has noted. */
+export const withLeft = <K extends Kind>(shape: Shape<K>, record: Of<K>, left: readonly Disk[] | undefined): Of<K> =>
+  left === undefined ? record : { ...(shape.leaving?.(record, left) ?? record), deleting: true };
 
 export function wanted<K extends Kind>(
   shape: Shape<K>,

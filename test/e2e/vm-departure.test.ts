@@ -172,6 +172,42 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
       expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
     });
 
+  it("deletes its data volume all the same, where that was to go with it", async () => {
+    declare({ vms: { web: takesItsVolume } });
+    expect(await apply()).toMatchObject({ exitCode: 0 });
+    const [own] = volumeIds();
+    const theirs = await attachByHand();
+    declare({});
+    await killedAtDelete();
+    expect(volumeIds()).toContain(own);
+    const told = said(await reconcile("plan")).replaceAll(/\s+/g, " ");
+    expect(told).toContain(`data volume ${own} of 10 GB of VM web is deleted with its data`);
+    const unasked = await reconcile("apply", "-y", "--allow-empty");
+    expect([unasked.exitCode, volumeIds().includes(own!)]).toEqual([3, true]);
+    // The promise outlives a second failure.
+    place.proxy.meddle(async ({ method, path }, forward) =>
+      method === "DELETE" && path.includes("/volume/") ? json({ error: "no" }, 500) : forward(),
+    );
+    expect((await apply()).exitCode).toBe(1);
+    place.proxy.meddle((_, forward) => forward());
+    expect(await apply()).toMatchObject({ exitCode: 0 });
+    expect(volumeIds()).toEqual([theirs]);
+    expect(Object.keys(state().orphans)).toEqual([`volume:${theirs}`]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("that is replaced makes the new one, and deletes the old data volume as was agreed", async () => {
+    declare({ vms: { web: takesItsVolume } });
+    expect(await apply()).toMatchObject({ exitCode: 0 });
+    const [own] = volumeIds();
+    declare({ vms: { web: { ...takesItsVolume, root_size: 80 } } });
+    await killedAtDelete();
+    expect(await apply()).toMatchObject({ exitCode: 0 });
+    expect(vmNamed("web")).toBeDefined();
+    expect([volumeIds().length, volumeIds().includes(own!), Object.keys(state().orphans)]).toEqual([1, false, []]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
   it("says so where no record shows what hung on it", async () => {
     const blind = { records: { vm: { volumes: [] } } };
     declare({ vms: { web: {} } }, blind);

@@ -262,6 +262,71 @@ describe("a delete that was sent", () => {
     }
   });
 
+  describe.each(dialects)("to a VM whose data volume goes with it, %s", (_, dialect, abilities) => {
+    const takesItsVolume = { ...vm, preservedVolumes: "delete" };
+    const inputs = { name: "other", size: 5 };
+    const dataVolumes = () => stage.world.emulator.dump().volumes.filter(({ name }) => name.endsWith("-data"));
+    const lost = async () => {
+      stage = await startStage(dialect, abilities);
+      const host = await stage.startProcess().create("Vm", "web-a", takesItsVolume);
+      const other = await stage.startProcess().create("Volume", "other", inputs);
+      stage.world.emulator.setFaults([
+        { kind: "drop-after", operation: "vm.delete", count: 1 },
+        { kind: "drop-before", operation: "vm.delete", count: 99, skip: 1 },
+      ] as never);
+      await expect(stage.startProcess().remove(host)).rejects.toThrow();
+      stage.world.emulator.setFaults([]);
+      expect([stage.vms().length, dataVolumes().length]).toEqual([0, 1]);
+      stage.log.length = 0;
+      const next = stage.startProcess();
+      await next.diff(other, inputs);
+      return { host, other, next };
+    };
+
+    it("whose answer was lost: the volume is deleted by the next one", async () => {
+      const { host, next } = await lost();
+      await next.remove(host);
+      expect(dataVolumes()).toEqual([]);
+      expect(stage.log.join()).not.toContain("adopt");
+    });
+
+    it("a refresh keeps it in the state until then, and an update that wants it replaces it", async () => {
+      const { host, next } = await lost();
+      expect((await next.read(host))?.id).toBe(host.id);
+      expect(stage.log.join()).toMatch(/stays in the state until .* of its delete: data volume .* of 10 GB/);
+      expect((await next.diff(host, takesItsVolume)).replaces).toEqual(["recorded"]);
+      await next.remove(host);
+      expect(await next.read(host)).toBeUndefined();
+      expect(dataVolumes()).toEqual([]);
+    });
+
+    it("not where another resource has taken that volume over", async () => {
+      const { host, next } = await lost();
+      const [data] = dataVolumes();
+      const taken = { name: data!.name, size: 10, adopt: data!.id };
+      await next.create("Volume", "data", taken);
+      await next.remove(host);
+      expect(dataVolumes().map(({ id }) => id)).toEqual([data!.id]);
+    });
+  });
+
+  it("to a VM whose data volume goes with it says of nothing that it is left", async () => {
+    stage = await startStage(full, everything);
+    const host = await stage.startProcess().create("Vm", "web-a", { ...vm, preservedVolumes: "delete" });
+    await stage.startProcess().remove(host);
+    expect(stage.world.emulator.dump().volumes).toEqual([]);
+    expect(stage.log.filter((line) => line.startsWith("warning"))).toEqual([]);
+  });
+
+  it("to a VM leaves the data volume that another resource has taken over, though it was to go with it", async () => {
+    stage = await startStage(full, everything);
+    const host = await stage.startProcess().create("Vm", "web-a", { ...vm, preservedVolumes: "delete" });
+    const [data] = stage.world.emulator.dump().volumes.filter(({ root }) => !root);
+    await stage.startProcess().create("Volume", "data", { name: data!.name, size: 10, adopt: data!.id });
+    await stage.startProcess().remove(host);
+    expect(stage.world.emulator.dump().volumes.map(({ id }) => id)).toEqual([data!.id]);
+  });
+
   it("and refused is no reason to believe later that it is gone", async () => {
     stage = await startStage(builtIn);
     const other = await stage.startProcess().create("SecurityGroup", "other", { name: "other", rulesMode: "shared" });

@@ -235,7 +235,9 @@ function harmOf(
 ): { readonly word: "replace" | "delete" | "rebuild"; readonly says: string } | undefined {
   if (change.action === "replace") return { word: "replace", says: "replace it" };
   if (isAbandoned(change)) return { word: "delete", says: `${change.action} it` };
-  return change.losses.length > 0 ? { word: "rebuild", says: "wipe its root disk" } : undefined;
+  return change.losses.some(({ disk }) => disk === "root")
+    ? { word: "rebuild", says: "wipe its root disk" }
+    : undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { identity } from "../../core/model/identity";
 import { type LiveVm, sight } from "../../core/model/live";
-import { rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
+import { type Loss, rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 
@@ -66,16 +66,7 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
     ),
   ];
   return {
-    losses:
-      own.deletes === undefined
-        ? [root]
-        : [
-            root,
-            volumeLoss(
-              own.deletes,
-              `data volume ${own.deletes.id} of ${own.deletes.sizeGb} GB of VM ${name} is deleted with its data`,
-            ),
-          ],
+    losses: own.deletes === undefined ? [root] : [root, ownVolumeLoss(own.deletes, name)],
     leaves: said.length === 0 ? undefined : said,
     departure: {
       hanging: hanging?.map((disk) => disk.id),
@@ -122,6 +113,24 @@ interface OwnDisk {
   /** The volume hangs on no VM. */
   readonly isOff: boolean;
 }
+
+/** The data volume that was to go with a VM that is gone by now: an earlier run has sent the VM's delete. */
+export function stillToDelete(
+  recorded: RecordedVm,
+  desired: DesiredVm | undefined,
+  context: DiffContext,
+): Departure["deletes"] {
+  const { id, name, dataVolumeId } = recorded;
+  if (recorded.deleting !== true || dataVolumeId === undefined) return undefined;
+  const sighting = sight(context.live, "volume", dataVolumeId);
+  // The VM's end took it off.
+  const ours = { ...recorded, dataVolumeDetached: true };
+  const leaving = { id, name, live: undefined, recorded: ours, desired, dataVolumeId, young: false };
+  return sighting.seen === "yes" ? ownVolume(leaving, undefined, context).deletes : undefined;
+}
+
+export const ownVolumeLoss = ({ id, sizeGb }: NonNullable<Departure["deletes"]>, host: string): Loss =>
+  volumeLoss({ id, sizeGb }, `data volume ${id} of ${sizeGb} GB of VM ${host} is deleted with its data`);
 
 function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, context: DiffContext): Own {
   const { name, recorded, desired, dataVolumeId: id } = leaving;

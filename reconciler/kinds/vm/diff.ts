@@ -35,7 +35,7 @@ import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
 import { compareVm, findDataVolume, type VmComparison } from "./compare";
-import { type Departure, lossesOfRemoval } from "./departure";
+import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
 
@@ -56,7 +56,7 @@ interface VmFacts extends Facts<"vm"> {
   readonly disks?: readonly Disk[];
   /** The VM vanished, and these volumes outlived it. */
   readonly strands?: readonly Orphan[];
-  /** For a VM that goes: what it takes along and what it leaves. */
+  /** For a VM that goes, or whose delete was sent: what it takes along and what it leaves. */
   readonly departure?: Departure;
   /** The VM waits in VERIFY_RESIZE: what is to be decided. */
   readonly verify?: "confirm" | "revert";
@@ -91,14 +91,28 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
 function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, context: DiffContext): VmDifference {
   const { desired, recorded } = pair;
   const strands = volumesLeftBy(recorded, context);
+  const deletes = recorded === undefined ? undefined : stillToDelete(recorded, desired, context);
+  const losses = recorded === undefined || deletes === undefined ? [] : [ownVolumeLoss(deletes, recorded.name)];
+  const left = {
+    ...strands,
+    ...onlyDefined({ departure: deletes === undefined ? undefined : { deletes, leaves: [] } }),
+  };
   const told = recorded !== undefined && areVolumesUnseen(recorded, context) ? [volumesUnseenNote(pair, recorded)] : [];
   if (desired !== undefined) {
     const created = createVm(desired, recorded, gone, pair, context);
-    return { ...base, recorded: undefined, ...created, ...strands, diagnostics: [...created.diagnostics, ...told] };
+    const change = { ...created.change, losses };
+    return {
+      ...base,
+      recorded: undefined,
+      ...created,
+      ...left,
+      change,
+      diagnostics: [...created.diagnostics, ...told],
+    };
   }
   if (recorded === undefined) return { ...base, ...unchanged };
-  const change = forgotten(recorded, forgettingReason("VM", pair, gone));
-  return { ...base, action: "forget", recorded, change, ...strands, diagnostics: told };
+  const change = { ...forgotten(recorded, forgettingReason("VM", pair, gone)), losses };
+  return { ...base, action: "forget", recorded, change, ...left, diagnostics: told };
 }
 
 function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: DiffContext): VmDifference {

@@ -5,6 +5,7 @@ import { vmFields } from "../../core/model/fields";
 import type { RecordedVm, RecordedVolume } from "../../core/model/recorded";
 import { holdBack, observedRecord } from "../../core/plan/records";
 import { onlyDefined } from "../../core/text/objects";
+import { thingOf } from "../../one/ownership";
 import { createHandler } from "../../one/resource";
 import { optionalNames, propertyNames, propertyValues, rowProperties } from "../../one/row-properties";
 import { adopt, flush, flushConfirmed, linesFor, owedCommand } from "../../one/shared-properties";
@@ -146,18 +147,20 @@ export const vmHandler = createHandler<"vm">({
    * Disks that came from elsewhere belong to other resources; only the data volume created with the VM is deleted with
    * it.
    */
-  neighbours: (record, live) =>
-    (live?.volumes ?? [])
-      .filter((disk) => disk.root !== true && record.dataVolumeId !== undefined && disk.id !== record.dataVolumeId)
+  neighbours({ dataVolumeId: own }, live, isOthers) {
+    const disks = (live?.volumes ?? []).filter(({ root }) => root !== true).map(({ id }) => id);
+    return (own === undefined ? [] : [...new Set([own, ...disks])])
+      .filter((id) => id !== own || isOthers(thingOf("volume", id)))
       .map(
-        (disk, index): RecordedVolume => ({
+        (id, index): RecordedVolume => ({
           kind: "volume",
           address: `volume.other-${index}`,
-          id: disk.id,
+          id,
           flush: { via: "ask" },
           preventDestroy: false,
         }),
-      ),
+      );
+  },
   noticed: ({ image, imageId = image }, steps = []) =>
     steps.flatMap(({ action }) => (action.operation === "vm.rebuild" ? action.image : []))[0] ?? imageId,
   lossOfReplacing: ({ name }) => `the root disk of the VM ${String(name)} that is there is deleted with it`,

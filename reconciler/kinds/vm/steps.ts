@@ -3,7 +3,7 @@ import type { FieldValue } from "../../core/diff/changes";
 import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
 import { addressesShown } from "../../core/model/live";
-import type { RecordedVm } from "../../core/model/recorded";
+import { orphanKey, type RecordedVm } from "../../core/model/recorded";
 import { addStep, type Draft, nameKey, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
@@ -22,6 +22,7 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       return;
     case "create":
       createVm(difference.desired, difference.imageId, draft, noteStranded(difference, draft));
+      deleteLeft(difference, draft);
       return;
     case "delete": {
       // The VM was found by the intent of a lost create. It is recorded first, so that a run that is cut off here does
@@ -94,16 +95,42 @@ function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] 
 }
 
 function forgetVm(difference: VmDifference, draft: Draft): void {
-  const { strands } = difference;
+  const { address, departure, strands = [] } = difference;
+  // Until its volume is gone as well, the record is what says that the volume is to go.
+  const deleted =
+    departure?.deletes === undefined ? [] : [...noteStranded(difference, draft), ...deleteLeft(difference, draft)];
   addStep(draft, {
-    id: `${difference.address}/forget`,
-    address: difference.address,
+    id: `${address}/forget`,
+    address,
     action: {
       operation: "record",
-      changes: [...orphansAdded(strands ?? []), ...settledRecord(difference.address, null)],
+      changes: [...(deleted.length === 0 ? orphansAdded(strands) : []), ...settledRecord(address, null)],
     },
-    title: `forget VM ${difference.recorded?.name ?? difference.address}`,
+    title: `forget VM ${difference.recorded?.name ?? address}`,
+    needs: deleted,
   });
+}
+
+/** The VM is gone, and the volume that was to go with it is there: it is noted as an orphan by now. */
+function deleteLeft({ address, departure, strands = [] }: VmDifference, draft: Draft): Need[] {
+  const going = strands.find(({ id }) => id === departure?.deletes?.id);
+  if (going === undefined) return [];
+  const deleted = addStep(draft, {
+    id: `${address}/delete-volume`,
+    address,
+    action: { operation: "volume.delete", volume: { id: going.id } },
+    title: `delete volume ${going.name}, which ${going.reason} and was to go with it`,
+    needs: [need(`${address}/orphan`)],
+    holds: [`volume:${going.id}`],
+  });
+  const forgotten = addStep(draft, {
+    id: `${address}/forget-volume`,
+    address,
+    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(going), orphan: null }] },
+    title: `forget volume ${going.name}`,
+    needs: [need(deleted)],
+  });
+  return [need(forgotten)];
 }
 
 function waitForId(difference: VmDifference, draft: Draft): void {
