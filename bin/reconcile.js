@@ -12,12 +12,14 @@ if (["version", "--version", "-v"].includes(command) && rest.length === 0) {
   if (enableCompileCache !== undefined) enableCompileCache(compiled);
   else require("./compile-cache.js").keepCompiled(compiled);
   // A command is over before what the engine compiles a second time, for speed, has paid for itself; a run that takes long
-  // still gets it. The name of the setting is each version's own, and one that is not known would be complained of.
+  // still gets it, all but the reader of HTTP's lines, which gains less than its compiling takes. The names of the settings
+  // are each version's own, and one that is not known would be complained of.
   const patience = {
     20: "--interrupt-budget=1000000",
     22: "--invocation-count-for-turbofan=100000",
     24: "--invocation-count-for-turbofan=100000",
   }[process.versions.node.split(".")[0]];
-  if (patience !== undefined) require("node:v8").setFlagsFromString(patience);
+  if (patience !== undefined)
+    for (const setting of [patience, "--liftoff-only"]) require("node:v8").setFlagsFromString(setting);
   require("../dist/reconciler/cli/bundle.js").main(process.argv.slice(2));
 }
