@@ -7,19 +7,20 @@ import { vmHandler } from "../kinds/vm/one";
 import { volumeHandler } from "../kinds/volume/one";
 import { attachmentHandler } from "../kinds/volume/one-attachment";
 import type { Handler } from "./handler";
+import { tellingAfterRead } from "./refreshed";
 import { usualHandler } from "./usual";
 
 const own = {
-  Vm: vmHandler,
-  Volume: volumeHandler,
-  VolumeAttachment: attachmentHandler,
-  SecurityGroup: groupHandler,
-  SecurityGroupRule: ruleHandler,
+  Vm: tellingAfterRead(vmHandler),
+  Volume: tellingAfterRead(volumeHandler),
+  VolumeAttachment: tellingAfterRead(attachmentHandler),
+  SecurityGroup: tellingAfterRead(groupHandler),
+  SecurityGroupRule: tellingAfterRead(ruleHandler),
 } as const satisfies Readonly<Record<string, Handler>>;
 
 const others = kinds.flatMap((kind) => {
   const { one } = definitionOf(kind);
-  return one === undefined ? [] : [[one.type, usualHandler(kind)] as const];
+  return one === undefined ? [] : [[one.type, tellingAfterRead(usualHandler(kind))] as const];
 });
 
 /** Those of kinds that are rows alone beside those that have code of their own. */

@@ -223,6 +223,45 @@ it("a refresh keeps what nothing vouches for, and says what to do where it is re
   expect(stage.log.join()).toMatch(/is kept as it was: .*; where it is really gone: pulumi state delete/);
 });
 
+describe.each(dialects)(
+  "a refresh tells what an update would be refused for, and the update is, %s",
+  (_, dialect, abilities) => {
+    it("a VM that was renamed elsewhere, whose name another one has by now", async () => {
+      stage = await startStage(dialect, abilities);
+      const host = await stage.startProcess().create("Vm", "web-a", vm);
+      await stage.world.client.renameVm(host.id, "elsewhere");
+      await stage.startProcess().create("Vm", "thief", vm);
+      const next = stage.startProcess();
+      const seen = await next.read(host);
+      expect(seen?.inputs["name"]).toBe("elsewhere");
+      const shown = { ...host, outputs: { ...seen!.outputs, ...seen!.inputs } };
+      const told = await next.diff(shown, vm);
+      expect(told).toMatchObject({ changes: [{ property: "name", replaces: false }], replaces: [] });
+      expect(told.warnings.join()).toMatch(/next update will be refused.*cannot have the name web-a/);
+      // `up --refresh` asks again in the same process.
+      await expect(next.diff(shown, vm)).rejects.toThrow(/cannot have the name web-a/);
+      await expect(stage.startProcess().diff(shown, vm)).rejects.toThrow(/cannot have the name web-a/);
+    });
+
+    it("a volume that somebody has grown, which nothing makes smaller again", async () => {
+      stage = await startStage(dialect, abilities);
+      const inputs = { name: "data", size: 5, flushConfirmed: true };
+      const data = await stage.startProcess().create("Volume", "data", inputs);
+      await stage.world.client.resizeVolume(data.id, 8);
+      const next = stage.startProcess();
+      const seen = await next.read(data);
+      const shown = { ...data, outputs: { ...seen!.outputs, ...seen!.inputs } };
+      const told = await next.diff(shown, inputs);
+      expect([seen?.inputs["size"], told.changes, told.warnings.length]).toEqual([
+        8,
+        [{ property: "size", replaces: false }],
+        1,
+      ]);
+      await expect(next.diff(shown, inputs)).rejects.toThrow(/smaller|shrink/);
+    });
+  },
+);
+
 describe("a delete that was sent", () => {
   it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
     stage = await startStage(builtIn);

@@ -91,6 +91,32 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     await succeeds(up("--expect-no-changes"));
   });
 
+  it("a refresh says that a VM has another name, also where another VM has its own by now; the update refuses", async () => {
+    await open(mode);
+    bring(`${head} const vm = new cloud.Vm("db-1", vmArgs, opts);`);
+    await succeeds(up());
+    const id = stack.emulator.dump().vms[0]?.id;
+    const call = async (path: string, body: object): Promise<void> => {
+      const headers = { Authorization: "Bearer ops-token", "Content-Type": "application/json" };
+      const at = `${stack.emulator.url}/api/v1/vm/${path}`;
+      expect((await fetch(at, { method: "POST", headers, body: JSON.stringify(body) })).ok).toBe(true);
+    };
+    await call(`rename/${id}`, { name: "elsewhere" });
+    const before = await stack.exported();
+    bring(`${head} const vm = new cloud.Vm("thief", { ...vmArgs, name: "db-1" }, opts);`);
+    const thief = await up("--target", "**thief");
+    expect(thief.code, thief.text).toBe(0);
+    writeFileSync(join(stack.folder, "before.json"), before);
+    await succeeds(stack.pulumi("stack", "import", "--file", "before.json"));
+    bring(`${head} const vm = new cloud.Vm("db-1", vmArgs, opts);`);
+    expect(await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview"))).toMatch(/cannot have the name db-1/);
+    expect(await stack.exported()).toContain('"name": "elsewhere"');
+    for (const args of [["preview"], ["preview", "--refresh"], ["up", "--yes", "--skip-preview", "--refresh"]]) {
+      const refused = await stack.pulumi(...args);
+      expect([refused.code === 0, refused.text]).toEqual([false, expect.stringContaining("cannot have the name db-1")]);
+    }
+  });
+
   it("a note that is a week old: the volume that was made is the one that is managed", async () => {
     await open(mode, {}, false);
     bring(`${head} new cloud.Volume("data", { size: 5 }, opts);`);
