@@ -29,9 +29,10 @@ function evaluate(module, path, compiled) {
 }
 exports.evaluate = evaluate;
 
-exports.keepCompiled = (folder) => {
-  const file = join(folder, `${process.version}-${process.arch}`);
-  const known = read(file);
+/** `of`: whose it is beside the command's. Answers how a process that may be killed keeps at once what it has compiled. */
+exports.keepCompiled = (folder, of = "") => {
+  const file = join(folder, `${process.version}-${process.arch}${of}`);
+  let known = read(file);
   const added = new Map();
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (text, path, ...format) {
@@ -51,9 +52,14 @@ exports.keepCompiled = (folder) => {
     if (cachedData === undefined || script.cachedDataRejected) added.set(key, script);
     return evaluate(this, path, script.runInThisContext());
   };
-  process.once("exit", () => {
-    if (added.size > 0) write(folder, file, known, added);
-  });
+  const keep = () => {
+    if (added.size === 0) return;
+    write(folder, file, known, added);
+    known = read(file);
+    added.clear();
+  };
+  process.once("exit", keep);
+  return keep;
 };
 
 /** An import() that is evaluated finds its loader only in what Node itself compiled. One in a comment on types is none. */

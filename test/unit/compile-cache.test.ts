@@ -34,12 +34,21 @@ require("./later.js").sep.then((sep) => console.log("${word}", sep, found));`,
     writeFileSync(join(folder, "node_modules/its/index.js"), "import { sep } from 'node:path'; export { sep };");
     writeFileSync(later, `exports.sep = Promise.resolve(require("its").sep);`);
   };
+  /** A process of another kind, which keeps by itself. */
+  const add = (then: string, further = "./later.js"): void => {
+    writeFileSync(join(folder, "further.js"), "exports.more = (one) => [one, one, one].map((each) => each + 1);");
+    writeFileSync(
+      join(folder, "other.js"),
+      `const keep = require(${JSON.stringify(keeper)}).keepCompiled(${JSON.stringify(cache)}, "-other"); require("./part.js"); require("${further}"); ${then}`,
+    );
+    spawnSync(process.execPath, [...quiet, join(folder, "other.js")]);
+  };
   const run = () => {
     const { stdout, stderr } = spawnSync(process.execPath, [...quiet, join(folder, "main.js")], { encoding: "utf8" });
     return `${stdout}${stderr}`.trim();
   };
   const kept = () => join(cache, readdirSync(cache)[0]!);
-  return { says, run, cache, kept, module };
+  return { says, run, add, cache, kept, module };
 }
 
 describe("what was compiled", () => {
@@ -50,6 +59,20 @@ describe("what was compiled", () => {
     const before = statSync(kept()).mtimeMs;
     expect(run()).toBe("one / true");
     expect(statSync(kept()).mtimeMs).toBe(before);
+  });
+
+  it("is kept at once where the process may be killed, beside what others kept, and grows by what it compiled later", () => {
+    const { says, run, cache, add } = setUp();
+    says("one");
+    run();
+    const killed = () => add(`keep(); keep(); process.kill(process.pid, "SIGKILL");`);
+    const [first = "", second = ""] = [killed(), killed()].map(() => readdirSync(cache).sort()[1]);
+    expect([readdirSync(cache).length, first]).toEqual([2, second]);
+    const before = statSync(join(cache, first));
+    killed();
+    expect(statSync(join(cache, first)).mtimeMs).toBe(before.mtimeMs);
+    add("keep();", "./further.js");
+    expect(statSync(join(cache, first)).size).toBeGreaterThan(before.size);
   });
 
   it("is not taken for a file that was changed, whatever its size, and does not pile up", () => {
