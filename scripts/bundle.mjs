@@ -25,10 +25,13 @@ const parts = {
   yaml: /\/node_modules\/yaml\//,
   http: /\/node_modules\/undici\//,
   emulator: /\/(emulator|rehearse)\//,
+  reach: /\/kinds\/group\/(exposure|reachability)\/(?!read)|\/ipaddr\.js\/|\/report\/exposure-/,
+  tables:
+    /\/kinds\/(definition|table|\w+\/(calls|fields|index))\.|\/core\/(model\/(diagnostic|kinds|address|fields|relations|operation|name-rule)|canonical\/names|findings\/(finding|checks))\.|\/dialect\/built-in\.|\/cli\/compose\./,
   apply:
-    /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/kinds\/\w+\/(perform|watch|one)|\/reconciler\/one\//,
+    /\/engine\/(?!plan|refresh|ports|scope|externals|half-moved|look|observe|read-failed)|\/store\/(s3|postgres|http|check|lease|held|remote|patience|memory\.)|\/core\/(schedule\/|plan\/(permitted|sweep|closing|record-patch|undo|made|as-recorded)\.)|\/kinds\/\w+\/(perform|watch|one|made|block)|\/reconciler\/one\/|\/dialect\/(merge|read-|lay-over|questions|case|sign-in|unreadable|jobs|reports)|\/service\/(client|await-job|request-bodies|hosts-by-name)\./,
   config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read/,
-  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/report\/(plan|where|output)-|\/cli\/(planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };
