@@ -51,6 +51,10 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     [managedKey]: true,
   });
 
+  /** Beside a resource that failed, the engine leaves out what that would have told. */
+  const isWhole = (inputs: Props): boolean =>
+    Object.entries(handler.inputs).every(([name, { required }]) => required !== true || inputs[name] !== undefined);
+
   return {
     // Takes effect at once and never throws: the provider is used before this promise would be awaited.
     async configure(request) {
@@ -63,7 +67,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const urn = programNote(raw)?.of;
       if (urn !== undefined && exists) known.set(urn, known.get(urn) ?? "there");
-      else if (urn !== undefined && found.length === 0) {
+      else if (urn !== undefined && found.length === 0 && isWhole(inputs)) {
         // Pulumi has no call for the preview of a create, so the check reports what the create would be refused for.
         const refused = await handler.preview(context(raw, hide), inputs, known.get(urn)).then(
           (warnings) => void warnings.forEach((warning) => void context(raw, hide).log("warning", warning)),

@@ -11,9 +11,11 @@ import {
   type HandlerContext,
   HandlerFailure,
   type HandlerService,
+  isPending,
   type Kept,
   type PropertyChange,
   type Props,
+  unknownValue,
 } from "./handler";
 import { noteNamed } from "./made-here";
 import type { NamedId } from "./named-ids";
@@ -90,6 +92,22 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     return field.ids(other, own);
   }
 
+  /**
+   * The engine leaves out what a resource that failed would have told, and asks about what depends on it all the same,
+   * before it skips that: only what is carried out is refused.
+   */
+  const absentIds = (inputs: Props): string[] =>
+    Object.entries(field.inputs).flatMap(([name, { required }]) =>
+      required === true && inputs[name] == null ? [name] : [],
+    );
+
+  function refuseAbsent(inputs: Props): void {
+    const absent = absentIds(inputs);
+    if (absent.length === 0) return;
+    const summary = `${field.type} needs ${absent.join(" and ")}`;
+    throw new HandlerFailure([{ severity: "error", code: "plan/bad-id", summary, fix: "give the id" }]);
+  }
+
   async function known(context: HandlerContext, id: string, before: Props): Promise<OfField<I>> {
     const service = await context.service();
     const remembered = rememberedIn(before);
@@ -103,19 +121,31 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     inputs: field.inputs,
     outputs: { ...field.outputs, [recordedKey]: recordedProperty },
     stables: field.stables,
-    check: (inputs, exists) => field.check(inputs, exists),
+    check(inputs, exists) {
+      const absent = absentIds(inputs);
+      const checked = field.check({ ...inputs, ...Object.fromEntries(absent.map((id) => [id, unknownValue])) }, exists);
+      const kept = Object.entries(checked.inputs).filter(([name]) => !absent.includes(name));
+      return { ...checked, inputs: Object.fromEntries(kept) };
+    },
 
     async diff(context, id, before, inputs) {
       const of = await known(context, id, before);
+      const absent = absentIds(inputs).map((property) => ({ property, replaces: false }));
+      if (absent.length > 0) return { changes: absent, replaces: [], deleteBeforeReplace: false, warnings: [] };
       await claimSeen(of.service, thing(id), of.remembered, context.notes);
       const changes = field.changes(before, inputs, of.remembered);
       const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
       return { changes, replaces, ...(await field.diff(of, before, changes, replaces)) };
     },
 
-    preview: async (context, inputs) => field.preview(context, await context.service(), inputs),
+    async preview(context, inputs) {
+      refuseAbsent(inputs);
+      if (Object.values(inputs).some((value) => typeof value === "string" && isPending(value))) return [];
+      return field.preview(context, await context.service(), inputs);
+    },
 
     async create(context, inputs) {
+      refuseAbsent(inputs);
       const service = await context.service();
       noteNamed(service, field.names(inputs));
       return field.create(context, service, inputs);
@@ -131,6 +161,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     },
 
     async update(context, id, before, inputs) {
+      refuseAbsent(inputs);
       const service = await context.service();
       const remembered = rememberedIn(before);
       const { owner = newOwner() } = remembered;

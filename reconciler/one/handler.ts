@@ -128,6 +128,10 @@ export function holdsUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
 }
 
+/** The id of a create whose outcome is open. */
+export const pendingId = (owner: string): string => `pending:${owner}`;
+export const isPending = (id: string): boolean => id.startsWith("pending:");
+
 /** A problem for the user, in words that say what to do. */
 export class HandlerFailure extends Refused {
   override readonly name: string = "HandlerFailure";

@@ -7,17 +7,19 @@ import { isObject } from "../core/text/objects";
 import { listOfKind, readAtAll } from "../engine/observe";
 import type { ServiceReader } from "../service/client";
 import { notFound } from "./guards";
-import { type HandlerService, isUnknown, type Props } from "./handler";
+import { type HandlerService, isPending, isUnknown, type Props } from "./handler";
 
 export interface NamedId {
   readonly kind: Kind;
   readonly id: string;
 }
 
+/** An id that stands for a create whose outcome is open is refused by that create's own update. */
 export async function refuseUnknownIds(service: HandlerService, named: readonly NamedId[]): Promise<void> {
   const client = service.looks?.recent ?? service.client;
+  const known = named.filter(({ id }) => !isPending(id));
   const unknown = await Promise.all(
-    named.map(async ({ kind, id }) =>
+    known.map(async ({ kind, id }) =>
       (await isUnknownTo(client, kind, id)) ? [`${kindRows[kind].fullNoun} ${id}`] : [],
     ),
   );

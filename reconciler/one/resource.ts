@@ -26,9 +26,11 @@ import {
   HandlerFailure,
   type HandlerService,
   holdsUnknown,
+  isPending,
   type Kept,
   PartialFailure,
   type Props,
+  pendingId,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
 import { noteMade, noteNamed } from "./made-here";
@@ -64,18 +66,7 @@ import {
 } from "./ownership";
 import { lookOnce, maySendAgain, pendingDifference, planPendingDelete, readPending } from "./pending";
 import { readAgain, readByIdAlone } from "./reading";
-import {
-  isPending,
-  type Of,
-  pendingId,
-  recordedKey,
-  recordedProperty,
-  recordIn,
-  rememberedIn,
-  type Shape,
-  wanted,
-  withLeft,
-} from "./shape";
+import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Shape, wanted, withLeft } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
 import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";

@@ -107,9 +107,6 @@ export function rememberedIn(before: Props): Remembered {
   return (before[recordedKey] ?? {}) as Remembered;
 }
 
-export const pendingId = (owner: string): string => `pending:${owner}`;
-export const isPending = (id: string): boolean => id.startsWith("pending:");
-
 /**
  * A record that was read by its id may have more than the program manages; `inputs` and `before` say how much that is.
  */

@@ -262,6 +262,25 @@ describe.each(dialects)(
   },
 );
 
+it("what names a resource that failed is asked about without its id, and only its own create or update misses it", async () => {
+  stage = await startStage(full, everything);
+  const made = await makeAll(stage);
+  const { diff, create, preview, update } = stage.startProcess();
+  for (const [type, inputs, id] of [
+    ["SecurityGroupRule", ssh("of the group"), "securityGroupId"],
+    ["VolumeAttachment", { vmId: "of the VM", volumeId: made.Volume.id }, "vmId"],
+  ] as const) {
+    const { [id]: _dropped, ...left } = { ...inputs } as Record<string, unknown>;
+    for (const exists of [true, false])
+      expect(handlers[type].check(left, exists)).toMatchObject({ failures: [], inputs: left });
+    expect(await diff(made[type], left)).toMatchObject({ changes: [{ property: id, replaces: false }], replaces: [] });
+    for (const refused of [preview(type, "new", left), create(type, "new", left), update(made[type], left)])
+      await expect(refused).rejects.toThrow(`needs ${id}`);
+    expect(await preview(type, "new", { ...inputs, [id]: "pending:1" })).toEqual([]);
+  }
+  expect([stage.rules().length, stage.volumes()[0]?.attached_to]).toEqual([1, made.Vm.id]);
+});
+
 describe("a delete that was sent", () => {
   it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
     stage = await startStage(builtIn);

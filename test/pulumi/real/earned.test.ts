@@ -117,6 +117,27 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     }
   });
 
+  it.each([400, 500])(
+    "beside what failed nothing is said of what depends on it, all else is made (%i)",
+    async (code) => {
+      await open(mode);
+      stack.emulator.setFaults([{ operation: "group.create", kind: "status", code, when: "before" }]);
+      bring(`${program()}
+      Promise.all([group.urn, vm.urn].map((one) => new Promise((done) => one.apply(done))))
+        .then(() => new Promise((done) => setTimeout(done, 1000)))
+        .then(() => new cloud.Volume("later", { size: 1 }, opts));`);
+      const ran = await up("--continue-on-error");
+      expect(ran.code, ran.text).not.toBe(0);
+      expect(ran.text).toContain("create group web-group");
+      expect(ran.text).not.toContain("is required");
+      expect(worldOf(stack), ran.text).toMatchObject({
+        vms: made.vms,
+        volumes: [...made.volumes, "later 1 -"],
+        ports: [],
+      });
+    },
+  );
+
   it("a note that is a week old: the volume that was made is the one that is managed", async () => {
     await open(mode, {}, false);
     bring(`${head} new cloud.Volume("data", { size: 5 }, opts);`);
