@@ -200,6 +200,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const is = record === undefined ? undefined : shape.noticed?.(record, planned.plan.steps, inputs);
       const was = record === undefined ? undefined : shape.noticed?.(record);
       if (shape.noticed !== undefined) noteStanding(service, id, { isChanged: changes.length > 0, was, is });
+      const [wish] = desired.resources;
+      if (record !== undefined && wish !== undefined) shape.fields?.noteGoing(service, id, wish, record);
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });

@@ -7,7 +7,7 @@ import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { fieldsIn } from "../core/text/objects";
-import type { Property, Props } from "./handler";
+import type { HandlerService, Property, Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
@@ -79,6 +79,8 @@ export interface Shape<K extends Kind> {
 }
 
 export interface FieldsShared<K extends Kind> {
+  /** Remembers those that an update removes, for the resource that may name one of them then. */
+  noteGoing(service: HandlerService, id: string, desired: DesiredResource, record: Of<K>): void;
   /** Those that are wished and there, and that the record does not have: by their names in ownership. */
   taken(live: LiveOf[K], desired: DesiredResource, record: Of<K> | undefined): readonly string[];
   /** The record without those that are another resource's. */

@@ -633,6 +633,23 @@ describe.each(dialects)("a rule that moves, %s", (_, dialect, abilities) => {
     },
   );
 
+  it("out of its group at once is closed for a moment, which its preview and its update say with the way around", async () => {
+    stage = await startStage(full, everything);
+    const group = await stage.startProcess().create("SecurityGroup", "web-group", inputsOf(inline));
+    const next = stage.startProcess();
+    await next.diff(group, inputsOf());
+    const told = /removes this rule.* added again.*leave it among the rules of the group for one update/;
+    expect((await next.preview("SecurityGroupRule", "ssh", ssh(group.id))).join()).toMatch(told);
+    const without = await next.update(group, inputsOf());
+    await next.create("SecurityGroupRule", "ssh", ssh(group.id));
+    expect(stage.log.join("\n")).toMatch(told);
+    expect(stage.rules()).toHaveLength(1);
+    // The way around: both name it first.
+    const both = stage.startProcess();
+    await both.diff(without, inputsOf(inline));
+    expect((await both.preview("SecurityGroupRule", "ssh2", ssh(group.id))).join()).toMatch(/is managed here/);
+  });
+
   it("out of its group, where its own resource has taken it over before, stays as well", async () => {
     stage = await startStage(dialect, abilities);
     const first = stage.startProcess();

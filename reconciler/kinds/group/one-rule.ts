@@ -22,9 +22,10 @@ import {
 import { groupsIn, type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { asProperty, checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
-import { claimMade, claimTaken, newOwner } from "../../one/ownership";
+import { claimMade, claimTaken, isClaimed, newOwner } from "../../one/ownership";
 import { recordedKey } from "../../one/shape";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+import { goesFirst } from "./one-rules-going";
 
 const address = "group.rule";
 
@@ -211,8 +212,11 @@ const ruleField: FieldResource<RuleIds> = {
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
     await refuseUnknownIds(service, namedIn(props));
     const sighting = await sightingOf(context, service, groupId, undefined, "recent");
-    const isThere = sighting.seen === "yes" && findRule(sighting.value, ruleKey(ruleOf(props))) !== undefined;
-    return isThere ? [takesOver(groupId)] : [];
+    const key = ruleKey(ruleOf(props));
+    const live = sighting.seen === "yes" ? findRule(sighting.value, key) : undefined;
+    if (live === undefined) return [];
+    const isOthers = isClaimed(service, fieldThing(ruleField, `${groupId}/${live.id}`));
+    return [isOthers ? takesOver(groupId) : (goesFirst(service, groupId, key) ?? takesOver(groupId))];
   },
 
   async create(context, service, props) {
@@ -221,7 +225,9 @@ const ruleField: FieldResource<RuleIds> = {
     const planned = await plan(context, service, groupWith([rule], "additive"), recordWith(groupId, []));
     if (sight(planned.live, "group", groupId).seen === "gone") throw notFound(`security group ${groupId}`);
     const isThere = planned.plan.changes.length === 0;
+    const first = goesFirst(service, groupId, ruleKey(rule));
     if (isThere) context.log("warning", takesOver(groupId));
+    else if (first !== undefined) context.log("warning", first);
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
     const group = await look(context, service, groupId);

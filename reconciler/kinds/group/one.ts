@@ -15,6 +15,7 @@ import { adopt, linesFor } from "../../one/shared-properties";
 import { isPlatformShaped } from "./compare-rules";
 import { recordRules } from "./diff";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+import { noteGoing } from "./one-rules-going";
 
 const write = (inputs: Props): Written => ({
   kind: "group",
@@ -142,6 +143,16 @@ export const groupHandler = createHandler<"group">({
     return { ...desired, rules: sortRules([...desired.rules, ...foreign], selfAs(desired.address, live.id)) };
   },
   fields: {
+    noteGoing(service, id, desired, record) {
+      if (desired.kind !== "group" || desired.rulesMode === "additive" || !service.client.can.deletesRules) return;
+      const wished = new Set(desired.rules.map((rule) => ruleKey(rule, selfAs(desired.address, id))));
+      const had = record.rules.map((rule) => ruleKey(rule));
+      noteGoing(
+        service,
+        id,
+        had.filter((key) => !wished.has(key)),
+      );
+    },
     taken(live, desired, record) {
       if (desired.kind !== "group") return [];
       const wished = new Set(desired.rules.map((rule) => ruleKey(rule, selfAs(desired.address, live.id))));
