@@ -214,6 +214,11 @@ describe("consent", () => {
       change({ action: "update", losses: [loss("x"), loss("y")] }),
       ["prevent_destroy", "data_loss", "data_loss"],
     ],
+    [
+      "what is gone loses the volume that was to go with it, and is not protected any more",
+      change({ action: "forget", reason: "gone", losses: [loss("x")] }),
+      ["data_loss"],
+    ],
   ] as const)("%s", (_, made, expected) => {
     expect(kinds(made)).toEqual(expected);
   });

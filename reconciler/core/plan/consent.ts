@@ -235,7 +235,8 @@ function harmOf(
 ): { readonly word: "replace" | "delete" | "rebuild"; readonly says: string } | undefined {
   if (change.action === "replace") return { word: "replace", says: "replace it" };
   if (isAbandoned(change)) return { word: "delete", says: `${change.action} it` };
-  return change.losses.some(({ disk }) => disk === "root")
+  // What is gone may still owe the delete of its volume, which was consented to when that began.
+  return change.action === "update" && change.losses.length > 0
     ? { word: "rebuild", says: "wipe its root disk" }
     : undefined;
 }
