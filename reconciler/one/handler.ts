@@ -9,7 +9,7 @@ import type { Ports } from "../engine/ports";
 import { Refused } from "../refused";
 import type { ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
-import { inProgramWords } from "./words";
+import { inProgramWords, withoutCommands } from "./words";
 
 /** Properties as a program writes them: the service's field names in camelCase, JSON values only. */
 export type Props = Readonly<Record<string, unknown>>;
@@ -178,7 +178,7 @@ const fixes: Readonly<Record<string, string>> = {
 };
 
 export function sentence(diagnostic: Diagnostic): string {
-  const fix = fixes[diagnostic.code] ?? diagnostic.fix;
+  const fix = fixes[diagnostic.code] ?? (diagnostic.fix === undefined ? undefined : withoutCommands(diagnostic.fix));
   return inProgramWords(
     [
       diagnostic.summary,

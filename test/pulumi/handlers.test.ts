@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createPoller, type Poller } from "../../reconciler/engine/poller";
-import { type Handler, type HandlerContext, type Props, unknownValue } from "../../reconciler/one/handler";
+import { type Handler, type HandlerContext, type Props, sentence, unknownValue } from "../../reconciler/one/handler";
 import { type HandlerType, handlers } from "../../reconciler/one/table";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
 import { contextFor } from "../support/handler-program";
@@ -263,6 +263,27 @@ describe("diff says what a change leads to", () => {
     await handlers.Volume.update(context, data.id, kept.outputs, { ...grown, size: 9, flushConfirmed: true });
     expect(found()).toMatchObject({ size: 9, attached_to: host.id });
   });
+});
+
+it("what to do about a failure names no command of reconcile, which knows no state of a program", async () => {
+  const world = await startBenchWorld({ with: ["volume.list"], dialect: dialectFor({ with: ["volume.list"] }) });
+  try {
+    const log: string[] = [];
+    const context = contextFor(world, log);
+    world.emulator.setFaults([{ kind: "vm-fails", operation: "vm.create", count: 1 }]);
+    const failed = handlers.Vm.create(context, vm);
+    await expect(failed).rejects.toThrow(/ended in state ERROR — the next run offers to replace it$/);
+    world.emulator.setFaults([]);
+    const kept = await handlers.Vm.create(context, { ...vm, name: "db-2", preservedVolumes: "delete" });
+    world.emulator.setFaults([{ kind: "status", code: 403, operation: "volume.delete", when: "before" }]);
+    await expect(handlers.Vm.delete(context, kept.id, kept.outputs)).rejects.toThrow(/run the same update again$/);
+    const told = [
+      "try it by hand: ./up.sh; the next run runs it first; if you have done it by hand: reconcile state resolve vm.db --paid",
+    ].map((fix) => sentence({ severity: "error", code: "apply/owed", summary: "still owed", fix }));
+    expect(told).toEqual(["still owed — try it by hand: ./up.sh; the next run runs it first"]);
+  } finally {
+    await world.close();
+  }
 });
 
 describe("with a service that has less", () => {
