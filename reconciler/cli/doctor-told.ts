@@ -4,7 +4,7 @@ import { type AssumedOperation, assumedOperations, type Operation, operationName
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
-import { readCurl } from "../dialect/learn/curl";
+import { namesAnId, readCurl } from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
@@ -73,6 +73,12 @@ export function withTold(
         "cli/usage",
         `what --curl says of ${operation} is no command for curl with a URL`,
         "copy it whole, as it runs in a shell",
+      );
+    if (!namesAnId(operation, request.route))
+      throw fail(
+        "cli/usage",
+        `in what --curl says of ${operation}, nothing looks like an id, and it is sent as it is to nothing`,
+        "write {id} where the id stands",
       );
     if (operation === "wait") job = request.route;
     else start = toldDialect(start, { [operation]: request.route });

@@ -97,7 +97,11 @@ function fillBody(
     // A number that a double cannot hold would become another one.
     return /^\d+$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
-  if (Array.isArray(body)) return body.map((item) => fillBody(item, text, isNothing));
+  // A list of what a rule does not say is empty.
+  if (Array.isArray(body))
+    return body.flatMap((item) =>
+      typeof item === "string" && isNothing(item) ? [] : [fillBody(item, text, isNothing)],
+    );
   if (typeof body !== "object" || body === null) return body;
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [text(key), fillBody(value, text, isNothing)]));
 }

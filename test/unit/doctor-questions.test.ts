@@ -1,7 +1,9 @@
 /** What the doctor asks at a terminal, and what becomes of the answers. */
 import { expect, test } from "vitest";
 import { askOpen, mostQuestions, questionsAfter } from "../../reconciler/cli/doctor-questions";
+import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { AssumedOperation } from "../../reconciler/core/model/operation";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import type { OperationFinding } from "../../reconciler/engine/doctor/report";
 
 const missing = (operation: AssumedOperation, more: Partial<OperationFinding> = {}): OperationFinding => ({
@@ -59,4 +61,28 @@ test("a command, none, nothing, and a terminal that is left", async () => {
   expect(told.commands).toEqual([["vm.list", "curl -X GET  https://x.example/vms"]]);
   expect(told.none).toEqual(["volume.list"]);
   expect(asked).toHaveLength(5);
+});
+
+const noId = "curl -X POST https://x.example/vms/web/confirm";
+
+test("a request in which nothing looks like an id is asked for again, and else is not taken", async () => {
+  const again = noId.replace("web", "{id}");
+  for (const [second, commands] of [
+    [again, [["vm.resize.confirm", again]]],
+    ["", []],
+    [noId, []],
+  ] as const) {
+    const answers = [noId, second];
+    const { told } = await askOpen(
+      [["vm.resize.confirm", "confirms a resize"]],
+      { samples: new Map(), commands: [], none: [] },
+      async () => answers.shift(),
+    );
+    expect(told.commands).toEqual(commands);
+  }
+});
+
+test("a request that is told as a flag is refused where nothing in it looks like an id", () => {
+  const told = readTold({ curl: [`vm.resize.confirm=${noId}`] });
+  expect(() => withTold(readDialectText("", "").dialect, told, "https://x.example", new Set())).toThrow("like an id");
 });

@@ -4,7 +4,7 @@ import type { Rejection } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
 import { readJob } from "../../reconciler/dialect/jobs";
-import { readCurl } from "../../reconciler/dialect/learn/curl";
+import { namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
 import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
@@ -103,12 +103,60 @@ test.each([
     },
   ],
   [
+    "vm.list",
+    "curl -sS -H'X-Region: west' -G -d limit=10 -b 'sid=x' https://c.example/api/v1/vms",
+    { query: { limit: "10" }, headers: { "X-Region": "west" } },
+  ],
+  [
+    "vm.list",
+    "curl -u ops:pw -d 'Action=DescribeVms&Version=2016' https://c.example/rpc",
+    { method: "POST", query: { Action: "DescribeVms", Version: "2016" } },
+  ],
+  [
+    "volume.delete",
+    "curl -XDELETE https://c.example/api/v1/resources/d1001",
+    { method: "DELETE", path: "/api/v1/resources/{id}" },
+  ],
+  [
+    "vm.resize.confirm",
+    `curl --request=PUT --data='{"state":"1"}' 'https://c.example/domains/%7B6F2D1F6A-8F6E-4B0E-9D0F-0D3C6A529E11%7D/state'`,
+    { method: "PUT", path: "/domains/{id}/state", body: { state: "1" } },
+  ],
+  [
+    "group.rule.delete",
+    `curl -sX DELETE -d '{"inbound_rules":[{"protocol":"tcp","ports":"443-443","sources":{"addresses":["0.0.0.0/0"],"groups":[]}}]}' https://c.example/firewalls/42/rules`,
+    {
+      method: "DELETE",
+      path: "/firewalls/{id}/rules",
+      body: {
+        inbound_rules: [
+          {
+            protocol: "{field:/protocol}",
+            ports: "{field:/port_range_min}-{field:/port_range_max}",
+            sources: { addresses: ["{field:/remote_ip_prefix}"], groups: ["{field:/remote_group_id}"] },
+          },
+        ],
+      },
+    },
+  ],
+  [
     "wait",
     "curl 'https://c.example/api/v1/client?command=query&jobid=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11'",
     { method: "GET", path: "/api/v1/client", query: { command: "query", jobid: "{id}" } },
   ],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
+});
+
+test.each([
+  ["vm.resize.confirm", "curl -X POST https://c.example/servers/web/confirm", false],
+  ["vm.resize.confirm", "curl -X POST https://c.example/servers/{id}/confirm", true],
+  ["volume.delete", `curl -X DELETE -d '{"force":1}' https://c.example/volumes/data`, false],
+  ["wait", "curl https://c.example/jobs/last", false],
+  ["vm.list", "curl https://c.example/servers", true],
+] as const)("a request for %s, %s, names what it is about: %s", (operation, command, isNamed) => {
+  const told = readCurl(operation, command, "https://c.example", new Set());
+  expect(told === undefined ? undefined : namesAnId(operation, told.route)).toBe(isNamed);
 });
 
 const post = { method: "POST", path: "/api" } as const;

@@ -24,27 +24,32 @@ export function readCurl(
   const [program, ...words] = wordsOf(command);
   const told = optionsOf(words);
   const at = program === "curl" ? urlOf(told.url, base) : undefined;
-  const verb = told.method ?? (told.data === undefined ? "GET" : "POST");
+  const sent = bodyOf(told.data);
+  const verb = told.method ?? (told.data.length === 0 || told.isQuery ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
   const segments = belowBase(at, base)
     .split("/")
     .map((segment) => decodeURIComponent(segment));
-  const params = [...at.searchParams].filter(([name]) => !isSecret(name));
-  const sent = told.data === undefined ? undefined : parsed(told.data);
+  // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
+  const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
+  const params = Object.fromEntries([...at.searchParams, ...form].filter(([name]) => !isSecret(name)));
   // What names no rule's id says which rule is meant.
-  const isSaid = operation === "group.rule.delete" && saysARule({ ...fieldsIn(sent), ...Object.fromEntries(params) });
-  const data = isSaid && isObject(sent) ? withRuleFields(sent) : sent;
-  const query = isSaid ? withRuleFields(Object.fromEntries(params)) : Object.fromEntries(params);
-  const asked = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const isSaid = operation === "group.rule.delete" && saysARule({ params, sent });
+  const data = isSaid ? withRuleFields(sent) : sent;
+  const asked = Object.entries(isSaid ? fieldsIn(withRuleFields(params)) : params).map(
+    ([name, value]): [string, string] => [name, String(value)],
+  );
   const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
-    ...[...segments, ...asked.map(([, value]) => value)].map((text) => ({ text })),
+    ...segments.map((text) => ({ text })),
+    ...asked.map(([key, text]) => ({ text, key })),
     ...textsIn(data),
   ]);
   const path = segments.map((segment) => ids.put(segment)).join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
-  const carrier =
-    told.headers.find(([name]) => /^authorization$/i.test(name)) ?? told.headers.find(([name]) => isSecret(name));
+  const carrier = [/^authorization$/i, secretName, /^cookie$/i]
+    .map((carries) => told.headers.find(([name]) => carries.test(name)))
+    .find((header) => header !== undefined);
   const others = told.headers.filter(
     ([name]) => !isSecret(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
@@ -59,19 +64,24 @@ export function readCurl(
       path: named(path),
       query: asked.length > 0 ? named(filled) : undefined,
       headers: others.length > 0 ? Object.fromEntries(others) : undefined,
-      body: told.data === undefined ? undefined : named(body),
+      body: sent === undefined ? undefined : named(body),
     }),
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
   };
 }
 
+/** Whether it names what it is about: without that it would be sent about what a person copied it of. */
+export const namesAnId = (operation: AssumedOperation | "wait", route: Route): boolean =>
+  (operation !== "wait" && idsInPath(operation).length === 0) ||
+  /\{(id|rule_id|field:[^{}]*)(:number)?\}/.test(JSON.stringify(route));
+
 /** What a rule says, by the words for it: the key of a request, and the field of the contract. */
 const ruleWords: readonly (readonly [key: RegExp, field: string])[] = [
   [/^(ip)?proto(col)?$/, "protocol"],
-  [/^((dst|destination|from|start|min|low)?port|port(from|start|min|low|rangemin))$/, "port_range_min"],
+  [/^((dst|destination|from|start|min|low)?ports?|port(from|start|min|low|rangemin|s?range))$/, "port_range_min"],
   [/^((to|end|max|high)port|port(to|end|max|high|rangemax))$/, "port_range_max"],
-  [/^(cidr(ip)?|(remote|source)(ip|cidr|ipprefix)|iprange|prefix)$/, "remote_ip_prefix"],
-  [/^((remote|source)(security)?group(id)?|group)$/, "remote_group_id"],
+  [/^(cidrs?(ip)?|(remote|source)(ips?|cidrs?|ipprefix)|ipranges?|prefix|addresses)$/, "remote_ip_prefix"],
+  [/^((remote|source)?(security)?groups?(ids?|uids?)?)$/, "remote_group_id"],
   [/^direction$/, "direction"],
   [/^ethertype$/, "ether_type"],
 ];
@@ -79,68 +89,114 @@ const ruleWords: readonly (readonly [key: RegExp, field: string])[] = [
 const ruleFieldOf = (key: string): string | undefined =>
   ruleWords.find(([word]) => word.test(lettersAndDigits(key)))?.[1];
 
-/** Whether it names the protocol and the port of a rule: one that is meant by what it says. */
-function saysARule(request: Readonly<Record<string, unknown>>): boolean {
-  const fields = Object.keys(request).map((key) => ruleFieldOf(key));
+/** Whether it names the protocol and the port of a rule, wherever they stand: one that is meant by what it says. */
+function saysARule(request: unknown): boolean {
+  const fields = keysWithin(request).map((key) => ruleFieldOf(key));
   return fields.includes("protocol") && fields.includes("port_range_min");
 }
 
-/** Each of these is taken from the rule that is to be deleted. What is no plain value stays, as the group's own id does. */
-function withRuleFields(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+const keysWithin = (value: unknown): readonly string[] =>
+  typeof value !== "object" || value === null
+    ? []
+    : Object.entries(value).flatMap(([key, inner]) => [key, ...keysWithin(inner)]);
+
+/**
+ * Each of these is taken from the rule that is to be deleted, where the request says the rule itself; what is no plain
+ * value stays, as the group's own id does.
+ */
+function withRuleFields(request: unknown, isWithin = false): unknown {
+  if (Array.isArray(request)) return request.map((item) => withRuleFields(item, true));
+  if (!isObject(request)) return request;
   return Object.fromEntries(
     Object.entries(request).map(([key, said]) => {
       const field = ruleFieldOf(key);
-      const isOwnGroup = field === "remote_group_id" && said !== null && /^group$/i.test(key);
-      if (field === undefined || isOwnGroup || isObject(said) || Array.isArray(said)) return [key, said];
-      return [key, `{field:/${field}${typeof said === "number" ? ":number" : ""}}`];
+      if (isObject(said) || (Array.isArray(said) && said.some(isObject))) return [key, withRuleFields(said, true)];
+      const isOwnGroup = field === "remote_group_id" && !isWithin && said !== null && /^groups?(id)?$/i.test(key);
+      if (field === undefined || isOwnGroup) return [key, said];
+      // A list that is empty would hold what another rule says.
+      if (Array.isArray(said)) return [key, [ruleField(field, said[0])]];
+      return [key, ruleField(field, said)];
     }),
   );
 }
 
+/** A range is written as the one of the example is. */
+function ruleField(field: string, said: unknown): string {
+  const [, between] = field === "port_range_min" ? (/^\d+([-:])\d+$/.exec(String(said)) ?? []) : [];
+  if (between !== undefined) return `{field:/port_range_min}${between}{field:/port_range_max}`;
+  return `{field:/${field}${typeof said === "number" ? ":number" : ""}}`;
+}
+
 /** The name of a header, or of a part of the query, that carries a credential: what it says is written nowhere. */
-const isSecret = (name: string): boolean =>
-  /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i.test(
-    name,
-  );
+const secretName =
+  /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
+const isSecret = (name: string): boolean => secretName.test(name);
 
 type Header = readonly [name: string, value: string];
 
 interface Options {
   readonly method?: string;
   readonly url?: string;
-  readonly data?: string;
+  readonly data: readonly string[];
   readonly headers: readonly Header[];
+  /** What is sent stands in the query. */
+  readonly isQuery: boolean;
 }
 
-/** The meaning of the word after each option. */
-const meanings: Readonly<Record<string, "method" | "header" | "data" | "url" | "nothing">> = {
-  ...{ "-X": "method", "--request": "method", "-H": "header", "--header": "header", "--url": "url" },
-  ...{ "-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--json": "data" },
-  ...{ "-u": "nothing", "--user": "nothing", "-o": "nothing", "--output": "nothing", "-A": "nothing" },
-  ...{ "--user-agent": "nothing", "--connect-timeout": "nothing", "-m": "nothing", "--cacert": "nothing" },
+type Meaning = "method" | "header" | "data" | "url" | "cookie" | "user" | "bearer" | "nothing";
+
+/** The meaning of the word after each option that takes one; all others take none. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  ...{ X: "method", request: "method", H: "header", header: "header", url: "url", b: "cookie", cookie: "cookie" },
+  ...{ d: "data", data: "data", "data-raw": "data", "data-binary": "data", "data-ascii": "data", json: "data" },
+  ...{ "data-urlencode": "data", u: "user", user: "user", "oauth2-bearer": "bearer" },
+  ...Object.fromEntries([..."ACDEFKPQTUYceormtwxyz"].map((letter) => [letter, "nothing" as const])),
+  ...{ "user-agent": "nothing", "connect-timeout": "nothing", "max-time": "nothing", cacert: "nothing" },
+  ...{ output: "nothing", cert: "nothing", key: "nothing", retry: "nothing", "retry-delay": "nothing" },
+  ...{ "write-out": "nothing", proxy: "nothing", resolve: "nothing", referer: "nothing", "cookie-jar": "nothing" },
 };
 
+/** The options of a word, each with what stands in it as well: -sXPOST, --data=…, -H'…'. */
+function optionsIn(word: string): readonly (readonly [name: string, value: string | undefined])[] {
+  if (word.startsWith("--")) {
+    const [, name = "", value] = /^--([\w-]+)(?:=([\s\S]*))?$/.exec(word) ?? [];
+    return [[name, value]];
+  }
+  const [first = "", ...rest] = word.slice(1);
+  if (meanings[first] !== undefined) return [[first, rest.length > 0 ? rest.join("") : undefined]];
+  return [[first, undefined], ...(rest.length > 0 ? optionsIn(`-${rest.join("")}`) : [])];
+}
+
 function optionsOf(words: readonly string[]): Options {
-  const found: Record<"method" | "url" | "data", string | undefined> = {
-    method: undefined,
-    url: undefined,
-    data: undefined,
+  const given: Record<Exclude<Meaning, "nothing">, string[]> = {
+    ...{ method: [], header: [], data: [], url: [], cookie: [], user: [], bearer: [] },
   };
-  const headers: Header[] = [];
-  let before: (typeof meanings)[string] | undefined;
-  for (const word of words) {
-    const meaning = before;
-    before = undefined;
-    if (meaning === "header") headers.push(headerIn(word));
-    else if (meaning === "method") found.method = word.toUpperCase();
-    else if (meaning === "data" || meaning === "url") found[meaning] = word;
-    else if (meaning === undefined) {
-      before = meanings[word];
-      if (before === undefined && !word.startsWith("-")) found.url ??= word;
+  const left = [...words];
+  let isQuery = false;
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    if (!/^-[^\s]/.test(word)) {
+      given.url.push(word);
+      continue;
+    }
+    for (const [name, value] of optionsIn(word)) {
+      isQuery ||= name === "G" || name === "get";
+      const meaning = meanings[name];
+      const said = meaning === undefined ? undefined : (value ?? left.shift());
+      if (meaning !== undefined && meaning !== "nothing" && said !== undefined) given[meaning].push(said);
     }
   }
-  const { method, url, data } = found;
-  return { headers, method, url, data };
+  const { method, header, data, url, cookie, user, bearer } = given;
+  return {
+    headers: [
+      ...header.map(headerIn),
+      ...cookie.map((said): Header => ["Cookie", said]),
+      ...bearer.map((said): Header => ["Authorization", `Bearer ${said}`]),
+      ...user.map((said): Header => ["Authorization", `Basic ${said}`]),
+    ],
+    ...onlyDefined({ method: method.at(-1)?.toUpperCase(), url: url.find((one) => one.includes("/")) ?? url[0] }),
+    data,
+    isQuery,
+  };
 }
 
 function headerIn(word: string): Header {
@@ -163,8 +219,8 @@ function belowBase({ pathname }: URL, base: string | undefined): string {
 }
 
 function withoutToken(value: string): string {
-  const scheme = /^(\S+)\s+\S/.exec(value)?.[1];
-  return scheme === undefined ? "{token}" : `${scheme} {token}`;
+  const [, scheme] = /^(\S+\s+|[\w.-]+=)\S/.exec(value) ?? [];
+  return `${scheme?.replace(/\s+$/, " ") ?? ""}{token}`;
 }
 
 /**
@@ -213,16 +269,17 @@ interface ToldText {
   readonly key?: string;
 }
 
-const idKey = new RegExp(`^(${noun}|${noun}?${idWord})s?$`);
+const idKey = new RegExp(`^((${noun}|rule|job|task)${idWord}?|.*(id|ref|urn)|${idWord})s?$`);
 
-/** 0: it is no id. A person may well write what is to be put there: ID, VM_ID, $ID, :id, <id>. */
+/** 0: it is no id. A person may well write what is to be put there: ID, VM_ID, $ID, :id, <id>, {instance-id}. */
 function rankOf({ text, key = "id" }: ToldText, known: ReadonlySet<string>): number {
-  if (known.has(text) || /^[$:<{]*(\w+[-_])?(id|uuid)[}>]*$/i.test(text)) return 4;
-  if (/^[0-9a-f]{8}-?[0-9a-f-]{23,27}$/i.test(text)) return 3;
-  // A number in a body whose key speaks of no thing may be any value: `{ keep: 1 }`.
-  if (/^\d+$/.test(text)) return idKey.test(lettersAndDigits(key)) ? 2 : 1;
-  if (/^(?=.*\d)[\w-]+(:[\w.-]+)+$/.test(text)) return 2;
-  return /^[a-z]{1,8}[-_]\d+$|^(?=.*\d)[\w-]{6,}$/.test(text) && !/^v\d+$/.test(text) ? 1 : 0;
+  if (known.has(text) || /^[$:<{]*([\w-]+[-_])?(id|uuid)[}>]*$/i.test(text)) return 5;
+  if (/^\{?[0-9a-f]{8}-?[0-9a-f-]{23,27}\}?$/i.test(text)) return 4;
+  // A number under a key that speaks of no id is any value: `{ keep: 1 }`.
+  if (/^\d+$/.test(text)) return idKey.test(lettersAndDigits(key)) ? 3 : 0;
+  if (/^(?=.*\d)[\w-]+(:[\w.@-]*)+$/.test(text)) return 3;
+  if (/^v\d{1,2}$/.test(text)) return 0;
+  return /^[a-z]{1,8}[-_]\d+$|^(?=.*\d)[\w-]{6,}$/.test(text) ? 2 : /^[a-z]{1,8}\d+$/.test(text) ? 1 : 0;
 }
 
 function textsIn(value: unknown, under?: string): readonly ToldText[] {
@@ -232,23 +289,26 @@ function textsIn(value: unknown, under?: string): readonly ToldText[] {
   return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => textsIn(inner, key)) : [];
 }
 
-function parsed(data: string): unknown {
+/** `undefined`: nothing is sent, or a form. */
+function bodyOf(data: readonly string[]): unknown {
+  const [text = ""] = data;
+  if (text === "" || (/^[^\s{["]*=/.test(text) && !text.startsWith("@"))) return undefined;
   try {
-    return JSON.parse(data);
+    return JSON.parse(data.join("&"));
   } catch {
-    return data;
+    return data.join("&");
   }
 }
 
 /** Cuts the text into words as a shell does. A line that ends with a backslash goes on. */
 function wordsOf(command: string): string[] {
-  const words: string[] = [];
-  const pattern =
-    /(?:'([^']*)'|"((?:\\.|[^"\\])*)"|((?:\\[^\n]|[^\s'"\\])+))(?=\s|$)|\$?'([^']*)'|"((?:\\.|[^"\\])*)"|((?:\\[^\n]|[^\s'"\\])+)/g;
-  for (const found of command.replaceAll(/\\\r?\n/g, " ").matchAll(pattern)) {
-    const [, single, double, bare, otherSingle, otherDouble, otherBare] = found;
-    const text = single ?? otherSingle ?? (double ?? otherDouble ?? bare ?? otherBare ?? "").replaceAll(/\\(.)/g, "$1");
-    words.push(text);
-  }
-  return words;
+  const quoted = /\$?'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)/;
+  const words = command.replaceAll(/\\\r?\n/g, " ").match(new RegExp(`(?:${quoted.source})+`, "g")) ?? [];
+  return words.map((word) =>
+    word.replaceAll(
+      new RegExp(quoted, "g"),
+      (_, single?: string, double?: string, escaped?: string, bare?: string) =>
+        single ?? double?.replaceAll(/\\(.)/g, "$1") ?? escaped ?? bare ?? "",
+    ),
+  );
 }
