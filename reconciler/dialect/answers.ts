@@ -86,13 +86,20 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
         };
   }
 
+  // A selector chooses the rules themselves, also where one alone stands in place of a list.
+  const chosenRules = (itemPlaces.get("group.rule.list") ?? []).filter(({ chooser }) => chooser !== undefined);
+  function rulesIn(body: unknown, held: unknown) {
+    const chosen = chosenRules.length === 0 ? undefined : findArrayAt(enveloped(body), chosenRules);
+    return chosen === undefined ? ruleItems(held) : accepted(chosen);
+  }
+
   const { hasDirections, rulesByDirection } = directionsOf(dialect);
   const inOne = (held: unknown): unknown =>
     hasDirections && !Array.isArray(held) ? (rulesByDirection(held) ?? held) : held;
 
   function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
     const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
-    const found = operation === "group.rule.list" ? ruleItems(inOne(held)) : findItems(operation, held);
+    const found = operation === "group.rule.list" ? rulesIn(body, inOne(held)) : findItems(operation, held);
     if (found.status !== "accepted") return found;
     const { items, tokens } = found.value;
     const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });

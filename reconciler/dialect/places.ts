@@ -98,8 +98,12 @@ function chooserOf(selector: Selector): Chooser {
     if (into === undefined && keys === undefined) return nodes;
     return nodes.flatMap((node) => opened(node, keys));
   }
-  /** A list that may be left out is left out of what holds it, which has to be there. */
-  const holdsIt = (value: unknown): boolean => into === undefined || nodesAt(value, into.slice(0, -1)).some(isObject);
+  /** A list that may be left out is left out of what holds it, which has to be there: in XML, an element without any. */
+  const holdsIt = (value: unknown): boolean => {
+    if (into === undefined) return true;
+    const holder = into.slice(0, -1);
+    return findAt(value, holder) === null || nodesAt(value, holder).some((node) => isObject(node) || node === "");
+  };
   const fits = (item: unknown): boolean =>
     wanted.every(([tokens, texts]) => {
       const text = asText(findAt(item, tokens));
@@ -161,7 +165,7 @@ function nodesAt(value: unknown, tokens: readonly string[]): unknown[] {
 
 function opened(node: unknown, keys: string | undefined): readonly unknown[] {
   if (Array.isArray(node)) return node;
-  if (node === null || node === undefined) return [];
+  if (node === null || node === undefined || node === "") return [];
   if (keys === undefined || typeof node !== "object") return [node];
   return Object.entries(node).map(([key, member]: [string, unknown]) =>
     typeof member === "object" && member !== null && !Array.isArray(member)

@@ -13,12 +13,13 @@ import { type Ran, runCli, startCli } from "../support/cli-process";
 import { further } from "../support/odd/further";
 import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
+import { panels } from "../support/odd/panels";
 import { chapters, projectAt } from "../support/odd/project";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { odds as first, type Odd } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
 
-const odds = [...first, ...further, ...minds, ...strangers, ...newcomers];
+const odds = [...first, ...further, ...minds, ...strangers, ...newcomers, ...panels];
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -126,3 +126,14 @@ describe("selectors", () => {
     );
   });
 });
+
+test.each([
+  ["one alone", { vms: { vm: { id: "a" } } }, [{ id: "a" }]],
+  ["several", { vms: { vm: [{ id: "a" }, { id: "b" }] } }, [{ id: "a" }, { id: "b" }]],
+  ["none, in an element that is empty", { vms: "" }, []],
+  ["none, in one that is null", { vms: null }, []],
+  ["an empty text", { vms: { vm: "" } }, []],
+  ["nothing of it", { message: "maintenance" }, undefined],
+] as const)("a list that was XML shows %s", (_, body, items) => {
+  expect(findArray(body, paths({ in: "/vms/vm", absent: "none" }))).toEqual(items);
+});

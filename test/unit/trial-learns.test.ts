@@ -383,7 +383,7 @@ test.each([
       },
     },
     open,
-    isJobless: false,
+    jobless: new Set(),
     learn(more) {
       dialect = { ...dialect, ...more };
     },

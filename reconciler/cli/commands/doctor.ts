@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import type { Kind } from "../../core/model/kinds";
+import { allOfKind, type Kind } from "../../core/model/kinds";
 import type { AssumedOperation, Operation } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
@@ -109,10 +109,12 @@ async function examineService(
   const { workspace } = start;
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const recorded = [...state.resources.values()];
-  const known = knownIdsIn(recorded);
+  const ids = knownIdsIn(recorded);
+  const vms = allOfKind(workspace.desired.resources, "vm");
+  const known = { ...ids, names: { flavor: vms.map(({ flavor }) => flavor), image: vms.map(({ image }) => image) } };
   const { record } = invocation.flags;
   const look = async (by: ToldToDoctor): Promise<{ readonly ports: DoctorPorts; readonly looked: DoctorReport }> => {
-    const { start: given, reads } = withTold(service.dialect, by, service.url, new Set(Object.values(known)));
+    const { start: given, reads } = withTold(service.dialect, by, service.url, new Set(Object.values(ids)));
     const live = portsAt(service, given);
     const recording = record === undefined ? live : recordingIn(record, live);
     const ports: DoctorPorts = { ...recording, ...onlyDefined({ told: reads }) };
@@ -201,7 +203,7 @@ function portsAt(service: Service, dialect: Dialect): DoctorPorts {
   };
 }
 
-function knownIdsIn(recorded: readonly RecordedResource[]): KnownIds {
+function knownIdsIn(recorded: readonly RecordedResource[]): Partial<Record<Kind, string>> {
   const known: Partial<Record<Kind, string>> = {};
   for (const record of recorded) if (record.id !== undefined) known[record.kind] ??= record.id;
   return known;

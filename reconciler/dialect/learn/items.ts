@@ -34,6 +34,12 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
       return;
     }
     if (!isObject(value) || depth > deepestItem || isRecord(value)) return;
+    // One thing alone may stand in place of a list of one, where XML was turned into JSON.
+    const [inner, alone] = Object.entries(value).find(([one, member]) => isObject(member) && isOneOf(one, key)) ?? [];
+    if (inner !== undefined) {
+      arrays.push({ place: { in: at + pointerTo(inner), absent: "none" }, items: [alone] });
+      return;
+    }
     if (isMapOfRecords(value) || (isNamed(key) && holdsRecords(value))) {
       const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
       maps.push({ place: { in: at, keys: "id" }, items });
@@ -51,6 +57,27 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   const filled = found.filter(({ items }) => items.some(isObject));
   return filled.length === 1 ? filled[0] : { several: found.map(({ place }) => place) };
 }
+
+/** `volume` in `volumes`, `item` in `volumeSet`. */
+const isOneOf = (key: string, several: string): boolean => {
+  const [one, all] = [lettersAndDigits(key), lettersAndDigits(several)];
+  return (
+    all !== "" && (/^(item|entry|element|member)$/.test(one) || [`${one}s`, `${one}es`, `${one}list`].includes(all))
+  );
+};
+
+/** The same place, where one thing alone may stand there, and the list is left out when there is none. */
+export function oneOrMany(place: RecordPlace): RecordPlace {
+  const [several = "", one = ""] = typeof place === "string" ? place.split("/").slice(-2) : [];
+  return typeof place === "string" && isOneOf(one, several) ? { in: place, absent: "none" } : place;
+}
+
+/** Where one thing alone was seen to stand in place of a list. */
+export const isOfOne = (place: RecordPlace): boolean =>
+  typeof place === "object" &&
+  place.in?.endsWith("/*") === false &&
+  place.keys === undefined &&
+  place.value === undefined;
 
 /** A single record: a list inside it is not the list that is looked for. */
 const isRecord = (value: Readonly<Record<string, unknown>>): boolean =>

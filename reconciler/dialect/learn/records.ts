@@ -3,6 +3,7 @@
  * flavor must be in the list of flavors, an attachment must be a VM's id), and by the words of a key last. What cannot
  * be told is left open and never guessed at.
  */
+import { kindRows } from "../../core/model/kinds";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { findAtPath } from "../places";
@@ -148,12 +149,17 @@ export function learnRecord(
     const own = fields.flatMap(({ field: other, place }) =>
       place !== undefined && (other === "id" || other === "name" || other === "size") ? [place] : [],
     );
+    const name = field === "description" ? fields.find((one) => one.field === "name")?.place : undefined;
     const free =
       rule.refersTo === undefined
-        ? leaves
+        ? withoutPlace(leaves, name)
         : leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
-    const owned = field === "id" || field === "name" ? ownPlaces(leaves, evidence.own?.[field]) : undefined;
-    const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence, owned);
+    const id = fields.find((one) => one.field === "id")?.place;
+    // A file may name a flavor or an image by its id: that tells nothing of its name.
+    const apart = field === "name" && !(kind in kindRows) ? withoutPlace(leaves, id) : leaves;
+    const owned = field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined;
+    const places = (said[field] ?? []).filter((place) => name === undefined || !sameValueAt(name, place));
+    const known = whereItIsSaid(places, looked, rule, evidence, owned);
     const learnt =
       known ??
       (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??
@@ -161,7 +167,8 @@ export function learnRecord(
       learnName(rule, free, evidence);
     const unit = field === "size" ? unitOf(learnt?.place, looked, fields, evidence) : undefined;
     const other = field === "name" ? otherName(learnt?.place, fields, rule, leaves, evidence) : undefined;
-    if (learnt === undefined) fields.push({ field });
+    if (learnt === undefined)
+      fields.push(places.length === said[field]?.length ? { field } : { field, nowhere: true, learnt: true });
     else if (other !== undefined) fields.push({ field, ...other, learnt: true });
     else if (unit !== undefined) fields.push({ field, ...learnt, place: unit, learnt: true });
     else fields.push(known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt });
@@ -244,12 +251,14 @@ function otherName(
 ): ReturnType<typeof learnPlace> {
   const id = fields.find(({ field }) => field === "id")?.place;
   if (place === undefined || id === undefined || !sameValueAt(id, place)) return undefined;
-  return learnPlace(
-    rule,
-    leaves.map((all) => all.filter((leaf) => !sameValueAt(id, leaf.place))),
-    evidence,
-  );
+  return learnPlace(rule, withoutPlace(leaves, id), evidence);
 }
+
+const withoutPlace = (
+  leaves: readonly (readonly Leaf[])[],
+  place: RecordPlace | undefined,
+): readonly (readonly Leaf[])[] =>
+  place === undefined ? leaves : leaves.map((all) => all.filter((leaf) => !sameValueAt(place, leaf.place)));
 
 const sameValueAt = (one: RecordPlace, other: RecordPlace): boolean =>
   samePlace(one, other) || (typeof one === "object" && one.in === undefined && one.value === other);

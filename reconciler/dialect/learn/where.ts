@@ -183,11 +183,13 @@ export function candidates(
     ...styled,
     ...at(byRule),
   ];
-  const seen = new Set<string>();
-  return all.filter(({ asking: { method, path: one, query, headers, body } }) => {
-    const key = JSON.stringify([method, one, query, headers, body]);
-    return !seen.has(key) && seen.add(key);
-  });
+  const keyOf = ({ asking: { method, path: one, query, headers, body } }: Candidate): string =>
+    JSON.stringify([method, one, query, headers, body]);
+  // A usual path may well be one that is asked for as another list is.
+  const alike = new Map(styled.map((one) => [keyOf(one), one]));
+  const first = new Map<string, Candidate>();
+  for (const one of all) if (!first.has(keyOf(one))) first.set(keyOf(one), { ...alike.get(keyOf(one)), ...one });
+  return [...first.values()];
 }
 
 /** Paths of one item of a list: below the list's path, or below its beginning. */

@@ -100,6 +100,7 @@ async function examine(
   // What volumes refer to tells which id of a VM counts.
   learnings.learn("vm");
   learnings.goOnAlike();
+  learnings.oneOrManyAlike();
   await goOnUnsaid(learnings);
   await readIdsThatArePaths(learnings);
   for (const operation of ["vm.get", "group.get"] as const)

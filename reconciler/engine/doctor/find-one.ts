@@ -1,8 +1,9 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
+import { deepEqual } from "../../core/text/deep-equal";
 import { isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
-import { findListIn, findRecordIn } from "../../dialect/learn/items";
+import { findListIn, findRecordIn, isOfOne, oneOrMany } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
 import { placesOfOne } from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
@@ -50,7 +51,9 @@ export async function findOne(
       tried.push({ path, answer: describe(seen.outcome) });
       continue;
     }
-    const own = recordAnswered(learnings, kind, candidate, seen.body, id);
+    // A list that is asked for an id and shows all the same is no read of one.
+    const isList = learnings.lists.get(`${kind}.list`)?.bodies.some((body) => deepEqual(body, seen.body)) === true;
+    const own = isList ? undefined : recordAnswered(learnings, kind, candidate, seen.body, id);
     if (own === undefined) {
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
@@ -99,7 +102,9 @@ function recordAnswered(
   id: string,
 ): { readonly item: string; readonly record: unknown; readonly isAsGiven?: true } | undefined {
   const payload = learnings.payload(body);
-  const idAt = compilePointers(learnings.given.records[kind].id);
+  // Where the list shows the id, so that what a record is wrapped in is not taken for the record.
+  const listed = learnings.placeOf(kind, "id");
+  const idAt = compilePointers(listed === undefined ? learnings.given.records[kind].id : [listed]);
   const held = item === undefined ? undefined : findIn(payload, item);
   if (held !== undefined && findText(held, idAt) === id) return { item: "", record: held, isAsGiven: true };
   return findText(payload, idAt) === id ? { item: "", record: payload } : recordOf(learnings, kind, payload, id);
@@ -224,14 +229,18 @@ function recordWithin(
 
 /** The rules of a group are documented; what they are wrapped in is seen here. */
 export async function readRules(learnings: Learnings): Promise<void> {
-  const read = await firstOwn([learnings.known.group ?? [], learnings.texts("group", "id")].flat(), (id) =>
-    look(learnings.ports, contractRead("group", id)),
-  );
-  if (read !== undefined && isSuccess(read.seen)) learnRules(learnings, learnings.payload(read.seen.body));
+  const { groups = [] } = learnings.known;
+  for (const id of [...new Set([...groups, ...learnings.texts("group", "id")])].slice(0, 6)) {
+    const seen = await look(learnings.ports, contractRead("group", id));
+    const payload = isSuccess(seen) ? learnings.payload(seen.body) : undefined;
+    learnRules(learnings, payload);
+    // What a group without rules answers may tell nothing of where they are.
+    if (Array.isArray(payload) || learnings.rulesItem !== undefined) return;
+  }
 }
 
 export function learnRules(learnings: Learnings, payload: unknown): void {
   const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
-  if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
-    learnings.rulesItem = where.place;
+  const place = where === undefined || "several" in where ? "" : oneOrMany(where.place);
+  if (place !== "" && (typeof place === "string" || isOfOne(place))) learnings.rulesItem = place;
 }

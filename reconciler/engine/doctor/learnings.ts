@@ -4,7 +4,8 @@ import type { AssumedOperation, ListOperation, Operation } from "../../core/mode
 import { deepEqual } from "../../core/text/deep-equal";
 import { payloadOf } from "../../dialect/answers";
 import { builtInDialect } from "../../dialect/built-in";
-import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
+import type { Dialect, ListRoute, Pointers, RecordPlace, Route } from "../../dialect/dialect";
+import { isOfOne, oneOrMany } from "../../dialect/learn/items";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import type { KnownThings, Made } from "../../dialect/learn/place";
 import { learnRecord, type RecordFinding } from "../../dialect/learn/records";
@@ -42,7 +43,7 @@ export class Learnings {
   /** A list was asked for one item, to see how it goes on. */
   isAskedByOnes = false;
   volumeItem: string | undefined;
-  rulesItem: string | undefined;
+  rulesItem: RecordPlace | undefined;
   /** What the record is wrapped in, in an answer that was shown. */
   readonly wrapped = new Map<Operation, string>();
   /** Where a record that is read by itself shows its id, if not where the list does. */
@@ -118,6 +119,17 @@ export class Learnings {
     }
   }
 
+  /** Where one thing alone was seen in place of one list, the others may show the same. */
+  oneOrManyAlike(): void {
+    const all = [...this.lists.keys()].flatMap((operation) => this.findings.get(operation) ?? []);
+    if (!all.some(({ route }) => route !== null && listPlaces(route).some(isOfOne))) return;
+    for (const finding of all)
+      if (finding.route !== null) {
+        const route: ListRoute = { ...finding.route, items: listPlaces(finding.route).map(oneOrMany) };
+        this.findings.set(finding.operation, { ...finding, route });
+      }
+  }
+
   #ownIds(kind: Learnt): ReadonlySet<string> {
     const { vm, volume, volumes = [], group, groups = [] } = this.known;
     const ids: Partial<Record<Learnt, readonly (string | undefined)[]>> = {
@@ -160,6 +172,8 @@ export class Learnings {
     };
   }
 }
+
+const listPlaces = (route: Route | ListRoute): Pointers => ("items" in route ? route.items : []);
 
 const textsIn = (record: unknown): readonly string[] => leavesOf(record).map(({ value }) => String(value));
 

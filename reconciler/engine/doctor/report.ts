@@ -41,7 +41,7 @@ export interface KnownIds {
   readonly volumes?: readonly string[];
   readonly group?: string;
   readonly groups?: readonly string[];
-  /** Names that only the trial's own have. */
+  /** Names that only the trial's own have, and those of the flavors and the image that it is made from. */
   readonly names?: Readonly<Partial<Record<Learnt, readonly string[]>>>;
 }
 

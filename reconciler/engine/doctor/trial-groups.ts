@@ -38,6 +38,8 @@ export const groupActs: readonly TrialAct[] = [
   }),
   trialAct(["group"], (stage) => nameTwice(stage.trial, partName(stage, "group"))),
   trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
+    // Where they stand may only be told now that there is one.
+    if ((await rulesOf(trial, namingGroup)) === undefined) await trial.lookAgain();
     const own = (await rulesOf(trial, namingGroup))?.find(({ remoteGroupId }) => remoteGroupId === group);
     if (own === undefined) return;
     await tryWrites(trial, "group.rule.delete", "group", { id: namingGroup, rule_id: own.id }, () =>

@@ -19,8 +19,8 @@ interface Watching {
   readonly report: Pick<DoctorReport, "dialect">;
   readonly ports: Pick<TrialPorts, "doctor" | "clock" | "timing">;
   readonly open: string[];
-  /** A write was answered, and no job of it was found. */
-  isJobless: boolean;
+  /** Where answers to writes show something that is no job. */
+  readonly jobless: Set<string>;
   learn(more: Pick<Dialect, "wait">): void;
   say(line: string): void;
 }
@@ -29,6 +29,8 @@ interface NamedJob {
   readonly id: string;
   readonly place: RecordPlace;
   readonly isNumber?: boolean;
+  /** What stands before the id of every job, by which it is told from what says that something was done. */
+  readonly prefix?: string;
   /** What the service calls its jobs. */
   readonly noun: string;
   /** Where the answer itself says that it is. */
@@ -37,7 +39,8 @@ interface NamedJob {
 
 /** The usual words for a job, and that of the path at which a person asks for one. */
 function jobName(told: Asking | undefined): RegExp {
-  const own = told?.path.split("/").at(-2)?.replace(/ies$/, "y").replace(/s$/, "") ?? "job";
+  const [, before = "job"] = /([^/]+)\/\{id/.exec(told?.path ?? "") ?? [];
+  const own = before.replace(/ies$/, "y").replace(/s$/, "");
   const words = ["job", "task", "action", "operation", "activity", "workflow", lettersAndDigits(own) || "job"];
   return new RegExp(`(${words.join("|")})(id|uuid|uid|ref|name|key|number)?$`);
 }
@@ -73,16 +76,24 @@ export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
 function jobsIn(body: unknown, ports: Watching["ports"]["doctor"]): readonly NamedJob[] {
   const told = ports.told?.job;
   const named = jobNamed(body, told);
-  const leaves = isObject(body) ? leavesOf(body) : [];
+  const leaves = leavesOf(body);
   const ids = leaves.flatMap(({ place, names: [name = ""], value }): NamedJob[] =>
     typeof place === "string" && /^(id|uuid|uid|ref|key|name)$/.test(name) && /\d/.test(String(value))
       ? [{ id: String(value), place, noun: "operation" }]
       : [],
   );
+  // A word without room in it, and with a number, is no sentence about what was done.
+  const texts = leaves.flatMap(({ place, value }): NamedJob[] => {
+    const [, prefix, id] = /^([a-z]+[:_-])(?=.*\d)([^\s/]{1,200})$/i.exec(String(value)) ?? [];
+    return (place === "" || place === "/data") && prefix !== undefined && id !== undefined
+      ? [{ id, prefix, place: { value: place, cut: `${prefix}{value}` }, noun: "task" }]
+      : [];
+  });
   const isUnderWay = leaves.some((leaf) => showsState(leaf) && underWay.test(String(leaf.value)));
   return [
     ...(named === undefined ? [] : [named]),
     ...locatedJob(leaves, new URL(ports.baseUrl ?? "http://service.invalid")),
+    ...texts,
     ...(told !== undefined || isUnderWay ? ids : []),
   ];
 }
@@ -100,6 +111,10 @@ function locatedJob(leaves: readonly Leaf[], { origin, pathname }: URL): readonl
   const place = { value: "/location", cut: `*/${folder}/{value}` };
   return [{ id: decodeURIComponent(id), place, noun: "operation", path: `${before}{id}` }];
 }
+
+/** The id of the job is what stands behind that. */
+const withPrefix = (route: Asking, { prefix = "" }: NamedJob): Asking =>
+  JSON.parse(JSON.stringify(route).replaceAll("{id}", () => `${prefix}{id}`));
 
 type Asking = Pick<JobRoute, "method" | "path" | "query" | "headers" | "body">;
 
@@ -169,17 +184,19 @@ export async function learnJob(
   body: unknown,
   isResource: (id: string) => Promise<boolean> = async () => false,
 ): Promise<void> {
-  if (trial.report.dialect.wait !== undefined || trial.isJobless) return;
+  if (trial.report.dialect.wait !== undefined) return;
   const jobs = jobsIn(body, trial.ports.doctor);
   for (const job of jobs) {
+    const place = JSON.stringify(job.place);
+    if (trial.jobless.has(place)) continue;
     // What is named as a job is one; any other id may be that of what was made.
     const isNamed = job === jobs[0] && jobNamed(body, trial.ports.doctor.told?.job) !== undefined;
     if (!isNamed && (await isResource(job.id))) continue;
-    for (const route of waysToAsk(job, trial)) if (await isJobAt(trial, job, route)) return;
+    for (const route of waysToAsk(job, trial)) if (await isJobAt(trial, job, withPrefix(route, job))) return;
     if (isNamed) trial.open.push(lineFor(job));
+    // What was looked for in vain once is not looked for at every write.
+    trial.jobless.add(place);
   }
-  // What was looked for in vain once is not looked for at every write.
-  trial.isJobless = true;
 }
 
 /** Whether a job is shown there: then it is waited for, and what it goes through is learnt. */

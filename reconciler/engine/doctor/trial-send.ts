@@ -6,7 +6,7 @@ import { leavesOf } from "../../dialect/learn/values";
 import { showPlace } from "../../dialect/places";
 import { fillRoute, versionShown, withVersion } from "../../dialect/requests";
 import { type DoctorRequest, look } from "./look";
-import { failureOfJob } from "./trial-jobs";
+import { failureOfJob, learnJob } from "./trial-jobs";
 import type { TrialThing } from "./trial-notes";
 import { asksForVersion, versionsIn } from "./trial-versions";
 import type { Trial } from "./trial-watch";
@@ -21,6 +21,7 @@ interface WriteTarget {
 export async function sendWrite(trial: Trial, request: DoctorRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
   return versioned(trial, async () => {
     const { outcome, body } = await look(trial.ports.doctor, await versionedRequest(trial, request, of));
+    if (outcome.status === "accepted") await learnJob(trial, body);
     const failure = outcome.status === "accepted" ? await failureOfJob(trial, body) : undefined;
     if (failure === undefined) return outcome.status === "accepted" ? { ...outcome, value: body } : outcome;
     const condition = conditionOfJob(request.operation, failure, trial.report.dialect.errors);

@@ -11,7 +11,7 @@ import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
-import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
+import type { DoctorReport, KnownIds, OperationFinding, TrialFindings, TriedOperation } from "./report";
 import { Notes, type TrialThing } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
 import { Stopped } from "./trial-say";
@@ -27,7 +27,7 @@ export class Trial {
   readonly routes: Partial<Record<TriedOperation, Route>> = {};
   readonly inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly errors: ErrorRule[] = [];
-  isJobless = false;
+  readonly jobless = new Set<string>();
   /** Volumes that nothing can delete may stay. */
   mayStay = false;
   rules: TrialFindings["rules"] = {};
@@ -48,6 +48,8 @@ export class Trial {
   constructor(
     readonly ports: TrialPorts,
     public report: DoctorReport,
+    /** Flavors and images as the files name them. */
+    readonly wanted: KnownIds["names"] = {},
   ) {
     this.notes = new Notes(ports.notebook, ports.doctor.baseUrl ?? "");
     this.client = this.#watcher();
@@ -82,7 +84,7 @@ export class Trial {
     const groups = idsOf("group");
     const namesOf = (kind: TrialThing["kind"]): readonly string[] =>
       this.notes.made.flatMap((one) => (one.kind === kind ? (one.name ?? []) : []));
-    const names = { vm: namesOf("vm"), volume: namesOf("volume"), group: namesOf("group") };
+    const names = { ...this.wanted, vm: namesOf("vm"), volume: namesOf("volume"), group: namesOf("group") };
     const [vm] = idsOf("vm");
     const known = { ...onlyDefined({ vm }), volume: volumes[0], volumes, group: groups[0], groups, names };
     // How one is read by its id is looked for once more with an own id: another may be somebody else's.
@@ -112,7 +114,10 @@ export class Trial {
     // Operations that were found or missing before keep their verdict.
     const operations = again.operations.map((finding) => {
       const earlier = this.report.operations.find(({ operation }) => operation === finding.operation);
-      return finding.verdict === "found" || earlier === undefined || earlier.tried.length === 0 ? finding : earlier;
+      const isNew = earlier === undefined || earlier.tried.length === 0;
+      // What was unclear before anything of it was known is told now.
+      const isTold = earlier?.verdict === "unclear" && reads.some((one) => one === finding.operation);
+      return finding.verdict === "found" || isNew || isTold ? finding : earlier;
     });
     this.report = {
       ...again,
@@ -188,6 +193,8 @@ export class Trial {
     if (record === undefined) return false;
     this.#records.set(phase, record);
     const told = placeThatDiffers([...this.#records.values()], this.report.dialect.records.vm.status);
+    // One that is told from nothing may be none that waits.
+    if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
     if (told === undefined) return false;
     if (told.place !== undefined) this.#lookForStatusAt(told.place);
     [...this.#records.keys()].forEach((known, index) => {

@@ -36,7 +36,11 @@ export async function tryOut(
   readonly report: DoctorReport;
   readonly findings: TrialFindings;
 }> {
-  const trial = new Trial(ports, looked);
+  const { vm, otherFlavor } = wish;
+  const trial = new Trial(ports, looked, {
+    flavor: [vm?.flavor, otherFlavor].flatMap((name) => name ?? []),
+    image: [vm?.image].flatMap((name) => name ?? []),
+  });
   trial.mayStay = wish.keepVolume === true;
   await takeAway(trial);
   trial.mayStay = false;

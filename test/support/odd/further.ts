@@ -70,7 +70,7 @@ export function odd(parts: Parts): Odd {
             return {
               operation,
               id: decodeURIComponent(found["id"] ?? ""),
-              ruleId: found["rule"] ?? text(body["rule"]),
+              ruleId: decodeURIComponent(found["rule"] ?? text(body["rule"])),
             };
         }
         return undefined;
