@@ -30,13 +30,15 @@ export function identify({ snapshot = "", journal }: StoredText): Identified {
   if (snapshot.trim() === "") return lines.length === 0 ? "empty" : "unreadable";
   const head = snapshot.slice(0, headLength);
   const text = (name: string, value: string): string | undefined =>
-    new RegExp(`"${name}"\\s*:\\s*${value}`).exec(head)?.[1];
+    new RegExp(`"${name}"\\s*:\\s*${value}`, "u").exec(head)?.[1];
   if (
     text("format", '"(reconcile-cloud/state)"') !== undefined &&
     newerVersion(Number(text("version", "(\\d+)"))) !== undefined
   )
     return "newer";
-  const lineage = text("lineage", '"([^"\\\\]*)"');
+  // A part of a text keeps the whole of it in memory; what JSON reads is a text of its own.
+  const quoted = text("lineage", '("[^"\\\\\\p{Cc}]*")');
+  const lineage: string | undefined = quoted === undefined ? undefined : JSON.parse(quoted);
   const first = Number(text("serial", "(\\d+)"));
   if (lineage === undefined || !Number.isSafeInteger(first)) return "unreadable";
   let serial = first;

@@ -1,0 +1,42 @@
+/** Which state a text is: what is read from its first lines, and that they do not keep the rest in memory. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it } from "vitest";
+import { identify } from "../../reconciler/core/state/identity";
+
+const head = (more: object): string =>
+  JSON.stringify({ format: "reconcile-cloud/state", version: 1, lineage: "one", serial: 4, epoch: 0, ...more });
+const of = (snapshot: string | undefined) => identify({ snapshot, journal: [] });
+
+describe("which state a text is", () => {
+  it.each([
+    ["nothing", undefined, "empty"],
+    ["blanks", " \n", "empty"],
+    ["a state", head({}), { lineage: "one", serial: 4 }],
+    ["another's", head({ lineage: "two" }), { lineage: "two", serial: 4 }],
+    ["one that is laid out", JSON.stringify(JSON.parse(head({})), undefined, 2), { lineage: "one", serial: 4 }],
+    ["no lineage", head({ lineage: 1 }), "unreadable"],
+    ["a line break in its lineage", head({ lineage: "X" }).replace("X", "a\nb"), "unreadable"],
+    ["a page in its place", "<html>", "unreadable"],
+    ["a later version", head({ version: 99 }), "newer"],
+  ])("%s", (_, snapshot, expected) => {
+    expect(of(snapshot)).toEqual(expected);
+  });
+
+  it("is kept without the text", () => {
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    const used = (): number => {
+      /x/.test("x"); // the engine keeps the text that an expression was tried on last
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    // A text that was read from somewhere, and not one that is put together of others.
+    const large = () =>
+      Buffer.from(head({ lineage: "a lineage of its own", filled: "x".repeat(64_000_000) })).toString();
+    const before = used();
+    const kept = of(large());
+    expect(used() - before).toBeLessThan(32_000_000);
+    expect(kept).toEqual({ lineage: "a lineage of its own", serial: 4 });
+  });
+});
