@@ -348,6 +348,18 @@ describe("a delete that was sent", () => {
       expect(stage.log.join()).not.toContain("adopt");
     });
 
+    it("and of which the service keeps the volume at first: the one after that deletes it", async () => {
+      stage = await startStage(dialect, abilities);
+      const host = await stage.startProcess().create("Vm", "web-a", takesItsVolume);
+      await stage.startProcess().create("Volume", "other", inputs);
+      stage.world.emulator.setFaults([{ kind: "status", code: 403, operation: "volume.delete", when: "before" }]);
+      for (const _ of ["the VM goes, and not its volume", "nor the second time"])
+        await expect(stage.startProcess().remove(host)).rejects.toThrow(/volume .*HTTP 403/);
+      stage.world.emulator.setFaults([]);
+      await stage.startProcess().remove(host);
+      expect([stage.vms(), dataVolumes()]).toEqual([[], []]);
+    });
+
     it("a refresh keeps it in the state until then, and an update that wants it replaces it", async () => {
       const { host, next } = await lost();
       expect((await next.read(host))?.id).toBe(host.id);
