@@ -26,6 +26,7 @@ import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
+import { progressOf } from "./progress";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
 import {
@@ -108,12 +109,12 @@ export function createService(log: Log) {
     return connection;
   }
 
-  const context = (urn: string, signal: AbortSignal, hide: Hide): HandlerContext => ({
+  const context = (urn: string, signal: AbortSignal, hide: Hide, tell: (message: string) => void): HandlerContext => ({
     service: () => connected().service(),
     signal,
     notes: connected().notesOf(urn),
     isInState: known.has(urn),
-    log: (severity, message) => log(severity, urn, hide(message)),
+    log: (severity, message) => (severity === "info" ? tell(hide(message)) : log(severity, urn, hide(message))),
   });
 
   /** Ends early when the engine cancels, or after the resource's own custom timeout. */
@@ -127,13 +128,15 @@ export function createService(log: Log) {
     if (cancelled) own.abort();
     running.add(own);
     const timer = seconds > 0 ? setTimeout(() => own.abort(), seconds * 1000) : undefined;
+    const progress = progressOf((message) => log("info", urn, message));
     try {
-      return await call(context(urn, own.signal, hide));
+      return await call(context(urn, own.signal, hide, progress.tell));
     } catch (error) {
       if (error instanceof Error) error.message = hide(error.message);
       throw error;
     } finally {
       clearTimeout(timer);
+      progress.end();
       running.delete(own);
     }
   }
