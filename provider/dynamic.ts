@@ -5,7 +5,7 @@
 import type { dynamic } from "@pulumi/pulumi";
 import {
   type Connection,
-  findHandler,
+  findForEngine,
   type Handler,
   type HandlerContext,
   openConnection,
@@ -23,7 +23,7 @@ type Inputs = Record<string, unknown>;
 
 /** States name the path of this module, this function and its argument, so none of the three may ever change. */
 export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs> {
-  const found = findHandler(type);
+  const found = findForEngine(type);
   if (found === undefined)
     throw new Error(
       `${packageName}: this version of the package has no resource type ${type}; install the one the state was made with, or a later one`,

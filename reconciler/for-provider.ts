@@ -2,4 +2,4 @@
 export { type Connection, openConnection } from "./connect";
 export type { Handler, HandlerContext, Property, Props } from "./one/handler";
 export { type Lookup, lookups } from "./one/lookups";
-export { findHandler, handlers } from "./one/table";
+export { findForEngine, findHandler, handlers } from "./one/table";

@@ -14,7 +14,7 @@ import type {
 } from "@pulumi/pulumi/proto/provider_pb";
 import {
   type Connection,
-  findHandler,
+  findForEngine,
   type Handler,
   type HandlerContext,
   lookups,
@@ -99,7 +99,7 @@ export function createService(log: Log) {
   }
 
   function handlerFor(urn: string): Handler {
-    const handler = findHandler(typeOf(urn));
+    const handler = findForEngine(typeOf(urn));
     if (handler === undefined) throw new Error(`${packageName} ${version} has no resource type ${typeOf(urn)}`);
     return handler;
   }

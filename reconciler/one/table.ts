@@ -11,16 +11,16 @@ import { tellingAfterRead } from "./refreshed";
 import { usualHandler } from "./usual";
 
 const own = {
-  Vm: tellingAfterRead(vmHandler),
-  Volume: tellingAfterRead(volumeHandler),
-  VolumeAttachment: tellingAfterRead(attachmentHandler),
-  SecurityGroup: tellingAfterRead(groupHandler),
-  SecurityGroupRule: tellingAfterRead(ruleHandler),
+  Vm: vmHandler,
+  Volume: volumeHandler,
+  VolumeAttachment: attachmentHandler,
+  SecurityGroup: groupHandler,
+  SecurityGroupRule: ruleHandler,
 } as const satisfies Readonly<Record<string, Handler>>;
 
 const others = kinds.flatMap((kind) => {
   const { one } = definitionOf(kind);
-  return one === undefined ? [] : [[one.type, tellingAfterRead(usualHandler(kind))] as const];
+  return one === undefined ? [] : [[one.type, usualHandler(kind)] as const];
 });
 
 /** Those of kinds that are rows alone beside those that have code of their own. */
@@ -31,3 +31,10 @@ export type HandlerType = keyof typeof own;
 /** By a name that comes from elsewhere, such as a state of Pulumi. */
 export const findHandler = (type: string): Handler | undefined =>
   isOneOf(type, keysOf(handlers)) ? handlers[type] : undefined;
+
+const forEngine = new Map(
+  Object.entries(handlers).map(([type, handler]) => [type, tellingAfterRead(handler)] as const),
+);
+
+/** As an engine of programs asks, whose refresh is a read and then a difference. */
+export const findForEngine = (type: string): Handler | undefined => forEngine.get(type);

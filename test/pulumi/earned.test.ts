@@ -11,12 +11,13 @@ import type { Dialect } from "../../reconciler/dialect/dialect";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { type HandlerContext, PartialFailure, type Props } from "../../reconciler/one/handler";
 import { shareLooks } from "../../reconciler/one/shared-looks";
-import { type HandlerType, handlers } from "../../reconciler/one/table";
+import { findForEngine, type HandlerType, handlers } from "../../reconciler/one/table";
 import { programNotes } from "../../reconciler/outside/program-notes";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient } from "../../reconciler/service/http-client";
 import { systemClock } from "../../reconciler/service/system-clock";
 import { dialectFor, hurriedClock, startBenchWorld } from "../support/bench-world";
+import { contextFor } from "../support/handler-program";
 
 const vm = {
   ...{ name: "web-a", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
@@ -67,11 +68,11 @@ async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
         return { type, name, ...(await handlers[type].create(contextOf(type, name), inputs)) };
       },
       diff: ({ type, name, id, outputs }: Kept, inputs: Props) =>
-        handlers[type].diff(contextOf(type, name), id, outputs, inputs),
+        findForEngine(type)!.diff(contextOf(type, name), id, outputs, inputs),
       async update({ type, name, id, outputs }: Kept, inputs: Props): Promise<Kept> {
         return { type, name, ...(await handlers[type].update(contextOf(type, name), id, outputs, inputs)) };
       },
-      read: ({ type, name, id, outputs }: Kept) => handlers[type].read(contextOf(type, name), id, outputs),
+      read: ({ type, name, id, outputs }: Kept) => findForEngine(type)!.read(contextOf(type, name), id, outputs),
       remove: ({ type, name, id, outputs }: Kept) => handlers[type].delete(contextOf(type, name), id, outputs),
     };
   };
@@ -258,6 +259,12 @@ describe.each(dialects)(
         1,
       ]);
       await expect(next.diff(shown, inputs)).rejects.toThrow(/smaller|shrink/);
+      // A program that calls the handlers itself is answered the same whatever it has called before.
+      const context = contextFor(stage.world);
+      const { Volume } = handlers;
+      const read = await Volume.read(context, data.id, data.outputs);
+      const refused = Volume.diff(context, data.id, { ...read?.outputs, ...read?.inputs }, inputs);
+      await expect(refused).rejects.toThrow(/smaller|shrink/);
     });
   },
 );
