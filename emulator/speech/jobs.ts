@@ -1,5 +1,5 @@
 /** Jobs with which a deployment answers its writes: each is under way when it is asked for first, and done after that. */
-import type { SpokenDialect } from "./spoken";
+import { isPlainMap, type SpokenDialect } from "./spoken";
 import { type Heard, jobMeant } from "./understand";
 import { RecordDraft } from "./write";
 
@@ -20,7 +20,12 @@ export function createJobs(dialect: SpokenDialect): Jobs {
       asked.set(id, 0);
       const draft = new RecordDraft();
       draft.value = typeof body === "object" && body !== null ? body : {};
-      draft.put(wait.id[0], id);
+      // Where the whole text of an answer is a job, an answer with a record names none.
+      const [place] = wait.id;
+      const isWhole = ["", "/data"].includes(typeof place === "string" ? place : (place?.value ?? "none"));
+      const isRecord = isPlainMap(body) && typeof body["data"] !== "string";
+      if (isWhole && isRecord) return body;
+      draft.put(place, id);
       return draft.value;
     },
     answer(heard) {

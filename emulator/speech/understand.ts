@@ -87,8 +87,8 @@ class Fitting {
   body(template: unknown, given: unknown): boolean {
     if (typeof template === "string") {
       const [, field] = /^\{(field:[^{}]*?)(?::number)?\}$/.exec(template) ?? [];
-      // What is deleted by what it says may say that there is nothing.
-      if (field !== undefined && given === null) {
+      // What is deleted by what it says may say that there is nothing, and a list of it is empty.
+      if (field !== undefined && (given === null || given === undefined)) {
         this.params[field] = "";
         return true;
       }
@@ -101,7 +101,7 @@ class Fitting {
     if (Array.isArray(template))
       return (
         Array.isArray(given) &&
-        given.length === template.length &&
+        given.length <= template.length &&
         template.every((one, index) => this.body(one, given[index]))
       );
     if (isPlainMap(template)) {

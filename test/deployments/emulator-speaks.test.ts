@@ -221,6 +221,20 @@ records: { vm: { volumes: [] }, volume: { status: [], attached_to: { value: /hos
     "jobs that are waited for",
     `operations: { wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: "1", failed: "2" } }`,
   ],
+  [
+    "jobs that are the whole text of an answer",
+    `operations: { wait: { id: { value: /data, cut: "UPID:{value}" }, method: GET, path: "/api/v1/tasks/UPID:{id}/status", status: /status, done: stopped } }`,
+  ],
+  [
+    "lists in which one thing may stand alone, and a rule that is deleted by lists of what it says",
+    `operations:
+  group.list: { method: GET, path: /api/v1/security-group, items: { in: /groups/group, absent: none } }
+  group.rule.delete:
+    method: DELETE
+    path: "/api/v1/security-group/{id}/rules"
+    body: { rules: [{ protocol: "{field:/protocol}", ports: "{field:/port_range_min}-{field:/port_range_max}", from: ["{field:/remote_ip_prefix}"], groups: ["{field:/remote_group_id}"] }] }
+answers: { group.rule.list: { item: { in: /rules/rule, absent: none } } }`,
+  ],
 ];
 
 test.each(said.map(([what, text, every = 61]) => [what, text, every] as const))(

@@ -189,6 +189,13 @@ const lines: Readonly<Record<string, object>> = {
     },
     states: { vm: { verify_resize: expect.arrayContaining(["running/undecided"]) } },
   },
+  "the action in a header, 200 for everything, null for no list": {
+    operations: {
+      "volume.list": { headers: { "X-Action": "DescribeDisks" }, items: [{ in: "/Response/DiskSet", absent: "none" }] },
+      "group.list": { headers: { "X-Action": "DescribeSecurityGroups" } },
+    },
+    records: { vm: { owner: ["/Mailbox"], volumes: ["/Attached"], volume_entry: { id: ["/DiskId"] } } },
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },

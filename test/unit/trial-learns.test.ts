@@ -15,6 +15,7 @@ import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { judgeFirst } from "../../reconciler/engine/doctor/enter";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
+import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
 import { versioned } from "../../reconciler/engine/doctor/trial-send";
 import { placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
@@ -25,6 +26,7 @@ test.each([
   ["an operation by its name", { operation: { name: "op-9", operationType: "insert" } }, "op-9", "/operation/name"],
   ["a job in a wrapper of the operation", { createresponse: { jobid: "j1" } }, "j1", { in: "/*", value: "/jobid" }],
   ["a job that is a text with a number", { job: "j1" }, "j1", "/job"],
+  ["an action in a list", { actions: [{ id: 9001, status: "running" }] }, "9001", { in: "/actions", value: "/id" }],
 ] as const)("%s is a job", (_, body, id, place) => {
   expect(jobNamed(body)).toMatchObject({ id, place });
 });
@@ -121,6 +123,11 @@ test.each([
     "vm.resize.confirm",
     `curl --request=PUT --data='{"state":"1"}' 'https://c.example/domains/%7B6F2D1F6A-8F6E-4B0E-9D0F-0D3C6A529E11%7D/state'`,
     { method: "PUT", path: "/domains/{id}/state", body: { state: "1" } },
+  ],
+  [
+    "group.rule.delete",
+    "curl -X DELETE https://c.example/firewalls/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11/rules/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11",
+    { path: "/firewalls/{id}/rules/{rule_id}" },
   ],
   [
     "group.rule.delete",
@@ -316,6 +323,41 @@ test("entries of a list that are null are passed over", () => {
   const found = findListIn({ result: { machines: [{ id: "a" }, null] } }, ["machine"]);
   expect(found).toEqual({ place: { in: "/result/machines/*" }, items: [{ id: "a" }] });
   expect(findArray({ result: { machines: [] } }, compilePointers([{ in: "/result/machines/*" }]))).toEqual([]);
+});
+
+test.each([
+  ["below its own plural", { disks: { disk: { id: "a" } } }, "/disks/disk", [{ id: "a" }]],
+  ["as an item", { diskSet: { item: { id: "a" } } }, "/diskSet/item", [{ id: "a" }]],
+  ["alone", { disk: { id: "a", name: "b", size: 1 } }, "/disk", [{ id: "a", name: "b", size: 1 }]],
+] as const)("one thing that stands %s is a list of one", (_, body, place, items) => {
+  expect(findListIn(body, ["disk", "disks"])).toEqual({ place: { in: place, absent: "none" }, items });
+});
+
+test("what holds a list is no list of one", () => {
+  const body = { disks: { disk: [{ id: "a" }, { id: "b" }] } };
+  expect(findListIn(body, ["disk", "disks"])).toMatchObject({ place: "/disks/disk" });
+});
+
+test("what was listed before a trial is none of its own, whatever name it seems to bear", () => {
+  const group = { id: "g-1", name: "default", others: ["trial-0a1b2c-a"] };
+  const report = { dialect: builtInDialect, samples: new Map([["group", [group]]]) };
+  const named = (others: readonly string[]) =>
+    idsNamed({ report, isOfOthers: (_: string, id: string) => others.includes(id) } as never, {
+      kind: "group",
+      name: "trial-0a1b2c-a",
+      askedAt: 0,
+    });
+  expect([named([]), named(["g-1"])]).toEqual([["g-1"], []]);
+});
+
+test("a bit tells running from stopped, and a field that a lock is in tells what waits", () => {
+  const records = [
+    ["1", "0"],
+    ["0", "0"],
+    ["1", "resize"],
+  ].map(([on, locked]) => ({ name: "web", on, locked }));
+  expect(placeThatDiffers(records.slice(0, 2), ["/status"])).toEqual({ words: ["1", "0"], place: "/on" });
+  expect(placeThatDiffers(records, ["/on"])?.place).toEqual({ join: ["/on", "/locked"] });
 });
 
 test("states are told by any word that comes and goes with them, also among others", () => {

@@ -44,6 +44,7 @@ export function readCurl(
     ...asked.map(([key, text]) => ({ text, key })),
     ...textsIn(data),
   ]);
+  const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
   const path = segments.map((segment) => ids.put(segment)).join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
@@ -54,7 +55,6 @@ export function readCurl(
     ([name]) => !isSecret(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
-  const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
   /** A rule's delete that names one id names the rule. */
   const named = <T>(value: T): T =>
     isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll(/\{id(?=[:}])/g, "{rule_id")) : value;
@@ -229,7 +229,7 @@ function withoutToken(value: string): string {
  * resource that a request is about comes after what it is in.
  */
 class Placeholders {
-  readonly #names = new Map<string, string>();
+  readonly #names = new Map<string, readonly string[]>();
 
   constructor(wanted: readonly string[], known: ReadonlySet<string>, texts: readonly ToldText[]) {
     const ranked = [...new Map(texts.map((one) => [one.text, one])).values()]
@@ -238,22 +238,28 @@ class Placeholders {
       .sort((one, other) => other.rank - one.rank || other.index - one.index)
       .slice(0, wanted.length)
       .sort((one, other) => one.index - other.index);
+    const [only, ...others] = ranked;
+    // A manual may have one and the same id in every place.
+    const isRepeated = others.length === 0 && texts.filter(({ text }) => text === only?.text).length >= wanted.length;
     ranked.forEach(({ text }, index) => {
-      this.#names.set(text, `{${wanted[index]}}`);
+      this.#names.set(text, isRepeated ? wanted : wanted.slice(index, index + 1));
     });
   }
 
   get count(): number {
-    return this.#names.size;
+    return [...this.#names.values()].flat().length;
   }
 
   put(text: string): string {
-    return this.#names.get(text) ?? text;
+    const [name, ...later] = this.#names.get(text) ?? [];
+    if (later.length > 0) this.#names.set(text, later);
+    return name === undefined ? text : `{${name}}`;
   }
 
   /** The same within a body. */
   within(value: unknown): unknown {
-    if (typeof value === "number") return this.#names.get(String(value))?.replace("}", ":number}") ?? value;
+    if (typeof value === "number")
+      return this.#names.has(String(value)) ? this.put(String(value)).replace("}", ":number}") : value;
     // A selection of GraphQL, such as {id}, is no placeholder; it says the same with room around the word.
     if (typeof value === "string")
       return this.put(/^\s*(query|mutation|\{)/.test(value) ? value.replaceAll(/\{(\w+)\}/g, "{ $1 }") : value);

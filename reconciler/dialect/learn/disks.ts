@@ -106,8 +106,11 @@ function entryField(
 
 const namesOne = (entry: unknown, known: ReadonlySet<string>): boolean =>
   known.size > 0 &&
-  (isObject(entry) ? leavesOf(entry) : [{ value: asText(entry) ?? null }]).some(
-    ({ value }) => typeof value === "string" && knownReferenceIn(value, known) !== undefined,
+  (isObject(entry) ? leavesOf(entry) : [{ names: ["id"], value: asText(entry) ?? null }]).some(
+    // A number may count anything, unless its key says that it is an id.
+    ({ names: [name = ""], value }) =>
+      (typeof value === "string" || /(id|no|ref|key)$/.test(name)) &&
+      knownReferenceIn(String(value), known) !== undefined,
   );
 
 /** What tells the root disk of a VM that a trial has made from the data disk that it asked for. */

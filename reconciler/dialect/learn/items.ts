@@ -35,7 +35,11 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
     }
     if (!isObject(value) || depth > deepestItem || isRecord(value)) return;
     // One thing alone may stand in place of a list of one, where XML was turned into JSON.
-    const [inner, alone] = Object.entries(value).find(([one, member]) => isObject(member) && isOneOf(one, key)) ?? [];
+    const [inner, alone] =
+      Object.entries(value).find(([one, member], _, all) => {
+        const isOnly = at === "" && all.length === 1 && isNamed(one) && isObject(member) && isRecord(member);
+        return isOnly || (isObject(member) && isOneOf(one, key));
+      }) ?? [];
     if (inner !== undefined) {
       arrays.push({ place: { in: at + pointerTo(inner), absent: "none" }, items: [alone] });
       return;

@@ -98,6 +98,7 @@ function parametersFor(at: string): readonly string[] {
     ...new Set([
       ...own,
       key,
+      capitalized(key),
       "page",
       "pageToken",
       "page_token",
@@ -113,7 +114,7 @@ function parametersFor(at: string): readonly string[] {
   ];
 }
 
-const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** By a count or the last id, for lists that name nothing that leads on. */
 export function counting(page: FirstPage): readonly Way[] {

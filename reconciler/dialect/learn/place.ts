@@ -32,7 +32,6 @@ export interface Made {
   /** The disks of its VM that were asked for as data, and the others. */
   readonly data: ReadonlySet<string>;
   readonly root: ReadonlySet<string>;
-  readonly owner?: string | undefined;
 }
 
 export interface FieldFinding {

@@ -71,7 +71,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     owner: {
       names: [
         /^owner(email|mail|name|id|dataid)?$/,
-        /^(contact|email|mail|useremail|account|accountname|ownedby|createdby|user|username|creator|labelsowner)$/,
+        /^((contact|user)?e?mail|mailbox|contact|account|accountname|ownedby|createdby|user|username|creator|labelsowner)$/,
       ],
       fits: (text) => /\S+@\S+/.test(text),
     },

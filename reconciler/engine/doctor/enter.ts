@@ -4,8 +4,7 @@ import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { isObject, onlyDefined } from "../../core/text/objects";
-import { learnRefusal } from "../../dialect/learn/envelope";
-import { type DoctorPorts, describe, look, type SeenAnswer } from "./look";
+import { type DoctorPorts, describe, look, type SeenAnswer, saysNothingThere } from "./look";
 import type { DoctorReport } from "./report";
 
 /** An id that no resource has, so that every deployment answers with not-found. */
@@ -114,9 +113,7 @@ export function judgeFirst({ outcome, status = 0, body }: SeenAnswer): First {
   // It refuses inside a success, in words of its own: what they mean is learnt later. So is what an answer for an id
   // that nobody has means.
   const isSuccess = outcome.status !== "rejected" && status >= 200 && status < 300 && isObject(body);
-  // Some say it with a 500: its words tell it from a failure.
-  const isSaidAsFailure = status === 500 && learnRefusal({ status, body }, []) !== undefined;
-  if (isSuccess || isSaidAsFailure || outcome.status === "accepted") return there("unknown");
+  if (isSuccess || saysNothingThere({ status, body }) || outcome.status === "accepted") return there("unknown");
   if (outcome.status !== "rejected") {
     const fix = outcome.status === "unavailable" ? outcome.fix : undefined;
     const usual = "Check service.base_url (or --base-url), and that this machine can reach it.";

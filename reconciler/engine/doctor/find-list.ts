@@ -61,7 +61,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
       if (answer === undefined) continue;
       const { asking, style, said, filled, seen } = answer;
       const path = wordsOfAsking(asking);
-      unclear ||= leavesUndecided(seen.outcome);
+      unclear ||= leavesUndecided(seen);
       seeLimit(learnings, seen);
       const where = itemsIn(learnings, seen, operation, route);
       if (typeof where === "string") {
@@ -117,10 +117,11 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
 
-/** What of a request tells it from others, for people. */
-const wordsOfAsking = ({ path, query = {}, body }: Asking): string => {
+/** What of a request tells it from others, for people; an action may well be named by a header. */
+const wordsOfAsking = ({ path, query = {}, headers = {}, body }: Asking): string => {
   const params = Object.entries(query).map(([name, value]) => `${name}=${value}`);
-  return `${path}${params.length === 0 ? "" : `?${params.join("&")}`}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
+  const named = Object.entries(headers).map(([name, value]) => ` ${name}: ${value}`);
+  return `${path}${params.length === 0 ? "" : `?${params.join("&")}`}${named.join("")}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
 };
 
 /** A list that is asked for as one of a region is may well be whole without: that is tried first. */

@@ -45,7 +45,7 @@ export async function findOne(
     });
     if (read === undefined) continue;
     const { id, seen } = read;
-    unclear ||= leavesUndecided(seen.outcome);
+    unclear ||= leavesUndecided(seen);
     const { path } = candidate;
     if (!isSuccess(seen)) {
       tried.push({ path, answer: describe(seen.outcome) });
@@ -234,8 +234,8 @@ export async function readRules(learnings: Learnings): Promise<void> {
     const seen = await look(learnings.ports, contractRead("group", id));
     const payload = isSuccess(seen) ? learnings.payload(seen.body) : undefined;
     learnRules(learnings, payload);
-    // What a group without rules answers may tell nothing of where they are.
-    if (Array.isArray(payload) || learnings.rulesItem !== undefined) return;
+    // A group without rules may tell nothing of where they are, and one with several nothing of one alone.
+    if (Array.isArray(payload) || (learnings.rulesItem !== undefined && isOfOne(learnings.rulesItem))) return;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Outcome } from "../../core/model/outcome";
 import { type Answer, isThrottled } from "../../dialect/conditions";
 import type { Route } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
+import { learnRefusal } from "../../dialect/learn/envelope";
 import { withLocation } from "../../dialect/located";
 
 export interface DoctorRequest {
@@ -74,9 +75,13 @@ const mostPauses = 8;
 export const isSuccess = ({ outcome, status, body }: SeenAnswer): boolean =>
   outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;
 
+/** Some services answer 500 where nothing is: its words tell it from a failure. */
+export const saysNothingThere = ({ status, body }: Pick<SeenAnswer, "status" | "body">): boolean =>
+  status === 500 && learnRefusal({ status, body }, []) !== undefined;
+
 /** No answer, or one that does not tell whether the operation exists. */
-export const leavesUndecided = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "unavailable" ||
+export const leavesUndecided = ({ outcome, ...seen }: SeenAnswer): boolean =>
+  (outcome.status === "unavailable" && !saysNothingThere(seen)) ||
   outcome.status === "unknown" ||
   (outcome.status === "rejected" && (outcome.condition === "forbidden" || outcome.condition === "unauthenticated"));
 

@@ -5,7 +5,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { itemsAt } from "../../dialect/learn/items";
-import { counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
+import { capitalized, counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
 import { recordOfOperation } from "../../dialect/learn/where";
 import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
@@ -96,7 +96,9 @@ async function byOnes(
   const isTold = learnings.isAskedByOnes || isSaid || [...lists.values()].some(({ way }) => way !== undefined);
   if (isTold || request.body !== undefined || items.length < 2 || items.length > 9) return undefined;
   learnings.isAskedByOnes = true;
-  for (const param of sizeParameters) {
+  // A service whose parameters begin with a capital wants this one so as well.
+  const isUpper = Object.keys(route.query ?? {}).some((key) => /^[A-Z]/.test(key));
+  for (const param of sizeParameters.map((name) => (isUpper ? capitalized(name) : name))) {
     const path = `${request.path}${request.path.includes("?") ? "&" : "?"}${encodeURIComponent(param)}=1`;
     const asked: DoctorRequest = { operation, method: route.method, ...request, path };
     const first = await look(ports, asked);

@@ -42,7 +42,7 @@ function jobName(told: Asking | undefined): RegExp {
   const [, before = "job"] = /([^/]+)\/\{id/.exec(told?.path ?? "") ?? [];
   const own = before.replace(/ies$/, "y").replace(/s$/, "");
   const words = ["job", "task", "action", "operation", "activity", "workflow", lettersAndDigits(own) || "job"];
-  return new RegExp(`(${words.join("|")})(id|uuid|uid|ref|name|key|number)?$`);
+  return new RegExp(`(${words.join("|")})s?(id|uuid|uid|ref|name|key|number)?$`);
 }
 
 /** The job that an answer to a write names. */
@@ -52,7 +52,9 @@ export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
   for (const { place, names, value } of leavesOf(body)) {
     const [, noun = "", part] = names.map((name) => known.exec(name)).find((found) => found !== null) ?? [];
     const [last = ""] = names;
-    const isPlain = typeof place === "string" && (typeof value === "string" || typeof value === "number");
+    const isPlain =
+      (typeof place === "string" || place.where === undefined) &&
+      (typeof value === "string" || typeof value === "number");
     if (
       !isPlain ||
       noun === "" ||
@@ -60,7 +62,7 @@ export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
       !/^[\w:.-]{1,200}$/.test(String(value))
     )
       continue;
-    const [, wrapper, inner] = /^\/([^/]*response)(\/.*)$/i.exec(place) ?? [];
+    const [, wrapper, inner] = typeof place === "string" ? (/^\/([^/]*response)(\/.*)$/i.exec(place) ?? []) : [];
     return {
       id: String(value),
       isNumber: typeof value === "number",

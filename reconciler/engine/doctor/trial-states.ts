@@ -42,9 +42,13 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
 }
 
 const isWord = (value: Leaf["value"]): boolean =>
-  typeof value === "boolean" || (typeof value === "string" && /^\p{L}[\p{L} _-]{0,39}$/u.test(value));
+  typeof value === "boolean" ||
+  /^[01]$/.test(String(value)) ||
+  (typeof value === "string" && /^\p{L}[\p{L} _-]{0,39}$/u.test(value));
 
 const isOfStates = ({ names }: Leaf): boolean =>
   names.some((name) =>
-    /(status|state|phase|power|powered|poweredon|running|condition|lifecycle|task)(name|code|value)?$/.test(name),
+    /(status|state|phase|power|powered|poweredon|running|condition|lifecycle|task)(name|code|value)?$|^(is)?(on|up|active|pending|locked?)$/.test(
+      name,
+    ),
   );

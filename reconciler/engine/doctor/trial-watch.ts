@@ -38,6 +38,8 @@ export class Trial {
   readonly made = { sizes: new Map<string, number>(), data: new Set<string>(), root: new Set<string>() };
   /** What was deleted, or whose delete was accepted, by its kind and id: kinds may share their ids. */
   readonly #deleted = new Set<string>();
+  /** What was listed before this trial made anything, by kind and id: none of it is its own, whatever a list seems to say. */
+  readonly others = new Set<string>();
   readonly left: string[] = [];
   readonly #readByOwn = new Set<AssumedOperation>();
   /** Records of the VM as it ran, stopped and waited. */
@@ -137,6 +139,10 @@ export class Trial {
 
   markDeleted(kind: TrialThing["kind"], id: string): void {
     this.#deleted.add(`${kind} ${id}`);
+  }
+
+  isOfOthers(kind: TrialThing["kind"], id: string): boolean {
+    return this.others.has(`${kind} ${id}`);
   }
 
   /** Whether one of the notes is about it. */

@@ -49,6 +49,7 @@ export async function tryOut(
     return { report: trial.report, findings: trial.findings() };
   }
   const before = await listedNow(trial);
+  for (const [kind, { ids }] of before) for (const id of ids) trial.others.add(`${kind} ${id}`);
   const stage: Stage = { trial, name: trialName(), wish, running: undefined, failed: new Set() };
   try {
     for (const one of trialActs) await play(one, stage);

@@ -1,7 +1,7 @@
 /**
- * Panels: one whose XML was turned into JSON, with jobs that are bare texts and a 500 for what is not found; and one
- * whose states stand in three fields, whose keys mean something else than they say, and whose rules are deleted by lists
- * of what they say.
+ * Panels: one whose XML was turned into JSON, with jobs that are bare texts and a 500 for what is not found; one whose
+ * states stand in three fields, whose keys mean something else than they say, and whose rules are deleted by lists of
+ * what they say; and one whose actions are named by a header.
  */
 import { cut, type Meant, type Raw, text } from "../deployments/front";
 import { curl, disks, odd, type Shown, word } from "./further";
@@ -185,4 +185,101 @@ function threeFields(): Odd {
   };
 }
 
-export const panels: readonly Odd[] = [fromXml(), threeFields()];
+/** The action in a header, 200 for everything, disks as numbers under a key of their own. */
+function byHeader(): Odd {
+  const named = (kind: string, raw: Raw): Raw => ({ [`${kind}Id`]: Number(raw["id"]), [`${kind}Name`]: raw["name"] });
+  const listed =
+    (kind: string) =>
+    (raw: Raw): Raw => ({ [`${kind}Id`]: raw["id"], [`${kind}Name`]: raw["name"] });
+  const shown: Shown = {
+    vm: (raw) => ({
+      ...named("Instance", raw),
+      InstanceState: word({ ACTIVE: "RUNNING", SHUTOFF: "STOPPED", VERIFY_RESIZE: "RESIZE_VERIFY" }, raw, "OPERATING"),
+      InstanceType: raw["flavor_id"],
+      ImageId: raw["image_id"],
+      Mailbox: raw["owner"],
+      PrivateIpAddresses: [raw["private_ip"]],
+      PublicIpAddresses: raw["floating_ip"] === null ? null : [raw["floating_ip"]],
+      Attached: disks(raw).map(({ id, root }) => ({ DiskId: Number(id), Purpose: root ? "SYSTEM" : "DATA" })),
+    }),
+    volume: (raw) => ({
+      ...named("Disk", raw),
+      DiskSize: raw["size"],
+      DiskState: word({ available: "FREE", "in-use": "USED" }, raw, "OPERATING"),
+    }),
+    group: (raw) => ({ ...named("SecurityGroup", raw), SecurityGroupDesc: raw["description"] }),
+    flavor: (raw) => ({ InstanceType: raw["id"], TypeName: raw["name"] }),
+    image: listed("Image"),
+    region: listed("Region"),
+  };
+  const actions: Readonly<Record<string, string>> = {
+    DescribeInstances: "vm.list",
+    DescribeDisks: "volume.list",
+    DescribeSecurityGroups: "group.list",
+    DescribeInstanceTypes: "flavor.list",
+    DescribeImages: "image.list",
+    DescribeRegions: "region.list",
+    TerminateDisk: "volume.delete",
+    ConfirmResize: "vm.resize.confirm",
+    RevertResize: "vm.resize.revert",
+  };
+  const told = (operation: string, action: string, body: string): readonly string[] =>
+    curl(operation, `-X POST -H 'X-Action: ${action}' -H 'X-Version: 2017' -d '${body}' URL/api/v1/cvm`);
+  const made = odd({
+    title: "the action in a header, 200 for everything, null for no list",
+    shown,
+    lists: {},
+    routes: [],
+    world: {
+      id: (kind, nth) => (kind === "rule" ? `p-${nth}` : String(1_732_718_400_000 + nth)),
+      slowVolumes: true,
+      twice: true,
+    },
+    page: (items, { body }, operation) => {
+      const [offset, limit] = [Number(body["Offset"] ?? 0), Number(body["Limit"] ?? 3)];
+      const own = cut(items, offset, limit).map(shown[operation.slice(0, -5) as keyof Shown]);
+      const [action = ""] = Object.entries(actions).find(([, one]) => one === operation) ?? [];
+      const key = `${action.slice("Describe".length, -1)}Set`;
+      return {
+        body: {
+          Response: { TotalCount: items.length, [key]: own.length === 0 ? null : own, RequestId: `r-${Math.random()}` },
+        },
+      };
+    },
+    answer: (operation, record, payload) => {
+      const key = { vm: "Instance", volume: "Disk", group: "SecurityGroup" }[operation.split(".")[0] ?? ""] ?? "";
+      return {
+        body: {
+          Response: { [record === undefined ? "Result" : key]: record ?? payload, RequestId: `r-${Math.random()}` },
+        },
+      };
+    },
+    refuse: (_, status, Message) => ({
+      body: {
+        Response: {
+          Error: { Code: { 401: "AuthFailure", 404: "ResourceNotFound" }[status] ?? "FailedOperation", Message },
+          RequestId: `r-${Math.random()}`,
+        },
+      },
+    }),
+    told: [
+      ...told("vm.list", "DescribeInstances", "{}"),
+      ...told("volume.delete", "TerminateDisk", '{"DiskId":1732718400001}'),
+      ...told("vm.resize.confirm", "ConfirmResize", '{"InstanceId":1732718400001}'),
+      ...told("vm.resize.revert", "RevertResize", '{"InstanceId":1732718400001}'),
+    ],
+  });
+  return {
+    ...made,
+    shape: {
+      ...made.shape,
+      understand({ method, path, headers, body }): Meant | undefined {
+        const operation = actions[text(headers["x-action"])];
+        if (method !== "POST" || path !== "/api/v1/cvm" || operation === undefined) return undefined;
+        return { operation, id: text(body["DiskId"] ?? body["InstanceId"]) };
+      },
+    },
+  };
+}
+
+export const panels: readonly Odd[] = [fromXml(), threeFields(), byHeader()];
