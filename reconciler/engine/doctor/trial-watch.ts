@@ -202,7 +202,7 @@ export class Trial {
     // One that is told from nothing may be none that waits.
     if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
     if (told === undefined) return false;
-    if (told.place !== undefined) this.#lookForStatusAt(told.place);
+    if (told.place !== undefined) this.#lookForStatusAt("vm", told.place);
     [...this.#records.keys()].forEach((known, index) => {
       const word = told.words[index];
       if (word === undefined) return;
@@ -215,16 +215,16 @@ export class Trial {
     return true;
   }
 
-  #lookForStatusAt(place: RecordPlace): void {
+  #lookForStatusAt(kind: "vm" | "volume", place: RecordPlace): void {
     const { report } = this;
     const { records } = report.dialect;
-    delete this.words.vm["changing"];
+    delete this.words[kind]["changing"];
     const fieldsOf = ({ fields }: DoctorReport["records"][number]) =>
       fields.map((one) => (one.field === "status" ? { field: "status", place, learnt: true as const } : one));
     this.report = {
       ...report,
-      dialect: { ...report.dialect, records: { ...records, vm: { ...records.vm, status: [place] } } },
-      records: report.records.map((one) => (one.record === "vm" ? { ...one, fields: fieldsOf(one) } : one)),
+      dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], status: [place] } } },
+      records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
     };
   }
 
