@@ -24,7 +24,7 @@ export function readCurl(
   const [program, ...words] = wordsOf(command);
   const told = optionsOf(words);
   const at = program === "curl" ? urlOf(told.url, base) : undefined;
-  const sent = bodyOf(told.data);
+  const sent = bodyFromData(told.data);
   const verb = told.method ?? (told.data.length === 0 || told.isQuery ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
   const segments = belowBase(at, base)
@@ -32,7 +32,7 @@ export function readCurl(
     .map((segment) => decodeURIComponent(segment));
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
-  const params = Object.fromEntries([...at.searchParams, ...form].filter(([name]) => !isSecret(name)));
+  const params = Object.fromEntries([...at.searchParams, ...form].filter(([name]) => !isSecretName(name)));
   // What names no rule's id says which rule is meant.
   const isSaid = operation === "group.rule.delete" && saysARule({ params, sent });
   const data = isSaid ? withRuleFields(sent) : sent;
@@ -52,7 +52,7 @@ export function readCurl(
     .map((carries) => told.headers.find(([name]) => carries.test(name)))
     .find((header) => header !== undefined);
   const others = told.headers.filter(
-    ([name]) => !isSecret(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
+    ([name]) => !isSecretName(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
   /** A rule's delete that names one id names the rule. */
@@ -114,14 +114,14 @@ function withRuleFields(request: unknown, isWithin = false): unknown {
       const isOwnGroup = field === "remote_group_id" && !isWithin && said !== null && /^groups?(id)?$/i.test(key);
       if (field === undefined || isOwnGroup) return [key, said];
       // A list that is empty would hold what another rule says.
-      if (Array.isArray(said)) return [key, [ruleField(field, said[0])]];
-      return [key, ruleField(field, said)];
+      if (Array.isArray(said)) return [key, [toldRuleField(field, said[0])]];
+      return [key, toldRuleField(field, said)];
     }),
   );
 }
 
 /** A range is written as the one of the example is. */
-function ruleField(field: string, said: unknown): string {
+function toldRuleField(field: string, said: unknown): string {
   const [, between] = field === "port_range_min" ? (/^\d+([-:])\d+$/.exec(String(said)) ?? []) : [];
   if (between !== undefined) return `{field:/port_range_min}${between}{field:/port_range_max}`;
   return `{field:/${field}${typeof said === "number" ? ":number" : ""}}`;
@@ -130,7 +130,7 @@ function ruleField(field: string, said: unknown): string {
 /** The name of a header, or of a part of the query, that carries a credential: what it says is written nowhere. */
 const secretName =
   /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
-const isSecret = (name: string): boolean => secretName.test(name);
+const isSecretName = (name: string): boolean => secretName.test(name);
 
 type Header = readonly [name: string, value: string];
 
@@ -143,10 +143,10 @@ interface Options {
   readonly isQuery: boolean;
 }
 
-type Meaning = "method" | "header" | "data" | "url" | "cookie" | "user" | "bearer" | "nothing";
+type OptionMeaning = "method" | "header" | "data" | "url" | "cookie" | "user" | "bearer" | "nothing";
 
 /** The meaning of the word after each option that takes one; all others take none. */
-const meanings: Readonly<Record<string, Meaning>> = {
+const meanings: Readonly<Record<string, OptionMeaning>> = {
   ...{ X: "method", request: "method", H: "header", header: "header", url: "url", b: "cookie", cookie: "cookie" },
   ...{ d: "data", data: "data", "data-raw": "data", "data-binary": "data", "data-ascii": "data", json: "data" },
   ...{ "data-urlencode": "data", u: "user", user: "user", "oauth2-bearer": "bearer" },
@@ -168,7 +168,7 @@ function optionsIn(word: string): readonly (readonly [name: string, value: strin
 }
 
 function optionsOf(words: readonly string[]): Options {
-  const given: Record<Exclude<Meaning, "nothing">, string[]> = {
+  const given: Record<Exclude<OptionMeaning, "nothing">, string[]> = {
     ...{ method: [], header: [], data: [], url: [], cookie: [], user: [], bearer: [] },
   };
   const left = [...words];
@@ -296,7 +296,7 @@ function textsIn(value: unknown, under?: string): readonly ToldText[] {
 }
 
 /** `undefined`: nothing is sent, or a form. */
-function bodyOf(data: readonly string[]): unknown {
+function bodyFromData(data: readonly string[]): unknown {
   const [text = ""] = data;
   if (text === "" || (/^[^\s{["]*=/.test(text) && !text.startsWith("@"))) return undefined;
   try {
