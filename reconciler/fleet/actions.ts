@@ -275,13 +275,14 @@ export async function reject(
     );
   const at = now.toISOString();
   const { undoing } = stack;
-  // The run is not undone: the stack goes on with its files.
+  const rejection = { digest: plan.digest, by: who, ...onlyDefined({ why }), at };
+  if (!(await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)))))
+    throw otherPlan(name, digest);
+  // The run is not undone: the stack goes on with its files, or with what was undone before.
   if (undoing !== undefined && undoing.held === undefined) {
     await records.endUndo(name, undoing);
     await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   }
-  const rejection = { digest: plan.digest, by: who, ...onlyDefined({ why }), at };
-  await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)));
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }
 

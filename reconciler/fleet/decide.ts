@@ -65,6 +65,8 @@ export interface UndoRequest {
   readonly at: string;
   /** It was undone while the files asked for this (`PlanFacts.wish`). Absent: it is still to be undone. */
   readonly held?: string;
+  /** What was undone when this was asked for. */
+  readonly before?: UndoRequest;
 }
 
 export const undoWhy = ({ run, by, why }: UndoRequest): string =>

@@ -100,7 +100,10 @@ async function planThroughEach(cwd: string, isNew: boolean): Promise<Record<stri
   const inCheckout = JSON.parse(
     JSON.stringify(byCommand).replaceAll('"reconcile.yaml"', JSON.stringify(join(checkout.folder, "reconcile.yaml"))),
   );
-  const expected = planDigest({ plan: inCheckout, desired: inCheckout.desired } as Prepared, checkout, undefined);
+  const expected = planDigest({ plan: inCheckout, desired: inCheckout.desired } as Prepared, checkout, {
+    beside: undefined,
+    at: { service: "in-west", url: emulator.url },
+  });
 
   const shown = (plan: object): string => (isNew ? withoutLineage(essence(plan)) : essence(plan));
   return {

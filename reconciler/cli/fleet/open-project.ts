@@ -321,10 +321,14 @@ function project(
   const asked = { workspace, service: { baseUrl: baseUrlOfStack(named, law) ?? "", trust }, store };
   const changesJudges = base !== undefined && judgesOf(law, base.folder) !== judgesOf(workspace, checkout.folder);
   const files = workspace.sources.map(({ file }) => file);
-  const beside = digestBeside(workspace.desired, files, checkout.folder);
+  const about = {
+    beside: digestBeside(workspace.desired, files, checkout.folder),
+    // Two services may be two accounts at one address.
+    at: { service: named?.name ?? "", url: asked.service.baseUrl },
+  };
   const plannedOn = async (from: StateStore, { prepared, wish, laterRuns }: PlanLooked): Promise<Planned> => ({
     facts: {
-      ...planFactsOf(prepared, planDigest(prepared, checkout, beside), stack.opensAt),
+      ...planFactsOf(prepared, planDigest(prepared, checkout, about), stack.opensAt),
       leases: store.leases,
       wish,
     },
@@ -351,7 +355,7 @@ function project(
         emit,
         holder,
         stop,
-        planId: planDigest(prepared, checkout, beside),
+        planId: planDigest(prepared, checkout, about),
         grants,
       });
       const { state } = openStoredState(await store.read(), store.location, prepared.state.lineage);

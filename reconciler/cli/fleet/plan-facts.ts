@@ -80,10 +80,17 @@ export async function wayBackFacts(store: StateStore, id: string, wished: Closed
 }
 
 /**
- * A digest of the plan, of the state that it was made on, and of what was read from elsewhere: an approval is for all
- * three. Every worker computes the same.
+ * A digest of the plan, of the service and the state that it was made on, and of what was read from elsewhere: an
+ * approval is for all of them. Every worker computes the same.
  */
-export function planDigest({ plan, desired }: Prepared, checkout: Checkout, beside: string | undefined): string {
+export function planDigest(
+  { plan, desired }: Prepared,
+  checkout: Checkout,
+  {
+    beside,
+    at,
+  }: { readonly beside: string | undefined; readonly at: { readonly service: string; readonly url: string } },
+): string {
   const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
   const read = desired.external?.values;
   const essence = {
@@ -94,6 +101,7 @@ export function planDigest({ plan, desired }: Prepared, checkout: Checkout, besi
     steps,
     consents,
     bookkeeping,
+    at,
     ...onlyDefined({ read, beside }),
   };
   return createHash("sha256")

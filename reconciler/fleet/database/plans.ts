@@ -37,13 +37,18 @@ export const planStatements = ({ query }: Database) => ({
       [stack],
     );
   },
-  /** Keeps that the plan was rejected, so that it is not offered again; it does not wait any more. */
-  async reject(stack: string, rejection: Rejection, status: Status): Promise<void> {
-    await query(
-      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1)
-       UPDATE ${schema}.stacks SET approval = NULL, rejection = $2, status = $3, changed_at = now() WHERE name = $1`,
-      [stack, JSON.stringify(rejection), JSON.stringify(status)],
+  /**
+   * Keeps that the plan was rejected, so that it is not offered again; it does not wait any more. False: another plan
+   * waits by now, or none.
+   */
+  async reject(stack: string, rejection: Rejection, status: Status): Promise<boolean> {
+    const rows = await query(
+      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1 AND digest = $4 RETURNING stack)
+       UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = $3, changed_at = now()
+       FROM gone WHERE s.name = gone.stack RETURNING s.name`,
+      [stack, JSON.stringify(rejection), JSON.stringify(status), rejection.digest],
     );
+    return rows.length > 0;
   },
   async rejectionOf(stack: string): Promise<Rejection | undefined> {
     const rows = await query(`SELECT rejection FROM ${schema}.stacks WHERE name = $1`, [stack]);
@@ -52,23 +57,32 @@ export const planStatements = ({ query }: Database) => ({
   /** A person asks again: what was rejected may be offered again, and what was undone may be done again. */
   async forgetRejection(stack: string): Promise<void> {
     await query(
-      `UPDATE ${schema}.stacks SET rejection = NULL, undoing = CASE WHEN undoing ? 'held' THEN NULL ELSE undoing END
+      `UPDATE ${schema}.stacks SET rejection = NULL, undoing = CASE WHEN undoing ? 'held' THEN NULL ELSE undoing - 'before' END
        WHERE name = $1 AND (rejection IS NOT NULL OR undoing IS NOT NULL)`,
       [stack],
     );
   },
-  /** A stack that was stopped is taken up again for it: nothing of it is sent before somebody approves it. */
+  /**
+   * A stack that was stopped is taken up again for it: nothing of it is sent before somebody approves it. What was
+   * undone before stays so where this one comes to nothing.
+   */
   async undo(stack: string, request: UndoRequest): Promise<void> {
     await query(
-      `UPDATE ${schema}.stacks SET undoing = $2, paused = paused AND stopping IS NULL, stopping = NULL, rejection = NULL, changed_at = now()
+      `UPDATE ${schema}.stacks SET undoing = $2::jsonb || CASE WHEN undoing ? 'held' THEN jsonb_build_object('before', undoing)
+           WHEN undoing ? 'before' THEN jsonb_build_object('before', undoing -> 'before') ELSE '{}' END,
+         paused = paused AND stopping IS NULL, stopping = NULL, rejection = NULL, changed_at = now()
        WHERE name = $1`,
       [stack, JSON.stringify(request)],
     );
   },
-  /** What became of this request: undone while the files asked for `held`, or nothing. Another request stays. */
+  /**
+   * What became of this request: undone while the files asked for `held`, or nothing, and what was undone before it
+   * stays so. Another request stays.
+   */
   async endUndo(stack: string, { at }: UndoRequest, held?: string): Promise<void> {
     await query(
-      `UPDATE ${schema}.stacks SET undoing = CASE WHEN $3::text IS NULL THEN NULL ELSE undoing || jsonb_build_object('held', $3::text) END,
+      `UPDATE ${schema}.stacks SET undoing =
+           CASE WHEN $3::text IS NULL THEN undoing -> 'before' ELSE (undoing - 'before') || jsonb_build_object('held', $3::text) END,
          changed_at = now() WHERE name = $1 AND undoing ->> 'at' = $2`,
       [stack, at, held ?? null],
     );

@@ -246,6 +246,7 @@ const membershipStatements = ({ query }: Database) => ({
        SELECT spec ->> 'name', spec, $2::jsonb, (spec ->> 'paused')::boolean FROM jsonb_array_elements($1::jsonb) AS spec
        ON CONFLICT (name) DO UPDATE SET spec = excluded.spec, leaving = NULL, changed_at = now(),
          rejection = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.rejection END,
+         approval = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.approval END,
          paused = CASE WHEN (excluded.spec -> 'paused') IS DISTINCT FROM (s.spec -> 'paused') THEN excluded.paused ELSE s.paused END`,
       [JSON.stringify(specs), JSON.stringify(newStatus)],
     );

@@ -1,0 +1,113 @@
+/** What a careless or a hostile person does to a fleet: what was approved, rejected or undone is that and nothing else. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { startEmulator } from "../../emulator";
+import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
+import { approve, reject, undo } from "../../reconciler/fleet/actions";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import type { StackSpec } from "../../reconciler/fleet/model";
+import { checkOut } from "../../reconciler/fleet/sources/source";
+import { newStatus } from "../../reconciler/fleet/status";
+import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+
+describe("the desk", () => {
+  let database: Database;
+  let records: Records;
+  beforeAll(async () => {
+    database = await openDatabase("embedded", makeFolder());
+    await prepareTables(database);
+    records = createRecords(database);
+  });
+  afterAll(() => database.close());
+
+  const desk = (who: string, with_: Records = records) => ({ records: with_, queue: idleQueue, who });
+  const body = { text: "", consents: [], opens: [], why: "", sum: "Plan: 1 to update." };
+  async function waiting(name: string, digest: string, more: Partial<StackSpec> = {}): Promise<void> {
+    await records.saveStacks([stackSpec(name, { approve: "plan", ...more })]);
+    await offer(name, digest);
+  }
+  async function offer(name: string, digest: string): Promise<void> {
+    await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest });
+    await records.savePlan(name, { digest, revision: "r", body });
+  }
+  const [first, second] = ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"];
+
+  test("whoever rejects a plan in the moment in which another takes its place rejects nothing of that one", async () => {
+    await waiting("raced", first);
+    const late: Records = {
+      ...records,
+      waitingPlan: async (name) => {
+        const plan = await records.waitingPlan(name);
+        await offer("raced", second);
+        await approve(desk("bob"), "raced", second);
+        return plan;
+      },
+    };
+    await expect(reject(desk("ann", late), "raced", first)).rejects.toThrow("does not wait for approval (any more)");
+    expect(await records.stack("raced")).toMatchObject({ approval: { by: "bob", digest: second } });
+    expect(await records.waitingPlan("raced")).toMatchObject({ digest: second });
+  });
+
+  test("an approval ends with what the fleet's file said of the stack", async () => {
+    await waiting("moved", first);
+    await approve(desk("ann"), "moved", first);
+    await records.saveStacks([stackSpec("moved", { approve: "plan" })]);
+    expect((await records.stack("moved"))?.approval).toMatchObject({ by: "ann" });
+    await records.saveStacks([stackSpec("moved", { approve: "plan", notTheAuthor: true })]);
+    expect((await records.stack("moved"))?.approval).toBeUndefined();
+  });
+
+  test("what was undone stays so where a second undo is rejected, or cannot be made", async () => {
+    await waiting("back", first);
+    const { id } = await beginRun(records, { stack: "back", worker: "w:1" });
+    const report = { plan: "", consents: [], opens: [] };
+    await records.finishRun(id, { result: "applied", reason: null, plan: first, counts: {}, report }, newStatus, null);
+    const undone = { run: 4, id: "x", by: "ann", at: "2026-11-20T10:00:00Z", held: "w" };
+    await records.undo("back", undone);
+    await undo(desk("bob"), await records.run(id), String(id));
+    // Asked for twice, as by two buttons.
+    await undo(desk("eve"), await records.run(id), String(id));
+    expect((await records.stack("back"))?.undoing).toMatchObject({ run: id, by: "eve", before: undone });
+    await offer("back", second);
+    await reject(desk("ann"), "back", second);
+    expect((await records.stack("back"))?.undoing).toEqual(undone);
+
+    await undo(desk("bob"), await records.run(id), String(id));
+    const { undoing } = (await records.stack("back")) ?? {};
+    await records.endUndo("back", undoing!, "v");
+    expect((await records.stack("back"))?.undoing).toMatchObject({ run: id, held: "v" });
+    expect((await records.stack("back"))?.undoing).not.toHaveProperty("before");
+  });
+});
+
+test("a plan for one service is no plan for another one, and an approval of it does not go along", async () => {
+  vi.stubEnv("HOSTILE_TOKEN", "t0ken");
+  const emulator = await startEmulator();
+  const folder = makeFolder({ "reconcile.yaml": "version: 1\nproject: acme\ngroups: { web: { name: shop-web } }\n" });
+  const stack = stackSpec("shop", { source: { kind: "folder", folder }, state: `${folder}/state.json` });
+  const checkout = await checkOut(stack.source, makeFolder());
+  const digestAt = async (name: string, baseUrl: string): Promise<string> => {
+    const project = await createHereOpener({ cache: makeFolder() })({
+      ...{ stack, checkout, inputs: {}, destroy: false, worker: "w" },
+      service: { name, baseUrl, insecureHttp: true, credential: { env: "HOSTILE_TOKEN" } },
+      mayRead: async (state) => ({ state }),
+      siblings: async () => [],
+    });
+    const { facts } = await project.plan(new AbortController().signal);
+    await project.close();
+    return facts.digest;
+  };
+  try {
+    const staging = await digestAt("staging", emulator.url);
+    expect(await digestAt("staging", emulator.url)).toBe(staging);
+    // Two accounts of one service differ in nothing but the fleet's name of them.
+    expect(await digestAt("production", emulator.url)).not.toBe(staging);
+    expect(await digestAt("staging", emulator.url.replace("127.0.0.1", "localhost"))).not.toBe(staging);
+  } finally {
+    await emulator.close();
+    vi.unstubAllEnvs();
+  }
+});
