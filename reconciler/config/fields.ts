@@ -2,6 +2,7 @@
  * Reads single fields of a map whose values are final (merged, interpolated). Each function answers with the value, or
  * `undefined` when there is none or when it was reported; what only the shape of the file is about is left to the schema.
  */
+import { canonicalText } from "../core/canonical/names";
 import type { Text } from "../core/model/computed";
 import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
@@ -118,6 +119,13 @@ export function readOpenText<V extends object>(
   if (typeof value !== "string" || !holdsOpen(value)) return readText(subject, values, key, within, lines);
   const read = readText<Values>(subject, { ...values, [key]: withoutMarks(value) }, key, within, lines);
   return read === undefined ? undefined : openText(value);
+}
+
+/** What people write for each other, over several lines if they like. */
+export function readRemark(subject: Subject, values: Values, key: string, within: Path = []): Text | undefined {
+  const value = values[key];
+  const written = typeof value === "string" ? canonicalText(value) : value;
+  return readOpenText<Values>(subject, { ...values, [key]: written }, key, within, true);
 }
 
 /** The id of something that exists: text that a request can carry and a terminal can show. */

@@ -1,6 +1,6 @@
 /** Names in the service, and that no two resources of a kind have the same one. */
 
-import { canonicalName, nameProblem } from "../core/canonical/names";
+import { canonicalName, canonicalText, nameProblem } from "../core/canonical/names";
 import type { Kind } from "../core/model/address";
 import { hasPlainNames } from "../core/model/fields";
 import { definitionOf, kindRows } from "../core/model/kinds";
@@ -9,7 +9,7 @@ import { isGiven, readText, type Subject } from "./fields";
 import { lineOf } from "./sources";
 import type { Place } from "./yaml-file";
 
-/** Volumes have no rule for their names in the service's contract, so theirs are kept as written. */
+/** Volumes have no rule for their names in the service's contract, so theirs are kept but for what services change. */
 const longestVolumeName = 255;
 
 export function readName(subject: Subject, instance: Instance): string {
@@ -22,7 +22,7 @@ export function readName(subject: Subject, instance: Instance): string {
     if (name.length > longestVolumeName)
       reportName(subject, name, `is ${name.length} characters long; at most ${longestVolumeName} are allowed`, written);
     warnOfForeignVariable(subject, name, written);
-    return name;
+    return canonicalText(name);
   }
   const problem = nameProblem(name);
   if (problem !== undefined) reportName(subject, name, problem, written);

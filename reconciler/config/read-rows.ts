@@ -5,16 +5,7 @@ import { type DesiredFields, type FieldRow, fieldsOf, type Rows } from "../core/
 import { kindRows, perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import type { Instance } from "./blocks";
-import {
-  isGiven,
-  readBoolean,
-  readEnum,
-  readOpenText,
-  readSize,
-  readText,
-  reportMissing,
-  type Subject,
-} from "./fields";
+import { isGiven, readBoolean, readEnum, readRemark, readSize, readText, reportMissing, type Subject } from "./fields";
 import { readName } from "./read-names";
 
 /** Values at the top of the file that hold for every block. */
@@ -25,7 +16,7 @@ type RowReader = (subject: Subject, instance: Instance, row: FieldRow) => Text |
 const readers = {
   name: (subject, { values }, { field }) => readText(subject, values, field),
   text: (subject, { values }, { field }) => readText(subject, values, field),
-  remark: (subject, { values }, { field }) => readOpenText(subject, values, field, [], true),
+  remark: (subject, { values }, { field }) => readRemark(subject, values, field),
   size: (subject, { values }, { field }) => readSize(subject, values, field),
   flag: (subject, { values }, { field }) => readBoolean(subject, values, field),
 } satisfies Record<string, RowReader>;

@@ -2,6 +2,7 @@
  * What every reader of an answer is made of. Absent means unobserved, which is never the same as empty; an answer without
  * what identity hangs on is rejected.
  */
+import { canonicalText } from "../core/canonical/names";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import type { Pointers } from "./dialect";
@@ -45,11 +46,9 @@ export function compileAll<T extends object>(record: T): { readonly [K in keyof 
 }
 
 /** A name of nothing but spaces says no more than none. */
-export const isBlank = (name: string): boolean => name.trim() === "";
-
 export function findName(record: unknown, paths: readonly PointerPath[]): string | undefined {
-  const name = findText(record, paths) ?? "";
-  return isBlank(name) ? undefined : name;
+  const name = canonicalText(findText(record, paths) ?? "");
+  return name === "" ? undefined : name;
 }
 
 export function texts<K extends string>(fields: Record<K, string | null | undefined>): { [key in K]?: string } {

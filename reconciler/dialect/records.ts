@@ -4,6 +4,7 @@
  * `unreadable`, with the dialect line that would fix it. Never throws, whatever the answer.
  */
 
+import { canonicalText } from "../core/canonical/names";
 import { type ObservedFields, observedVmFields, type vmFields } from "../core/model/fields";
 import { definitionOf, isKind, type Kind } from "../core/model/kinds";
 import type {
@@ -35,7 +36,7 @@ import {
   findText,
   findWord,
 } from "./pointers";
-import { compileAll, findName, isBlank, type Reading, type ReadRecord, readAll, readId, texts } from "./reading";
+import { compileAll, findName, type Reading, type ReadRecord, readAll, readId, texts } from "./reading";
 import { directionsOf, readLiveRule } from "./rule-record";
 import { unreadable, unusableId } from "./unreadable";
 
@@ -122,7 +123,7 @@ function vmReader({ records, states }: Dialect): ReadRecord<LiveVm> {
     return accepted({
       kind: "vm",
       id: id.value,
-      name: name === null || isBlank(name) ? "" : name,
+      name: canonicalText(name ?? ""),
       phase: (status !== undefined ? phases.get(status.toLowerCase()) : undefined) ?? "changing",
       ...unsaid(status, isSaid),
       ...texts({
@@ -189,7 +190,7 @@ function groupReader(dialect: Dialect): ReadRecord<LiveGroup> {
       kind: "group",
       id: id.value,
       name,
-      description: description === undefined ? undefined : (description ?? ""),
+      description: description === undefined ? undefined : canonicalText(description ?? ""),
       rules: rules === undefined ? undefined : rules.value,
     });
   };

@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { worldBlocks } from "../../reconciler/config/world-blocks";
 import { writeYaml } from "../../reconciler/config/write-yaml";
+import { canonicalText } from "../../reconciler/core/canonical/names";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { desiredOf, projectOf } from "../support/bench-world";
 import { type Capabilities, createMemoryStore, virtualWorld } from "../support/virtual-world";
@@ -66,7 +67,9 @@ describe.each(services)("pull from a service %s", (_, given) => {
         const told = <T extends { readonly id: string; readonly name?: string }>(one: T): T => {
           if (one.name === undefined || one.name === "default") return one;
           const telling = tellings[choices[order.indexOf(one.id) % choices.length] ?? 0] ?? tellings[0]!;
-          return { ...one, name: telling(one.name, one.id) ?? ("kind" in one && one.kind === "vm" ? "" : undefined) };
+          const name = telling(one.name, one.id);
+          const read = name === undefined ? undefined : canonicalText(name);
+          return { ...one, name: read ?? ("kind" in one && one.kind === "vm" ? "" : undefined) };
         };
         retell(client, told);
         const ids = (table: "volumes" | "groups") => stage.emulated.dump()[table].map(({ id }) => id);

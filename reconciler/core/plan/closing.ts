@@ -2,6 +2,7 @@
  * Which writes a run has still to look for when its last step has ended. What a later step has overwritten, deleted or
  * seen is not looked for: nothing can show it any more, or it was shown.
  */
+import { canonicalText } from "../canonical/names";
 import { describeRuleKey, ruleKey } from "../canonical/rules";
 import { showsEffect } from "../diff/effect";
 import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey } from "../model/effect";
@@ -100,8 +101,8 @@ function recordedParts(record: RecordedResource): Part[] {
   const { name, description, sizeGb, attachedTo } = fieldsIn(record);
   const keys = "rules" in record ? record.rules.map((rule) => ruleKey(rule)) : [];
   return [
-    ...part("name", typeof name === "string" ? name.toLowerCase() : undefined, String(name)),
-    ...part("description", description),
+    ...part("name", typeof name === "string" ? canonicalText(name).toLowerCase() : undefined, String(name)),
+    ...part("description", typeof description === "string" ? canonicalText(description) : undefined),
     ...part("size", sizeGb),
     ...part("attach_to", attachedTo),
     ...keys.flatMap((key) => part("rule", key, describeRuleKey(key))),

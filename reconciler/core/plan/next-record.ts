@@ -64,10 +64,10 @@ function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<
 function unseenNow(
   old: RecordedResource,
   live: LiveOf[RecordedResource["kind"]] | undefined,
-  { action }: Pick<ResourceDifference, "action">,
+  difference: Pick<ResourceDifference, "action" | "desired">,
 ): Pick<RecordedResource, "unseen"> {
   if (old.unseen === undefined) return {};
-  const unseen = stillUnseen(old.unseen, live, action === "none");
+  const unseen = stillUnseen(old.unseen, live, difference);
   return { unseen: unseen.length === 0 ? undefined : unseen };
 }
 

@@ -3,8 +3,8 @@
  * shown is a warning, beside the change that is planned again; one that nobody can look at is a note.
  */
 import type { ResourceDifference } from "../diff/all";
-import { stillUnseen } from "../diff/effect";
-import type { Address } from "../model/address";
+import { isNamedForGood, stillUnseen } from "../diff/effect";
+import { type Address, kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { EffectField, UnseenWrite, WhyUnseen } from "../model/effect";
@@ -53,7 +53,9 @@ export const unseenTexts = (unseen: readonly UnseenEffect[]): string =>
 const unseenFix = (address: Address, field: EffectField): string =>
   field === "existence"
     ? `look for it in the service's console; if it is not there: reconcile apply --recreate ${address}`
-    : "run reconcile apply again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console";
+    : field === "name" && isNamedForGood(kindOf(address))
+      ? "write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"
+      : "run reconcile apply again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console";
 
 const shownDetail =
   "The service's console tells. An operation or a pointer of the dialect with which it can be looked at ends this note.";
@@ -78,12 +80,12 @@ export const unseenNotes = (
   differences: readonly ResourceDifference[],
   { resources }: Pick<State, "resources">,
 ): Diagnostic[] =>
-  differences.flatMap(({ address, live, action }) =>
-    stillUnseen(resources.get(address)?.unseen ?? [], live, action === "none").map((write) =>
-      unseenNote(address, write),
+  differences.flatMap((difference) =>
+    stillUnseen(resources.get(difference.address)?.unseen ?? [], difference.live, difference).map((write) =>
+      unseenNote(difference.address, write),
     ),
   );
 
 /** The same where nothing is wished: whatever does not show is told. */
 export const unseenOf = ({ address, unseen = [] }: RecordedResource, live: ResourceDifference["live"]): Diagnostic[] =>
-  stillUnseen(unseen, live, false).map((write) => unseenNote(address, write));
+  stillUnseen(unseen, live, { action: "update" }).map((write) => unseenNote(address, write));

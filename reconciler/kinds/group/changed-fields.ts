@@ -1,5 +1,6 @@
 /** What changes about a group, field by field and rule by rule, as a plan shows it. */
 
+import { canonicalText } from "../../core/canonical/names";
 import { describeRule, type GroupIdentity } from "../../core/canonical/rules";
 import { type FieldChange, fieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
@@ -71,7 +72,7 @@ function descriptionChange(
 ): FieldChange[] {
   const { description } = desired;
   if (description === undefined || (live?.description === undefined && recorded === undefined)) return [];
-  const before = recorded?.description ?? "";
+  const before = canonicalText(recorded?.description ?? "");
   const descriptions =
     live?.description === undefined ? [before, recorded?.updating?.description ?? before] : [live.description];
   const other = descriptions.find((one) => one !== description);

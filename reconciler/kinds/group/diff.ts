@@ -2,6 +2,7 @@
  * What differs about the groups. They are looked at together, because a rule may name another group: replacing or
  * deleting that one takes the rule with it, and the rule must then point at the new one.
  */
+import { canonicalText } from "../../core/canonical/names";
 import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core/canonical/rules";
 import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
@@ -229,7 +230,7 @@ const retiredGroup = ({ id, name }: RecordedGroup, otherwise: string): RetiredGr
 const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: DiffContext): boolean =>
   sameRules(desired.rules, recorded.rules, byAddress(context)) &&
   (recorded.name ?? desired.name) === desired.name &&
-  (recorded.description ?? "") === (desired.description ?? "");
+  canonicalText(recorded.description ?? "") === (desired.description ?? "");
 
 function removeGroup(
   pair: GroupPair,

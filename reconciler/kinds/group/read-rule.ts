@@ -8,6 +8,7 @@ import {
   portsPattern,
   readEnum,
   readOpenText,
+  readRemark,
   reportValue,
   type Subject,
   type Values,
@@ -90,7 +91,7 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
   const protocol = readProtocol(subject, written, path);
   const ports = readPorts(subject, written, path, protocol);
   const { remote, ethertype } = readRemote(subject, written, path, declared);
-  const description = readOpenText(subject, written, "description", path, true);
+  const description = readRemark(subject, written, "description", path);
   // Without the missing value the rest of the rule would admit others than the rule does.
   if (subject.problems.reported > before || hasHole(written)) return undefined;
   return {

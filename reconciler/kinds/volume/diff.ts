@@ -18,6 +18,7 @@ import {
   removalReason,
   unchanged,
 } from "../../core/diff/difference";
+import { isNameKeptOtherwise } from "../../core/diff/effect";
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
@@ -255,9 +256,12 @@ function compareValues(
   const diagnostics: Diagnostic[] = [];
   let isIntended = false;
   const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name !== desired.name && !ignored.has("name") && !isLabel(desired, recorded)) {
+  const isIntendedName = recorded?.name !== desired.name;
+  const isLeftAlone =
+    ignored.has("name") || isLabel(desired, recorded) || (!isIntendedName && isNameKeptOtherwise(recorded));
+  if (name !== undefined && name !== desired.name && !isLeftAlone) {
     fields.push(fieldChange(volumeFields.name, name, desired.name));
-    if (recorded?.name !== desired.name) isIntended = true;
+    if (isIntendedName) isIntended = true;
   }
   const sizeGb = live?.sizeGb ?? recorded?.sizeGb;
   if (sizeGb !== undefined && sizeGb !== desired.sizeGb && !ignored.has("size")) {

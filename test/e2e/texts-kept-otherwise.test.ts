@@ -1,0 +1,84 @@
+/** Services that keep a text in another form than it was sent: no difference that a person meant, and no write for it. */
+import { describe, expect, it } from "vitest";
+import { ownMeddledPlace, said } from "../support/own-place";
+
+const place = ownMeddledPlace({ with: ["volume.list", "group.list"] });
+const { reconcile, declare } = place;
+const paths = { volume: "/api/v1/volume/list", group: "/api/v1/security-group" };
+const dialect = {
+  operations: {
+    "volume.list": { method: "GET", path: paths.volume },
+    "group.list": { method: "GET", path: paths.group },
+  },
+};
+const volume = "  Donn\u00e9es de caf\u00e9 ";
+const description = "Gehört zum Café,\r\nund zu \u1e9b\u0323 sonst niemandem.\n";
+const blocks = {
+  volumes: { data: { name: volume, size: 5 } },
+  groups: { web: { description, rules: [{ protocol: "tcp", dst_port: 443, description: " für alle\n" }] } },
+};
+
+/** Keeps each text that is sent as `kept` has it. */
+const keeping = (kept: (text: string) => string) =>
+  place.proxy.meddle(async ({ method, body }, forward) => {
+    if (method === "GET" || body === "") return forward();
+    const asked = Object.entries(JSON.parse(body)).map(([key, value]) => [
+      key,
+      typeof value === "string" ? kept(value) : value,
+    ]);
+    return forward(JSON.stringify(Object.fromEntries(asked)));
+  });
+
+describe("a text that the service keeps", () => {
+  it.each([
+    ["as it was sent", (text: string) => text],
+    ["decomposed", (text: string) => text.normalize("NFD")],
+    ["composed", (text: string) => text.normalize("NFC")],
+    ["without blanks at its ends", (text: string) => text.trim()],
+    ["with other line ends", (text: string) => text.replaceAll(/\r?\n/g, "\r\n")],
+    ["with a blank at its end", (text: string) => (text.includes(" ") ? `${text} ` : text)],
+  ])("%s is the text that was sent", async (_, kept) => {
+    declare(blocks, { dialect });
+    keeping(kept);
+    const first = await reconcile("apply", "-y");
+    expect(first.exitCode, said(first)).toBe(0);
+    const sent = place.proxy.writes.length;
+    const again = await reconcile("plan", "--detailed-exitcode");
+    expect([again.exitCode, place.proxy.writes.length], said(again)).toEqual([0, sent]);
+  });
+});
+
+describe("a volume's name that the service keeps in a form of its own", () => {
+  const escaped = (text: string): string => text.replaceAll("\u00e9", "&eacute;");
+  const shown = escaped(volume.trim());
+  const names = (): unknown[] => place.emulator.dump().volumes.map(({ name }) => name);
+
+  it("makes no new volume, is told by each plan, and can be written as it is kept", async () => {
+    declare({ volumes: blocks.volumes }, { dialect });
+    keeping(escaped);
+    const made = await reconcile("apply", "-y");
+    expect(made.exitCode, said(made)).toBe(4);
+    const [id] = place.emulator.dump().volumes.map((one) => one.id);
+    for (const _ of [1, 2]) {
+      const ran = await reconcile("apply", "-y", "--allow-data-loss");
+      expect([ran.exitCode, place.emulator.dump().volumes.map((one) => one.id)], said(ran)).toEqual([0, [id]]);
+      expect(said(ran)).toContain("lifecycle: { ignore_changes: [name] }");
+    }
+    declare({ volumes: { data: { name: shown, size: 5 } } }, { dialect });
+    for (const _ of [1, 2]) {
+      const ran = await reconcile("apply", "-y");
+      expect([ran.exitCode, names()], said(ran)).toEqual([0, [shown]]);
+    }
+    expect(place.state().resources["volume.data"]).toMatchObject({ id, name: shown });
+    expect(place.state().resources["volume.data"].unseen).toBeUndefined();
+  });
+
+  it("is replaced where the file gives another name", async () => {
+    declare({ volumes: blocks.volumes }, { dialect });
+    keeping(escaped);
+    await reconcile("apply", "-y");
+    declare({ volumes: { data: { name: "data", size: 5 } } }, { dialect });
+    const plan = await reconcile("plan");
+    expect(said(plan)).toMatch(/volume\.data replace/);
+  });
+});
