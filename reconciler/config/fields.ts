@@ -2,8 +2,9 @@
  * Reads single fields of a map whose values are final (merged, interpolated). Each function answers with the value, or
  * `undefined` when there is none or when it was reported; what only the shape of the file is about is left to the schema.
  */
-import { canonicalText } from "../core/canonical/names";
+
 import type { Text } from "../core/model/computed";
+import { canonicalText } from "../core/text/canonical-text";
 import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
 import { longestDurationMs, parseDuration } from "./durations";

@@ -1,9 +1,10 @@
 /** Names in the service, and that no two resources of a kind have the same one. */
 
-import { canonicalName, canonicalText, nameProblem } from "../core/canonical/names";
+import { canonicalName, nameProblem } from "../core/canonical/names";
 import type { Kind } from "../core/model/address";
 import { hasPlainNames } from "../core/model/fields";
 import { definitionOf, kindRows } from "../core/model/kinds";
+import { canonicalText } from "../core/text/canonical-text";
 import { type Instance, placeInBlock } from "./blocks";
 import { isGiven, readText, type Subject } from "./fields";
 import { lineOf } from "./sources";

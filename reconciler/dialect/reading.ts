@@ -2,9 +2,10 @@
  * What every reader of an answer is made of. Absent means unobserved, which is never the same as empty; an answer without
  * what identity hangs on is rejected.
  */
-import { canonicalText } from "../core/canonical/names";
+
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { canonicalText } from "../core/text/canonical-text";
 import type { Pointers } from "./dialect";
 import { compilePointers, findId, findText, type PointerPath } from "./pointers";
 import { unreadable, unusableId } from "./unreadable";

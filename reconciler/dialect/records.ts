@@ -4,7 +4,6 @@
  * `unreadable`, with the dialect line that would fix it. Never throws, whatever the answer.
  */
 
-import { canonicalText } from "../core/canonical/names";
 import { type ObservedFields, observedVmFields, type vmFields } from "../core/model/fields";
 import { definitionOf, isKind, type Kind } from "../core/model/kinds";
 import type {
@@ -20,6 +19,7 @@ import type {
 import { accepted } from "../core/model/outcome";
 import { hostOf } from "../core/model/relations";
 import { asLive } from "../core/model/usual";
+import { canonicalText } from "../core/text/canonical-text";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { type AnswerReaders, createAnswerReaders } from "./answers";

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { worldBlocks } from "../../reconciler/config/world-blocks";
 import { writeYaml } from "../../reconciler/config/write-yaml";
-import { canonicalText } from "../../reconciler/core/canonical/names";
+import { canonicalText } from "../../reconciler/core/text/canonical-text";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { desiredOf, projectOf } from "../support/bench-world";
 import { type Capabilities, createMemoryStore, virtualWorld } from "../support/virtual-world";

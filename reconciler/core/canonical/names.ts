@@ -1,12 +1,6 @@
 /** Names of VMs and groups: the service lower-cases them, so two spellings in different case are one name. */
 export const canonicalName = (name: string): string => name.toLowerCase();
 
-/**
- * A name or a description as everything compares it. Services keep the same text in another form: composed or decomposed
- * letters, other line ends, without the blanks at either end. None of these is a difference that a person meant.
- */
-export const canonicalText = (text: string): string => text.normalize("NFC").replaceAll("\r\n", "\n").trim();
-
 /** What is wrong with a name for a VM or a group, in words; `undefined` when nothing is. */
 export function nameProblem(name: string): string | undefined {
   const canonical = canonicalName(name);

@@ -2,13 +2,14 @@
  * Which writes a run has still to look for when its last step has ended. What a later step has overwritten, deleted or
  * seen is not looked for: nothing can show it any more, or it was shown.
  */
-import { canonicalText } from "../canonical/names";
+
 import { describeRuleKey, ruleKey } from "../canonical/rules";
 import { showsEffect } from "../diff/effect";
 import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey } from "../model/effect";
 import type { Kind } from "../model/kinds";
 import { type Live, type LiveOf, sight } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
+import { canonicalText } from "../text/canonical-text";
 import { mustGet } from "../text/invariant";
 import { fieldsIn, groupedBy, onlyDefined } from "../text/objects";
 import type { StepChange, UnseenChanges } from "./record-patch";

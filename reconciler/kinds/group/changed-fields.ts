@@ -1,6 +1,5 @@
 /** What changes about a group, field by field and rule by rule, as a plan shows it. */
 
-import { canonicalText } from "../../core/canonical/names";
 import { describeRule, type GroupIdentity } from "../../core/canonical/rules";
 import { type FieldChange, fieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
@@ -10,6 +9,7 @@ import { groupFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
+import { canonicalText } from "../../core/text/canonical-text";
 import type { RulesComparison } from "./compare-rules";
 
 export const follows = "point at the new group";

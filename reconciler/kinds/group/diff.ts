@@ -2,7 +2,7 @@
  * What differs about the groups. They are looked at together, because a rule may name another group: replacing or
  * deleting that one takes the rule with it, and the rule must then point at the new one.
  */
-import { canonicalText } from "../../core/canonical/names";
+
 import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core/canonical/rules";
 import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
@@ -29,6 +29,7 @@ import { groupFields } from "../../core/model/fields";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
+import { canonicalText } from "../../core/text/canonical-text";
 import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./changed-fields";
 import { comparison, type GroupsThatGo, type LiveRulePair, type RulesComparison } from "./compare-rules";
 import { groupNotes } from "./findings";
