@@ -86,6 +86,22 @@ describe("vm snapshot", () => {
     await done(reconcile("vm", "snapshot", "vm.web", "--name", "after"));
   });
 
+  it("is over before an apply takes a snapshot of its own", async () => {
+    await withTwo();
+    await killed();
+    declare({ vms: { web: { image_id: "debian-12", lifecycle: { snapshot_before: ["rebuild"] } }, other: {} } });
+    let listings = 0;
+    place.proxy.meddle(async ({ method, path }, forward) => {
+      const answer = await forward();
+      if (method !== "GET" || !path.startsWith("/api/v1/image/list") || listings++ > 3) return answer;
+      return { ...answer, body: answer.body.replaceAll('"before"', '"hidden"') };
+    });
+    const ran = await apply();
+    expect([ran.exitCode, images().length], said(ran)).toEqual([0, 1]);
+    expect(said(ran)).toContain("the earlier snapshot before has ended");
+    expect(place.state().intents).toEqual({});
+  });
+
   it("whose answer was lost asks where the service has no list of images", async () => {
     await place.serve({ without: ["image.list"] });
     const image_id = place.emulator.dump().images[0]?.id ?? "";

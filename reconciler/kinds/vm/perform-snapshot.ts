@@ -28,11 +28,12 @@ export async function performVmSnapshot(
   const images = run.ports.client.can.listsImages ? await imagesListed(run) : undefined;
   if (images !== undefined && images.status !== "accepted") return unlistable(images, "nothing was sent");
   const open = run.recorder.state.intents.get(step.address);
-  const earlier = open?.operation === "vm.snapshot" && open.name === name ? open : undefined;
-  return (
-    (earlier === undefined ? undefined : await endOfEarlierSnapshot(step, earlier, id, images?.value, run)) ??
-    (await takeSnapshot(step, name, id, images?.value, run))
-  );
+  const earlier = open?.operation === "vm.snapshot" ? open : undefined;
+  const ended = earlier === undefined ? undefined : await endOfEarlierSnapshot(step, earlier, id, images?.value, run);
+  // The note of this snapshot takes the place of the earlier one's, so one with another name is over before.
+  if (ended !== undefined && (earlier?.name === name || ended.end !== "done")) return ended;
+  if (ended !== undefined) run.progress(step, `the earlier snapshot ${earlier?.name} has ended`);
+  return takeSnapshot(step, name, id, images?.value, run);
 }
 
 /** How an earlier run's snapshot ends. `undefined`: it was never made or is too old, and another one is taken. */
