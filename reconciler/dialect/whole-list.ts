@@ -19,6 +19,8 @@ export interface ListRead {
   readonly distinct: number;
   /** An id that two items had. */
   readonly repeated: string | undefined;
+  /** An id of which two items said different things. */
+  readonly contradicted: string | undefined;
 }
 
 /** How old an answer of a cache may be. The discovery window, in which a list may be behind, is longer. */
@@ -54,7 +56,7 @@ function saidToLack(of: SignOf): Gap | undefined {
 }
 
 /** The number of items read differs from what the pages say, or changes from page to page. */
-function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undefined): Gap | undefined {
+function miscounted({ pages, distinct, repeated, contradicted }: ListRead, total: Sign | undefined): Gap | undefined {
   const totals = pages.map(({ signs }) =>
     Math.max(-1, ...signs.map((sign) => (sign.kind === "total" ? sign.count : -1))),
   );
@@ -64,6 +66,8 @@ function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undef
     // Between two pages, or where an item came twice, something may have been missed: reading again will tell.
     return pages.length > 1 || repeated !== undefined ? { kind: "torn", sign: total, because } : open(total, because);
   }
+  if (contradicted !== undefined)
+    return { kind: "torn", because: `two of its items have the id ${contradicted} and say different things` };
   if (shrank) return { kind: "torn", because: "something went away while its pages were read" };
   if (repeated !== undefined && total === undefined)
     return { kind: "torn", because: `two of its items have the id ${repeated}` };

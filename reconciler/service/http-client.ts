@@ -8,6 +8,7 @@ import { abilitiesOf } from "../core/model/abilities";
 import { isAssumed, type Method, type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { deepEqual } from "../core/text/deep-equal";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import { sharedLook } from "../core/text/shared-look";
@@ -384,6 +385,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const seen = new Set([JSON.stringify(first)]);
     let shown = 0;
     let repeated: string | undefined;
+    let contradicted: string | undefined;
     // Pages can only be read one after the other: what could be read at any time does not go before the next one.
     const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
     const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
@@ -428,7 +430,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       if (records.status !== "accepted") return records;
       const before = values.size;
       for (const value of records.value) {
-        if (values.has(value.id)) repeated ??= value.id;
+        const earlier = values.get(value.id);
+        if (earlier !== undefined) repeated ??= value.id;
+        if (earlier !== undefined && !deepEqual(earlier, value)) contradicted ??= value.id;
         values.set(value.id, value);
       }
       const to = named ?? leadsTo();
@@ -436,8 +440,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         costs().whole(operation, pages);
         // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
         const list = isCatalogue(operation)
-          ? { pages, distinct: shown, repeated: undefined }
-          : { pages, distinct: values.size, repeated };
+          ? { pages, distinct: shown, repeated: undefined, contradicted: undefined }
+          : { pages, distinct: values.size, repeated, contradicted };
         return accepted({ values: [...values.values()], list });
       }
       if ("problem" in to) return pagingBroken(operation, to.problem);

@@ -14,7 +14,7 @@ function gapOf(body: unknown, headers: Record<string, string> = {}, pagination: 
   if (page.status !== "accepted") throw new Error(page.message);
   const { signs } = page.value;
   const count = page.value.items.length;
-  return gapIn({ pages: [{ signs, items: count }], distinct: count, repeated: undefined });
+  return gapIn({ pages: [{ signs, items: count }], distinct: count, repeated: undefined, contradicted: undefined });
 }
 const hintOf = (...args: Parameters<typeof gapOf>): string | undefined => {
   const gap = gapOf(...args);
@@ -53,6 +53,20 @@ describe("a list that is whole", () => {
     expect(
       gapOf(items, { link: '</docs>; rel="help"', "x-ratelimit-remaining": "9", "x-next-page": "", "x-total": "2" }),
     ).toBeUndefined());
+});
+
+describe("a list in which two items have one id", () => {
+  const pages = (total: number) => [{ signs: [{ kind: "total", name: "/total", at: "/total", count: total } as const], items: 2 }];
+  it.each([
+    ["is torn", [{ signs: [], items: 2 }], "v1", undefined, "two of its items have the id v1"],
+    ["is whole where it says how many there are", pages(1), "v1", undefined, undefined],
+    ["is torn where they differ, whatever it says", pages(1), "v1", "v1", "say different things"],
+  ])("%s", (_, shown, repeated, contradicted, because) => {
+    const gap = gapIn({ pages: shown, distinct: 1, repeated, contradicted });
+    expect([gap?.kind, gap?.because]).toEqual(
+      because === undefined ? [undefined, undefined] : ["torn", expect.stringContaining(because)],
+    );
+  });
 });
 
 describe("a list that leads on", () => {
