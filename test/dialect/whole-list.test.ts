@@ -56,7 +56,9 @@ describe("a list that is whole", () => {
 });
 
 describe("a list in which two items have one id", () => {
-  const pages = (total: number) => [{ signs: [{ kind: "total", name: "/total", at: "/total", count: total } as const], items: 2 }];
+  const pages = (total: number) => [
+    { signs: [{ kind: "total", name: "/total", at: "/total", count: total } as const], items: 2 },
+  ];
   it.each([
     ["is torn", [{ signs: [], items: 2 }], "v1", undefined, "two of its items have the id v1"],
     ["is whole where it says how many there are", pages(1), "v1", undefined, undefined],
