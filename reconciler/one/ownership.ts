@@ -37,6 +37,36 @@ export const thingAt = ({ client }: HandlerService, thing: string): string => `$
 /** Claimed by the resource that said what became of an open create. */
 export const takenOver = (kind: Kind, name: unknown): string => thingOf(kind, `taken over as ${String(name)}`);
 
+const settling = new WeakMap<HandlerService["client"], Map<string, string>>();
+
+/** A difference has said that the create of this name settles what the state keeps as open under this id. */
+export function noteSettling({ client }: HandlerService, kind: Kind, name: unknown, pending: string): void {
+  const known = settling.get(client) ?? new Map<string, string>();
+  settling.set(client, known.set(takenOver(kind, name), pending));
+}
+
+/**
+ * Claims the open create that the one of this name has settled, in the program's notes: the engine may be killed, or
+ * end for another resource's error, before it deletes what its state keeps of it.
+ */
+export async function claimSettled(
+  service: HandlerService,
+  kind: Kind,
+  name: unknown,
+  owner: string,
+  notes: Notes,
+): Promise<void> {
+  const known = settling.get(service.client);
+  const pending = known?.get(takenOver(kind, name));
+  if (pending === undefined) return;
+  known?.delete(takenOver(kind, name));
+  await claimTaken(service, thingOf(kind, pending), owner, notes);
+}
+
+/** Whether another resource has settled the open create that the state keeps under this id. */
+export const isSettled = (service: HandlerService, kind: Kind, pending: string, notes: Notes): boolean =>
+  isClaimed(service, thingOf(kind, pending)) || notes?.claimOf(thingAt(service, thingOf(kind, pending))) !== undefined;
+
 export const newOwner = (): string => crypto.randomUUID();
 
 /** Claims what this owner has just made. */

@@ -11,7 +11,7 @@ import type { Difference, Found, HandlerContext, HandlerService, PropertyChange,
 import { lookAt } from "./looking";
 import { addressOf } from "./one-desired";
 import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, stateOf } from "./one-run";
-import { isClaimed, staysWithAnother, takenOver, thingOf } from "./ownership";
+import { isClaimed, isSettled, noteSettling, staysWithAnother, takenOver, thingOf } from "./ownership";
 import { type Of, recordedKey, rememberedIn, type Shape, wanted, withoutOutputs } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
 import { isVouchedFor } from "./witnesses";
@@ -55,6 +55,7 @@ export async function readPending<K extends Kind>(
 ): Promise<Found> {
   const inputs = withoutOutputs(shape, before);
   const remembered = rememberedIn(before);
+  if (isSettled(service, shape.kind, id, context.notes)) return { id, inputs, outputs: before };
   const { desired } = wanted(shape, inputs);
   const address = addressOf(shape.kind, before["name"]);
   const { record } = await findPending(service, desired, stateOf(address, remembered), address, context.signal);
@@ -75,20 +76,24 @@ export async function pendingDifference<K extends Kind>(
   inputs: Props,
   changes: readonly PropertyChange[],
 ): Promise<Difference> {
-  const { client } = await context.service();
+  const service = await context.service();
+  const { client } = service;
   const remembered = rememberedIn(before);
-  if (maySendAgain(client, shape.kind))
+  const isAdopted = adoptedId(inputs) !== undefined;
+  if (isAdopted || maySendAgain(client, shape.kind)) {
+    noteSettling(service, shape.kind, inputs["name"], id);
     return {
       ...difference(
         shape,
         [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }],
-        [sentAgain(String(inputs["name"]), remembered.intent?.sentAt)],
+        isAdopted ? [] : [sentAgain(String(inputs["name"]), remembered.intent?.sentAt)],
       ),
       // It is given up once it is known to be made: a service that has it already refuses another one.
       deleteBeforeReplace: false,
     };
+  }
   const isSaidAgain = adoptsNothing(before) && adoptsNothing(inputs);
-  const isSaid = adoptsNothing(inputs) ? !isSaidAgain : adoptedId(inputs) !== undefined;
+  const isSaid = adoptsNothing(inputs) && !isSaidAgain;
   const settles = isSaid || client.can.canFindCreated(shape.kind);
   return difference(
     shape,
@@ -105,6 +110,7 @@ export async function planPendingDelete<K extends Kind>(
   shape: Shape<K>,
   { signal, log, notes }: HandlerContext,
   service: HandlerService,
+  id: string,
   before: Props,
   state: ReturnType<typeof stateOf>,
   address: Address,
@@ -119,7 +125,7 @@ export async function planPendingDelete<K extends Kind>(
   const { kind } = shape;
   const name = String(before["name"]);
   const remembered = rememberedIn(before);
-  const isTakenOver = isClaimed(service, takenOver(kind, name));
+  const isTakenOver = isClaimed(service, takenOver(kind, name)) || isSettled(service, kind, id, notes);
   const { doubt } = planned.live;
   if (record === undefined && doubt !== undefined && !isTakenOver)
     throw notProvenGone(`the open create of ${kind} ${name}`, doubt.reason);

@@ -56,6 +56,7 @@ import {
 import {
   claimMade,
   claimSeen,
+  claimSettled,
   newOwner,
   releaseClaim,
   staysWithAnother,
@@ -270,6 +271,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (inputs["adopt"] !== undefined || maySendAgain(service.client, kind))
         claimMade(service, takenOver(kind, inputs["name"]), undefined);
       const kept = await keep(context, inputs, ran, desired, { owner });
+      await claimSettled(service, kind, inputs["name"], owner, notes);
       if (!isPending(kept.id)) noteMade(service, { kind, id: kept.id }, notes);
       return kept;
     },
@@ -471,7 +473,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const remembered = rememberedIn(before);
     const address = addressOf(kind, before["name"]);
     if (record === undefined)
-      return planPendingDelete(shape, context, service, before, stateOf(address, remembered), address);
+      return planPendingDelete(shape, context, service, id, before, stateOf(address, remembered), address);
     const { signal } = context;
     const live = await lookAtAll(shape, forRemoval(service), record, id, signal);
     const isOthers = (one: string): boolean =>

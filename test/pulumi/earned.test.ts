@@ -555,6 +555,41 @@ describe("a create that was sent and whose outcome nobody has seen", () => {
     },
   );
 
+  it.each(["Volume", "SecurityGroup"] as const)(
+    "of a %s that the state keeps as open and its id has settled: whoever deletes or reads what the state kept of it has nothing to say",
+    async (type) => {
+      stage = await startStage(builtIn);
+      const inputs = type === "Volume" ? data : { name: "web-group", rules: [] };
+      const operation = type === "Volume" ? "volume.create" : "group.create";
+      stage.world.emulator.setFaults([{ kind: "drop-after", operation, count: 99 }]);
+      const failed = (await stage
+        .startProcess()
+        .create(type, inputs.name, inputs)
+        .catch((error) => error)) as PartialFailure;
+      stage.world.emulator.setFaults([]);
+      const open: Kept = { type, name: inputs.name, ...failed.kept };
+      const things = () => (type === "Volume" ? stage.volumes() : stage.groups()).map(({ id }) => id);
+      const [id = ""] = things();
+      const adopting = { ...inputs, adopt: id };
+      const next = stage.startProcess({ isInState: true });
+      const found = await next.diff(open, adopting);
+      expect([found.replaces, found.deleteBeforeReplace]).toEqual([["recorded"], false]);
+      expect(found.warnings.join()).not.toMatch(/sent again/);
+      const taken = await next.create(type, inputs.name, adopting);
+      expect(taken.id).toBe(id);
+      // The engine was killed before the delete of what the state kept, or gave up for another resource's error.
+      stage.log.length = 0;
+      const last = stage.startProcess();
+      expect(await last.read(open)).toMatchObject({ id: open.id });
+      await last.remove(open);
+      expect(stage.log).toEqual([]);
+      expect(things()).toEqual([id]);
+      expect((await last.diff(taken, adopting)).changes).toEqual([]);
+      await last.remove(taken);
+      expect([things(), stage.notes("owners")]).toEqual([[], []]);
+    },
+  );
+
   it("is not sent again for a group where names are not unique", async () => {
     stage = await startStage(mergeDialect({ limits: { unique: [] } }));
     const inputs = { name: "web-group", rules: [] };
