@@ -17,7 +17,7 @@ import {
   type Props,
   unknownValue,
 } from "./handler";
-import { noteNamed } from "./made-here";
+import { noteNamed, withSuccessors } from "./made-here";
 import type { NamedId } from "./named-ids";
 import { plain, type Remembered } from "./one-run";
 import { claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
@@ -38,6 +38,8 @@ export interface FieldResource<I>
   /** How the two ids of its own id are written in messages. */
   readonly written: string;
   ids(other: string, own: string): I;
+  /** What its own id says of its inputs, whatever the engine has kept of them. */
+  said(ids: I): Props;
   /** The ids that its inputs name. */
   names(inputs: Props): readonly NamedId[];
   /** Of the properties of its inputs, those that change, as far as its inputs alone tell. */
@@ -133,7 +135,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       const absent = absentIds(inputs).map((property) => ({ property, replaces: false }));
       if (absent.length > 0) return { changes: absent, replaces: [], deleteBeforeReplace: false, warnings: [] };
       await claimSeen(of.service, thing(id), of.remembered, context.notes);
-      const changes = field.changes(before, inputs, of.remembered);
+      const changes = field.changes({ ...before, ...field.said(of.ids) }, inputs, of.remembered);
       const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
       return { changes, replaces, ...(await field.diff(of, before, changes, replaces)) };
     },
@@ -148,7 +150,9 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       refuseAbsent(inputs);
       const service = await context.service();
       noteNamed(service, field.names(inputs));
-      return field.create(context, service, inputs);
+      const { props, says } = withSuccessors(service, inputs, field.names(inputs));
+      for (const one of says) context.log("warning", one);
+      return field.create(context, service, props);
     },
 
     async read(context, id, before) {
@@ -157,7 +161,8 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       const remembered = before === undefined ? {} : rememberedIn(before);
       const imported = { owner: newOwner(), scope: { origin: service.client.origin }, imported: true } as const;
       const of = { context, service, id, ids, remembered };
-      return field.read(of, before, before === undefined ? imported : remembered);
+      const is = before === undefined ? undefined : { ...before, ...field.said(ids) };
+      return field.read(of, is, before === undefined ? imported : remembered);
     },
 
     async update(context, id, before, inputs) {

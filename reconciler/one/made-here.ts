@@ -2,7 +2,8 @@
  * What this process has made and noted. The engine writes a resource into its state before it lets another one name
  * its id, so that the note about its create may go then.
  */
-import type { HandlerService } from "./handler";
+import { kindRows } from "../core/model/kinds";
+import type { HandlerService, Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import type { ProgramNotes } from "./program-notes";
 
@@ -21,4 +22,46 @@ export function noteNamed({ client }: HandlerService, named: readonly NamedId[])
     made?.get(key)?.isKnownToEngine();
     made?.delete(key);
   }
+}
+
+const gone = new WeakMap<HandlerService["client"], Map<string, string>>();
+const successors = new WeakMap<HandlerService["client"], Map<string, string>>();
+
+function inMap(of: typeof gone, { client }: HandlerService): Map<string, string> {
+  const known = of.get(client) ?? new Map<string, string>();
+  of.set(client, known);
+  return known;
+}
+
+/** This process has deleted it. */
+export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>
+  void inMap(gone, service).set(`${kind} ${String(name)}`, id);
+
+/** What has the name of something that this process has deleted is what that was replaced by. */
+export function noteSuccessor(service: HandlerService, { kind, id }: NamedId, name: unknown): void {
+  const former = inMap(gone, service).get(`${kind} ${String(name)}`);
+  if (former !== undefined) inMap(successors, service).set(`${kind}:${former}`, id);
+}
+
+/**
+ * The inputs of what is made anew because the VM or the group that it is of was replaced. Where the user's targets name
+ * only that one, the engine deletes what hangs on it and makes it again with the former id.
+ */
+export function withSuccessors(
+  service: HandlerService,
+  inputs: Props,
+  named: readonly NamedId[],
+): { readonly props: Props; readonly says: readonly string[] } {
+  const known = successors.get(service.client);
+  const says: string[] = [];
+  let props = inputs;
+  for (const { kind, id } of named) {
+    const next = known?.get(`${kind}:${id}`);
+    if (next === undefined) continue;
+    props = Object.fromEntries(Object.entries(props).map(([name, value]) => [name, value === id ? next : value]));
+    says.push(
+      `${kindRows[kind].fullNoun} ${id} was replaced by ${next} in this run, whose targets leave out what hangs on it: it is made on ${next}`,
+    );
+  }
+  return { props, says };
 }

@@ -33,7 +33,7 @@ import {
   pendingId,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
-import { noteMade, noteNamed } from "./made-here";
+import { noteGone, noteMade, noteNamed, noteSuccessor } from "./made-here";
 import { refuseUnknownIds } from "./named-ids";
 import { addressOf, checkInputs, desiredOf } from "./one-desired";
 import {
@@ -272,7 +272,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         claimMade(service, takenOver(kind, inputs["name"]), undefined);
       const kept = await keep(context, inputs, ran, desired, { owner });
       await claimSettled(service, kind, inputs["name"], owner, notes);
-      if (!isPending(kept.id)) noteMade(service, { kind, id: kept.id }, notes);
+      if (!isPending(kept.id)) {
+        noteMade(service, { kind, id: kept.id }, notes);
+        noteSuccessor(service, { kind, id: kept.id }, inputs["name"]);
+      }
       return kept;
     },
 
@@ -448,6 +451,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     }
     for (const one of ran.missing) context.log("warning", `${one} was gone already`);
     releaseClaim(service, thing(id), context.notes);
+    noteGone(service, { kind, id }, before["name"]);
   }
 
   /** What is to go, as it is remembered or else found by its id, with what a delete that was cut off has noted. */

@@ -32,6 +32,7 @@ function stage(isGone: boolean) {
     outputs: {},
     stables: [],
     ids: (group, rule) => [group, rule],
+    said: () => ({}),
     names: () => [],
     check: (inputs) => ({ inputs, failures: [], warnings: [] }),
     changes: () => [],

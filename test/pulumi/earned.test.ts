@@ -718,6 +718,32 @@ describe.each(dialects)("a rule that moves, %s", (_, dialect, abilities) => {
 });
 
 describe("what one process deletes and makes again", () => {
+  it("and what hangs on it has its former id from the engine, since no target names it: it is made on the new one", async () => {
+    stage = await startStage(full, everything);
+    const made = await makeAll(stage);
+    const next = stage.startProcess();
+    const attachment = { vmId: made.Vm.id, volumeId: made.Volume.id, flushConfirmed: true };
+    for (const one of [made.VolumeAttachment, made.SecurityGroupRule, made.Vm, made.SecurityGroup])
+      await next.remove(one);
+    const host = await next.create("Vm", "web-a", vm);
+    const group = await next.create("SecurityGroup", "web-group", { name: "web-group", rulesMode: "shared" });
+    const attached = await next.create("VolumeAttachment", "att", attachment);
+    const rule = await next.create("SecurityGroupRule", "ssh", ssh(made.SecurityGroup.id));
+    expect(stage.volumes()).toMatchObject([{ attached_to: host.id }]);
+    expect([attached.id.split("/")[0], rule.id.split("/")[0]]).toEqual([host.id, group.id]);
+    expect(stage.log.filter((line) => line.includes("whose targets leave out"))).toHaveLength(2);
+    // The engine has kept the inputs with the former ids.
+    const kept = (one: Kept, inputs: Props): Kept => ({ ...one, outputs: { ...one.outputs, ...inputs } });
+    const later = stage.startProcess();
+    for (const [one, inputs] of [
+      [kept(attached, attachment), { ...attachment, vmId: host.id }],
+      [kept(rule, ssh(made.SecurityGroup.id)), ssh(group.id)],
+    ] as const) {
+      expect((await later.diff(one, inputs)).changes).toEqual([]);
+      expect((await later.read(one))?.inputs).toMatchObject(inputs);
+    }
+  });
+
   it.each(dialects)("an attachment that goes first is attached again, %s", async (_, dialect, abilities) => {
     stage = await startStage(dialect, abilities);
     const made = await makeAll(stage);

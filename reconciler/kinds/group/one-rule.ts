@@ -179,6 +179,7 @@ const ruleField: FieldResource<RuleIds> = {
   stables: ["securityGroupId", "ruleId"],
 
   ids: (groupId, ruleId) => ({ groupId, ruleId }),
+  said: ({ groupId }) => ({ securityGroupId: groupId }),
   names: namedIn,
   check: checkRule,
 

@@ -287,6 +287,7 @@ const attachment: FieldResource<AttachmentIds> = {
   stables: ["vmId", "volumeId"],
 
   ids: (vmId, volumeId) => ({ vmId, volumeId }),
+  said: (ids) => ({ ...ids }),
   names: (props) => namedIn(attachmentIds(props)),
   exclusively,
   check: (raw) => checkInputs(inputs, raw, write),
