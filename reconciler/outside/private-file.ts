@@ -11,6 +11,7 @@ import {
   linkSync,
   lstatSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   type Stats,
@@ -18,6 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode } from "../core/text/errors";
 
@@ -63,6 +65,12 @@ export async function writeBeside(path: string, text: string): Promise<void> {
 }
 
 const temporaryOf = (path: string): string => `${path}.${randomUUID()}.tmp`;
+
+/** What writes that were cut off have left beside a file. */
+export const temporariesOf = (path: string): string[] =>
+  readdirSync(dirname(path)).flatMap((name) =>
+    name.startsWith(`${basename(path)}.`) && name.endsWith(".tmp") ? [join(dirname(path), name)] : [],
+  );
 
 function refuseLink(path: string): void {
   if (lookIfThere(path, lstatSync)?.isSymbolicLink() !== true) return;

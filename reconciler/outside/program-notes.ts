@@ -8,13 +8,13 @@
  *   owners/<thing>.json            which resource has taken this thing over
  */
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
-import { writeBeside } from "./private-file";
+import { temporariesOf, writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -59,7 +59,8 @@ export function programNotes(
         const note = readNote(path);
         if (note === undefined || note.by.name === writer.name) return undefined;
         const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
-        if (!isAtWork || look >= looks || signal.aborted) return note;
+        if (!isAtWork || look >= looks || signal.aborted)
+          return note.id === undefined ? (finished(path, note.sentAt) ?? note) : note;
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
     },
@@ -101,6 +102,17 @@ export function programNotes(
     unclaim: (thing) => removeFile(claimAt(thing)),
     claimAt,
   };
+}
+
+/** A process that was killed may have written the id, and not yet given the file its name: that is done here. */
+function finished(path: string, sentAt: string): Note | undefined {
+  for (const temporary of temporariesOf(path)) {
+    const note = parsedJson(readFileSync(temporary, "utf8"));
+    if (!isNote(note) || note.id === undefined || note.sentAt !== sentAt) continue;
+    renameSync(temporary, path);
+    return note;
+  }
+  return undefined;
 }
 
 const noteName = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -279,6 +279,35 @@ describe("a create whose engine was killed", () => {
       expect(creates().filter((file) => !file.endsWith(".left.json"))).toEqual([]);
     } finally {
       await world.close();
+    }
+  });
+
+  it("is known by its id also where the process died before the note had its name", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "reconcile-notes-"));
+    try {
+      const of = (name: string) =>
+        programNotes(
+          folder,
+          { urn: "urn:pulumi:dev::demo::x:index:Volume::data", service: "s" },
+          { name, pid: 0x3fffffff },
+        );
+      const { signal } = new AbortController();
+      const open = { sentAt: "2026-01-01T00:00:00.000Z", idsBefore: [] };
+      await of("killed").write(open);
+      const [file = ""] = readdirSync(join(folder, "creates"));
+      const path = join(folder, "creates", file);
+      const by = { name: "killed", pid: 0x3fffffff };
+      const texts = [
+        ["", "half"],
+        [JSON.stringify({ ...open, sentAt: "2025-01-01T00:00:00.000Z", by, id: "of an earlier create" }), "earlier"],
+      ] as const;
+      for (const [text, name] of texts) writeFileSync(`${path}.${name}.tmp`, text);
+      expect((await of("next").find(signal))?.id).toBeUndefined();
+      writeFileSync(`${path}.whole.tmp`, JSON.stringify({ ...open, by, id: "made" }));
+      expect((await of("next").find(signal))?.id).toBe("made");
+      expect(readdirSync(join(folder, "creates")).sort()).toEqual([file, `${file}.earlier.tmp`, `${file}.half.tmp`]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 
