@@ -230,6 +230,14 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
       await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes"));
       expect(worldOf(stack), `taint of ${name}`).toEqual(made);
     }
+    // Alone, while what hangs on it is no target.
+    for (const name of ["db-1", "web-group"]) {
+      await succeeds(up("--target-replace", await urnOf(stack, name)));
+      expect(worldOf(stack), `--target-replace ${name}`).toEqual(made);
+      await succeeds(up());
+      await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes"));
+      expect(worldOf(stack), `after --target-replace ${name}`).toEqual(made);
+    }
     // A change that is made in place, or noted, becomes a replacement by the option.
     const replacing = (changes: string) => `, { ...opts, replaceOnChanges: ["*"] });`.replace("*", changes);
     const changed: Partial<typeof parts>[] = [
