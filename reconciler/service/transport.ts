@@ -84,32 +84,43 @@ export function createConnections(baseUrl: string, connections: number): Connect
   };
 }
 
+interface SharedConnections {
+  readonly connections: Connections;
+  users: number;
+  /** Closes them, when nobody has come by then. */
+  end?: NodeJS.Timeout;
+}
+
 /**
- * Connections to any number of services, for clients that come and go: those of one service share theirs until the last
- * of them is closed. A client that was closed twice, or sent nothing, holds none.
+ * Connections to any number of services, for clients that come and go: those of one service share theirs until so long
+ * after the last of them is closed. A client that was closed twice, or sent nothing, holds none.
  */
-export function createSharedConnections(): (baseUrl: string, connections: number) => Connections {
-  const shared = new Map<string, { readonly connections: Connections; users: number }>();
+export function createSharedConnections(keptMs: number): (baseUrl: string, connections: number) => Connections {
+  const shared = new Map<string, SharedConnections>();
   return (baseUrl, most) => {
     const key = `${new URL(baseUrl).origin} ${most}`;
-    let held: { readonly connections: Connections; users: number } | undefined;
+    let held: SharedConnections | undefined;
     return {
       open() {
         if (held === undefined) {
           held = shared.get(key) ?? { connections: createConnections(baseUrl, most), users: 0 };
+          clearTimeout(held.end);
           held.users++;
           shared.set(key, held);
         }
         return held.connections.open();
       },
       async close() {
-        if (held === undefined) return;
-        const { connections, users } = held;
-        held.users--;
+        const left = held;
         held = undefined;
-        if (users > 1) return;
-        shared.delete(key);
-        await connections.close();
+        if (left === undefined) return;
+        left.users--;
+        if (left.users > 0) return;
+        left.end = setTimeout(() => {
+          shared.delete(key);
+          left.connections.close().catch(() => undefined);
+        }, keptMs);
+        left.end.unref();
       },
     };
   };

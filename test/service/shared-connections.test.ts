@@ -1,9 +1,12 @@
-/** Clients that come and go share the connections to a service, and the last one takes them along. */
-import { expect, it } from "vitest";
+/** Clients that come and go share the connections to a service, and some time after the last one they are closed. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createSharedConnections } from "../../reconciler/service/transport";
 
-it("the clients of one service have the same connections until the last of them is closed", async () => {
-  const connectionsTo = createSharedConnections();
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it("the clients of one service have the same connections until some time after the last of them is closed", async () => {
+  const connectionsTo = createSharedConnections(10_000);
   const [one, two, elsewhere, unused] = ["http://127.0.0.1:9", "http://127.0.0.1:9/api", "http://127.0.0.1:10"]
     .concat("http://127.0.0.1:9")
     .map((url) => connectionsTo(url, 10));
@@ -15,8 +18,17 @@ it("the clients of one service have the same connections until the last of them 
   await two!.close();
   expect([pool.destroyed, one!.open() === pool]).toEqual([false, true]);
   await one!.close();
+  // Whoever comes soon goes on with them.
+  await vi.advanceTimersByTimeAsync(9000);
+  const soon = connectionsTo("http://127.0.0.1:9", 10);
+  expect(soon.open() === pool).toBe(true);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(pool.destroyed).toBe(false);
+  await soon.close();
+  await vi.advanceTimersByTimeAsync(11_000);
   expect(pool.destroyed).toBe(true);
   const later = connectionsTo("http://127.0.0.1:9", 10);
   expect(later.open().destroyed).toBe(false);
   await Promise.all([later, elsewhere!].map((connections) => connections.close()));
+  await vi.advanceTimersByTimeAsync(11_000);
 });

@@ -63,6 +63,8 @@ const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
 const secretFreshMs = 60_000;
 /** Requests of one round at once. */
 const parallelism = 10;
+/** Rounds follow each other within moments, and a connection costs as much as a request. */
+const connectionsKeptMs = 10_000;
 /** Rounds of a worker that have as many connections as they want. */
 const mostRounds = 16;
 
@@ -74,7 +76,7 @@ export interface FleetProjectSetting {
 export function createHereOpener({ cache }: FleetProjectSetting): OpenProject {
   const kept: Kept = {
     secrets: createSecrets(),
-    connectionsTo: createSharedConnections(),
+    connectionsTo: createSharedConnections(connectionsKeptMs),
     readDialect: remembering(readDialectText),
   };
   return async (input) => {
