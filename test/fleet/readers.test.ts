@@ -1,6 +1,6 @@
 /** The processes that read the files of stacks: one that a file keeps busy is ended, and the others go on. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,8 +9,10 @@ import { createReaders } from "../../reconciler/cli/fleet/readers";
 import { makeFolder } from "../support/folder";
 
 const well = "version: 1\nproject: acme\n";
+const volumes = (count: number): string =>
+  `volumes:\n${Array.from({ length: count }, (_, at) => `  v${at}: { size: 5 }\n`).join("")}`;
 /** More than a process of this memory can hold, whatever the speed of the machine. */
-const endless = `${well}volumes:\n${Array.from({ length: 300_000 }, (_, at) => `  v${at}: { size: 5 }\n`).join("")}`;
+const endless = well + volumes(300_000);
 
 const childProcesses = (): number[] => {
   try {
@@ -19,9 +21,10 @@ const childProcesses = (): number[] => {
     return [];
   }
 };
+/** Of the thread that comes first. */
 const priorityOf = (pid: number): number => {
   try {
-    return getPriority(pid);
+    return Math.min(...readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread))));
   } catch {
     return 0;
   }
@@ -29,7 +32,15 @@ const priorityOf = (pid: number): number => {
 
 test("a file that is too much for a process is given up, the others are read meanwhile, and what was read is known", async () => {
   const readers = createReaders(
-    createChildren({ timeMs: 30_000, memoryMb: 128, most: 3, slowMs: 250, niceness: 10, givesWayMs: 1000 }),
+    createChildren({
+      timeMs: 30_000,
+      longestMs: 1_200_000,
+      memoryMb: 128,
+      most: 3,
+      slowMs: 250,
+      niceness: 10,
+      givesWayMs: 1000,
+    }),
   );
   const [good, broken, bad] = [
     makeFolder({ "reconcile.yaml": well }),
@@ -73,14 +84,15 @@ test("a file that is too much for a process is given up, the others are read mea
 });
 
 test("a stack whose files take long to be found wrong comes last from then on", async () => {
-  const limits = { timeMs: 30_000, memoryMb: 256, most: 3, slowMs: 250, niceness: 10, givesWayMs: 1000 };
+  const limits = {
+    ...{ timeMs: 30_000, longestMs: 1_200_000, memoryMb: 768, most: 3 },
+    ...{ slowMs: 250, niceness: 10, givesWayMs: 1000 },
+  };
   const suspects = createSuspects(limits);
-  const readers = createReaders(createChildren(limits, suspects), 800);
-  const word = "a".repeat(40);
+  // Processor time, of which the slow one takes a multiple on any machine, and the quick one a fraction.
+  const readers = createReaders(createChildren(limits, suspects), 500);
   const [slow, quick] = [
-    makeFolder({
-      "reconcile.yaml": `${well}vars:\n${[1, 2, 3, 4, 5, 6].map((at) => `  word${at}: { default: "${word}!", matches: "^(a+)+$" }\n`).join("")}`,
-    }),
+    makeFolder({ "reconcile.yaml": `${well}groops: {}\n${volumes(20_000)}` }),
     makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
   ];
   for (const [name, folder] of Object.entries({ slow, quick }))

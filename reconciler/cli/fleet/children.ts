@@ -5,7 +5,7 @@
  * that the machine does.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { ReadingEnded } from "../../fleet/project";
@@ -17,6 +17,8 @@ import { type Answers, createPeer, type Peer } from "./peer";
 export interface ChildLimits {
   /** How long a process may be busy without an answer to anything. */
   readonly timeMs: number;
+  /** The same where it got less than half of a processor meanwhile, because the machine has other work. */
+  readonly longestMs: number;
   readonly memoryMb: number;
   /** How many processes there are at most. */
   readonly most: number;
@@ -52,8 +54,6 @@ export interface Suspects {
 const idleMs = 60_000;
 const tickMs = 1000;
 const lastOfAll = 19;
-/** A process that gets little of the machine is busy for longer: of this many times the limit at most. */
-const longestWait = 5;
 /** What has taken long comes behind those that may be soon done, and still gets its part of the machine. */
 const behindOthers = 15;
 /** So long a process may be busy once nobody wants its answer any more. */
@@ -68,11 +68,22 @@ const sayings = {
   plan: { cannot: "its plan cannot be made", ended: "its plan could not be made", stopped: "its planning" },
 };
 
+/** Linux has a priority for each thread, and those that collect garbage do much of what a large file costs. */
 function lower(pid: number, niceness: number): void {
+  for (const thread of threadsOf(pid))
+    try {
+      setPriority(thread, niceness);
+    } catch {
+      // It has ended, or the machine does not permit it.
+    }
+}
+
+function threadsOf(pid: number): readonly number[] {
   try {
-    setPriority(pid, niceness);
+    return readdirSync(`/proc/${pid}/task`).map(Number);
   } catch {
-    // It has ended, or the machine does not permit it.
+    // Another system, where a process has one priority.
+    return [pid];
   }
 }
 
@@ -121,7 +132,7 @@ export function createChildren(limits: ChildLimits, suspects: Suspects = createS
 }
 
 function createPool(
-  { timeMs, memoryMb, most, slowMs, niceness, givesWayMs }: ChildLimits,
+  { timeMs, longestMs, memoryMb, most, slowMs, niceness, givesWayMs }: ChildLimits,
   suspects: Set<string>,
 ): Children {
   const program = join(packageFolder, "dist/reconciler/cli/fleet/stack-in-child.js");
@@ -201,7 +212,7 @@ function createPool(
     const isTooLong = (): boolean => {
       const [busyMs, now] = [missed * tickMs, cpuMsOf(child)];
       if (busyMs <= timeMs) return false;
-      return now === undefined || cpuMs === undefined || now - cpuMs > timeMs / 2 || busyMs > longestWait * timeMs;
+      return now === undefined || cpuMs === undefined || now - cpuMs > timeMs / 2 || busyMs > longestMs;
     };
     let givesWay = false;
     const watch = setInterval(() => {

@@ -10,7 +10,15 @@ import { createHereOpener, type FleetProjectSetting, readingOfStack } from "./op
 import { type Checked, createReaders } from "./readers";
 
 /** Rounds of others have the machine first. */
-const reading: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 8, slowMs: 250, niceness: 10, givesWayMs: 3000 };
+const reading: ChildLimits = {
+  timeMs: 60_000,
+  longestMs: 300_000,
+  memoryMb: 768,
+  most: 8,
+  slowMs: 250,
+  niceness: 10,
+  givesWayMs: 3000,
+};
 const planning: ChildLimits = { ...reading, most: 4, slowMs: 0 };
 
 export function createProjectOpener(
