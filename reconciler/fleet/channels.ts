@@ -78,6 +78,9 @@ export function slackBody(told: Told): object {
 const buttonText = ({ event }: Told): string =>
   event === "awaiting_approval" ? "Read the plan and decide" : "Open its page";
 
+/** A text of a file or a person is Markdown there, in which a link would say other words than where it leads. */
+const unlinked = (text: string): string => text.replaceAll("](", "]\u200b(");
+
 export const teamsBody = (told: Told): object => ({
   type: "message",
   attachments: [
@@ -89,7 +92,9 @@ export const teamsBody = (told: Told): object => ({
         version: "1.4",
         body: [
           { type: "TextBlock", weight: "Bolder", wrap: true, text: headline(told) },
-          ...(told.reason === "" ? [] : [{ type: "TextBlock", wrap: true, text: shortenedTo(told.reason, 4000) }]),
+          ...(told.reason === ""
+            ? []
+            : [{ type: "TextBlock", wrap: true, text: unlinked(shortenedTo(told.reason, 4000)) }]),
         ],
         actions: told.url === undefined ? [] : [{ type: "Action.OpenUrl", title: buttonText(told), url: told.url }],
       },

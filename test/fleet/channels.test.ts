@@ -2,7 +2,16 @@
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { mailOf, placeOf, slackBody, statusRequest, type Told, tell, toldIn } from "../../reconciler/fleet/channels";
+import {
+  mailOf,
+  placeOf,
+  slackBody,
+  statusRequest,
+  type Told,
+  teamsBody,
+  tell,
+  toldIn,
+} from "../../reconciler/fleet/channels";
 import type { ChannelTarget, FleetSettings, Source } from "../../reconciler/fleet/model";
 import { deliver, lettersOf } from "../../reconciler/fleet/notify";
 import { readFleet } from "../../reconciler/fleet/read-fleet";
@@ -58,6 +67,10 @@ describe("what is said", () => {
   test("Slack reads no markup of others", () => {
     expect(JSON.stringify(slackBody(told))).toContain("&lt;script&gt; &amp; more");
     expect(JSON.stringify(slackBody(told))).toContain('"url":"https://fleet.example/stacks/prod-shop"');
+  });
+  test("Teams shows no link that says another place than it leads to", () => {
+    const reason = "[approve it here](https://evil.example) [a][b](c)";
+    expect(JSON.stringify(teamsBody({ ...told, reason }))).not.toContain("](");
   });
   test("a mail has one line of subject, whatever the stack is called", () =>
     expect(mailOf({ ...told, stack: "a\r\nBcc: x@y" }).subject).toBe("a Bcc: x@y has a plan that waits for approval"));
