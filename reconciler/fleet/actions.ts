@@ -79,7 +79,7 @@ export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly S
   const { records, queue, who } = desk;
   // The settings alone: each stack has a row of its own.
   const { stacks: _stacks, ...settings } = fleet;
-  await records.saveSettings(settings);
+  await records.saveSettings({ ...settings, services: await servicesToKeep(records, fleet, changes) });
   const written = changes.filter(({ action }) => action === "add" || action === "change");
   for (let index = 0; index < written.length; index += stacksAtOnce) {
     const some = written.slice(index, index + stacksAtOnce);
@@ -97,6 +97,24 @@ export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly S
     }
   }
   await records.notes(changes.map(({ name, action }) => ({ who, what: "sync", stack: name, detail: action })));
+}
+
+/** A stack that goes on without being in the file, until a person lets it go or it is destroyed, needs its service. */
+async function servicesToKeep(
+  records: Records,
+  { services }: Fleet,
+  changes: readonly StackChange[],
+): Promise<Fleet["services"]> {
+  const before = (await records.settings()).services.filter(({ name }) => !services.some((one) => one.name === name));
+  if (before.length === 0) return services;
+  const changed = new Map(changes.map(({ name, action }) => [name, action]));
+  const used = new Set(
+    (await records.stacks()).flatMap(({ name, spec }) => {
+      const action = changed.get(name);
+      return action === undefined || action === "destroy" ? [spec.service] : [];
+    }),
+  );
+  return [...services, ...before.filter(({ name }) => used.has(name))];
 }
 
 export async function runNow({ records, queue, who }: Desk, name: string): Promise<void> {

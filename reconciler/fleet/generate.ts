@@ -30,6 +30,19 @@ export async function allStacks(
   return all;
 }
 
+/** As the fleet's file may write one: it becomes a part of the address of the stack's state, and of those of pages. */
+const stackName = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+
+const badName = (name: string, place: string): StacksRefused =>
+  new StacksRefused([
+    {
+      severity: "error",
+      code: "fleet/bad-name",
+      summary: `${place} would make a stack named ${JSON.stringify(name)}, which is no name of a stack`,
+      fix: "rename the folder: a name has letters, digits, dots, - and _, and begins with a letter or a digit",
+    },
+  ]);
+
 /** Which of the two is meant is nobody's to guess: the other one would be left out without a word. */
 const madeTwice = (name: string, one: string, other: string): StacksRefused =>
   new StacksRefused([
@@ -57,6 +70,7 @@ async function generated(
       const name = stack
         .replaceAll("${folder}", basename(folder) || basename(root))
         .replaceAll("${path}", folder.replaceAll("/", "-"));
+      if (!stackName.test(name)) throw badName(name, placeText(within(source, folder)));
       return {
         ...template,
         name,

@@ -32,9 +32,17 @@ export function projectInput(
   inputs: Inputs["values"],
 ): ProjectInput {
   const service = settings.services.find(({ name }) => name === stack.spec.service);
+  // Its file may name another service, with the worker's own credential: that is not what was meant.
+  if (service === undefined && stack.spec.service !== undefined)
+    throw new Error(
+      `the fleet's file has no service ${stack.spec.service} any more, and ${stack.name} is kept right at no other one: name the service again, or let the stack go (reconcile fleet sync)`,
+    );
   const budget = service === undefined ? undefined : ports.budgetOf(service.name);
-  const tenant: Partial<Tenant> = settings.tenants.find(({ name }) => name === stack.spec.tenant) ?? {};
-  const isClosed = settings.tenants.length > 1 && tenant.trusted !== true;
+  const known = settings.tenants.find(({ name }) => name === stack.spec.tenant);
+  const tenant: Partial<Tenant> = known ?? {};
+  // A stack that stays although its tenant left the file is nobody's whom that trusts.
+  const isLeft = known === undefined && stack.spec.tenant !== "default";
+  const isClosed = (settings.tenants.length > 1 || isLeft) && tenant.trusted !== true;
   return {
     stack: stack.spec,
     checkout,

@@ -93,8 +93,11 @@ export interface StopRequest {
   readonly at: string;
 }
 
-export const stoppedReason = (stack: string, { by, why }: StopRequest): string =>
-  `it was stopped by ${by}${why === undefined ? "" : `: ${why}`}; reconcile fleet resume ${stack} goes on with it`;
+export function stoppedReason(stack: string, request: StopRequest | "left"): string {
+  if (request === "left") return "its stack left the fleet while it ran, so that nothing more was sent";
+  const { by, why } = request;
+  return `it was stopped by ${by}${why === undefined ? "" : `: ${why}`}; reconcile fleet resume ${stack} goes on with it`;
+}
 
 /**
  * While a round runs, the status stays as the last round left it, except that the stack does not wait for a place any

@@ -76,7 +76,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       if (mine === undefined) continue;
       mine.request = request;
       mine.soft.abort();
-      if (request.now) mine.hard.abort();
+      if (request !== "left" && request.now) mine.hard.abort();
     }
   }
   let workers = 1;
@@ -179,7 +179,7 @@ const takenBy = ({ services: only }: WorkerSetting, { tenants, services }: Fleet
 interface Stops {
   readonly soft: AbortController;
   readonly hard: AbortController;
-  request?: StopRequest;
+  request?: StopRequest | "left";
 }
 
 /** Plans a stack as a pull request leaves it, in a place of its own among the rounds. */
@@ -352,7 +352,7 @@ function countRound(counts: WorkerCounts, { tookOver }: StartedRun, { result }: 
 }
 
 /** Who stopped the run, and where its resources stand. */
-function whyStopped(name: string, request: StopRequest, { result }: RoundOutcome): string {
+function whyStopped(name: string, request: StopRequest | "left", { result }: RoundOutcome): string {
   const stood = result.end === "handed_over" ? result.stood : undefined;
   return [stoppedReason(name, request), ...(stood === undefined ? [] : [stood])].join("; ");
 }

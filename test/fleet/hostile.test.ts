@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startEmulator } from "../../emulator";
 import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
-import { approve, reject, undo } from "../../reconciler/fleet/actions";
+import { approve, carryOutSync, pause, reject, stop, undo } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
-import type { StackSpec } from "../../reconciler/fleet/model";
+import { type FleetSettings, noSettings, type StackSpec } from "../../reconciler/fleet/model";
+import { type OpeningPorts, projectInput } from "../../reconciler/fleet/open-stack";
 import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
 import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
@@ -80,6 +81,57 @@ describe("the desk", () => {
     await records.endUndo("back", undoing!, "v");
     expect((await records.stack("back"))?.undoing).toMatchObject({ run: id, held: "v" });
     expect((await records.stack("back"))?.undoing).not.toHaveProperty("before");
+  });
+
+  test("whoever pauses a stack in the moment in which its run is being stopped takes the stop back by nothing", async () => {
+    await waiting("both", first);
+    const { id } = await beginRun(records, { stack: "both", worker: "w:1" });
+    await stop(desk("ann"), "both", { now: true });
+    await pause(desk("bob"), "both");
+    expect(await records.stopsOf(["both"])).toMatchObject(new Map([["both", { by: "ann", now: true }]]));
+    await records.finishRun(id, { result: "taken_over", reason: null, counts: {} }, newStatus, null);
+    await pause(desk("bob"), "both");
+    expect(await records.stack("both")).toMatchObject({ paused: true });
+    expect((await records.stack("both"))?.stopping).toBeUndefined();
+  });
+
+  const serviceOf = (name: string) => ({ name, baseUrl: `https://${name}.example`, insecureHttp: false });
+  const [west, east] = [serviceOf("in-west"), serviceOf("in-east")];
+  const services = async () => (await records.settings()).services.map(({ name }) => name);
+
+  test("the service of a stack stays for as long as the stack does, whatever the file says by then", async () => {
+    const sync = (fleet: Partial<FleetSettings>, changes: Parameters<typeof carryOutSync>[2]) =>
+      carryOutSync(desk("fleet"), { ...noSettings, generators: [], stacks: [], ...fleet }, changes);
+    const [goes, destroyed] = [stackSpec("goes", { service: "in-east" }), stackSpec("ends", { service: "in-north" })];
+    for (const { name } of await records.stacks()) await records.releaseStack(name);
+    await records.saveStacks([goes, destroyed, stackSpec("stays")]);
+    await records.saveSettings({ ...noSettings, services: [west, east, serviceOf("in-north")] });
+    const change = (spec: StackSpec, action: "release" | "destroy") =>
+      ({ name: spec.name, action, spec, fields: [] }) as const;
+    // What would leave by a push waits for a person, and is no change.
+    await sync({ services: [west] }, [change(destroyed, "destroy")]);
+    expect(await services()).toEqual(["in-west", "in-east", "in-north"]);
+    await sync({ services: [west] }, [change(goes, "release")]);
+    expect(await services()).toEqual(["in-west", "in-north"]);
+    await records.releaseStack("ends");
+    await sync({ services: [west] }, []);
+    expect(await services()).toEqual(["in-west"]);
+  });
+
+  test("a stack of a service or a tenant that is gone goes to no other service, and is trusted by nobody", async () => {
+    await records.saveStacks([stackSpec("left", { tenant: "labs" })]);
+    const stack = (await records.stack("left"))!;
+    const checkout = { folder: "/x", root: "/x", revision: "r", content: "c" };
+    const ports = { worker: "w", budgetOf: () => undefined } as unknown as OpeningPorts;
+    const inputOf = (settings: Partial<FleetSettings>) =>
+      projectInput({ stack, settings: { ...noSettings, ...settings } }, ports, checkout, {});
+    expect(() => inputOf({ services: [east] })).toThrow("has no service in-west any more");
+    const tenant = (name: string) => ({ name, weight: 1, mayRead: [] });
+    const closed = (...tenants: FleetSettings["tenants"]) => inputOf({ services: [west], tenants }).closedBy;
+    expect(closed(tenant("labs"), tenant("payments"))).toBeDefined();
+    expect(closed(tenant("labs"))).toBeUndefined();
+    expect(closed({ ...tenant("payments"), trusted: true })).toBeDefined();
+    expect(closed()).toBeDefined();
   });
 });
 

@@ -273,6 +273,17 @@ sign_in:
     expect(names(await stacks(`${declared}generate:\n${apps}${libs}`))).toEqual(["web"]);
   });
 
+  test("a folder whose name is more than a name makes no stack: it would say where the state is", async () => {
+    const { fleet } = read(
+      `version: 1\ndefaults: { state: "postgres://db.example/f?state=\${stack}" }\ngenerate: [ { folder: ., folders: "*/reconcile.yaml" } ]\n`,
+    );
+    for (const name of ["x&host=evil.example", "x#", "a b", "-x", "ä"]) {
+      const folder = makeFolder({ "web/reconcile.yaml": "", [`${name}/reconcile.yaml`]: "" });
+      const generators = fleet!.generators.map((one) => ({ ...one, source: { kind: "folder", folder } as const }));
+      await expect(allStacks({ stacks: [], generators }, folder)).rejects.toThrow("which is no name of a stack");
+    }
+  });
+
   test("all mistakes are told at once, and the nearest name with them", () => {
     const { diagnostics } = read(
       "version: 1\nservices: { west: { base_url: embedded } }\nstacks:\n  a: { source: { folder: . }, state: s, service: wets, tenant: x, depends_on: [c] }\n",

@@ -9,11 +9,12 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 describe.skipIf(postgresMissing !== undefined)("a run that is stopped", () => {
   const names = ["soft", "hard"];
+  const all = [...names, "left"];
   const many = Array.from({ length: 12 }, (_, index) => index);
   let stage: FleetStage;
   beforeAll(async () => {
     stage = await openFleetStage({ timeScale: 4 });
-    for (const name of names)
+    for (const name of all)
       stage.write(
         `${name}/reconcile.yaml`,
         `version: 1
@@ -26,14 +27,15 @@ volumes:
 ${many.map((index) => `  d${index}: { name: ${name}-data-${index}, size: 1, attach_to: m${index} }`).join("\n")}
 `,
       );
-    await stage.sync(`version: 1
+    await stage.sync(fleet(all));
+    await stage.worker();
+  });
+  const fleet = (stacks: readonly string[]): string => `version: 1
 ${stage.services}
 defaults: { service: here, interval: 1h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
 stacks:
-${names.map((name) => `  ${name}: { source: { folder: ./${name} }, paused: true }`).join("\n")}
-`);
-    await stage.worker();
-  });
+${stacks.map((name) => `  ${name}: { source: { folder: ./${name} }, paused: true }`).join("\n")}
+`;
   afterAll(() => stage.close());
 
   const writes = (): number => stage.emulator.requests().log.filter(({ method }) => method !== "GET").length;
@@ -72,4 +74,23 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} }, paused: true 
       expect(made(name)).toEqual([many.length, 2 * many.length]);
     },
   );
+
+  test("a run whose stack leaves the fleet sends nothing more, for nobody could stop it any more", {
+    timeout: 0,
+  }, async () => {
+    const before = writes();
+    await stage.run("fleet", "resume", "left");
+    await eventually("its first writes", () => (writes() > before + 3 ? true : undefined));
+    await stage.sync(fleet(names));
+    await pause(1000);
+    const sent = writes();
+    const ended = await eventually("the end of its run", async () => {
+      const [run] = await stage.session.records.runs("left", 1);
+      return run?.endedAt === undefined ? undefined : run;
+    });
+    expect(ended).toMatchObject({ result: "taken_over", reason: expect.stringMatching(/^its stack left the fleet/) });
+    await pause(2000);
+    expect(writes()).toBe(sent);
+    expect(await stage.session.records.stack("left")).toBeUndefined();
+  });
 });

@@ -251,8 +251,12 @@ const membershipStatements = ({ query }: Database) => ({
       [JSON.stringify(specs), JSON.stringify(newStatus)],
     );
   },
+  /** A round of it that runs is ended as by a stop. */
   async releaseStack(name: string): Promise<void> {
-    await query(`DELETE FROM ${schema}.stacks WHERE name = $1`, [name]);
+    await query(
+      `DELETE FROM ${schema}.stacks WHERE name = $1 RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
+      [name],
+    );
     await query(
       `WITH pictures AS (DELETE FROM ${schema}.pictures WHERE stack = $1) DELETE FROM ${schema}.plans WHERE stack = $1`,
       [name],
@@ -264,15 +268,15 @@ const membershipStatements = ({ query }: Database) => ({
       [name],
     );
   },
+  /** Whoever pauses it in the moment in which it is being stopped takes nothing back. */
   async pauseStack(name: string, paused: boolean): Promise<boolean> {
-    return (
-      (
-        await query(`UPDATE ${schema}.stacks SET paused = $2, stopping = NULL WHERE name = $1 RETURNING name`, [
-          name,
-          paused,
-        ])
-      ).length > 0
+    const rows = await query(
+      `UPDATE ${schema}.stacks s SET paused = $2, stopping = CASE WHEN $2
+           AND EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL) THEN stopping END
+       WHERE name = $1 RETURNING name`,
+      [name, paused],
     );
+    return rows.length > 0;
   },
   /** Pauses the stack and tells its worker to end its round. */
   async stopStack(name: string, stop: StopRequest): Promise<void> {
@@ -282,18 +286,14 @@ const membershipStatements = ({ query }: Database) => ({
       [name, JSON.stringify(stop)],
     );
   },
-  /** Which of these stacks are to stop. */
-  async stopsOf(names: readonly string[]): Promise<ReadonlyMap<string, StopRequest>> {
+  /** Which of these stacks are to stop: those that somebody stopped, and those that left the fleet. */
+  async stopsOf(names: readonly string[]): Promise<ReadonlyMap<string, StopRequest | "left">> {
     const rows = await query(
-      `SELECT name, stopping FROM ${schema}.stacks WHERE name = ANY($1) AND stopping IS NOT NULL`,
+      `SELECT n AS name, s.stopping FROM unnest($1::text[]) n LEFT JOIN ${schema}.stacks s ON s.name = n
+       WHERE s.name IS NULL OR s.stopping IS NOT NULL`,
       [names],
     );
-    return new Map(
-      rows.flatMap((row) => {
-        const stop = written(row, "stopping");
-        return stop === null ? [] : [[textOf(row["name"]), stop] as const];
-      }),
-    );
+    return new Map(rows.map((row) => [textOf(row["name"]), written(row, "stopping") ?? "left"] as const));
   },
 });
 

@@ -1184,6 +1184,10 @@ export const explanations = {
     "means": "An input of a stack is no output of another stack.",
     "todo": "Write ${stack.NAME.outputs.OUTPUT}. A value that is known beforehand goes under vars."
   },
+  "fleet/bad-name": {
+    "means": "A folder that generate finds has a name that no stack can have. It would become a part of the address of the stack's state.",
+    "todo": "Rename the folder: letters, digits, dots, - and _, beginning with a letter or a digit."
+  },
   "fleet/bad-schedule": {
     "means": "The schedule of a window cannot be read.",
     "todo": "Write five fields as in cron, in quotes."

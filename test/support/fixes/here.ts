@@ -44,6 +44,25 @@ const fleets = {
       { knows: () => ({ NAME: "b", OUTPUT: "o" }) },
     ),
   ],
+  "fleet/bad-name": [
+    {
+      files: {
+        "fleet.yaml": 'version: 1\ngenerate: [ { folder: ., folders: "*/reconcile.yaml", state: "s-${stack}" } ]\n',
+        "a b/reconcile.yaml": "version: 1\nproject: acme\n",
+      },
+      command: ["fleet", "sync", "fleet.yaml"],
+      follow: [
+        {
+          hand: /rename the folder/,
+          done: (here) => {
+            here.write("a-b/reconcile.yaml", here.read("a b/reconcile.yaml"));
+            here.remove("a b");
+          },
+        },
+        database,
+      ],
+    },
+  ],
   "fleet/bad-schedule": [
     fleet(`windows: [ { kind: deny, schedule: "0 25 * * 5", duration: 62h } ]\n${stack()}`, {
       word: /"(0 18 \* \* 5)"/,

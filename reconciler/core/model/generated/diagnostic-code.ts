@@ -131,6 +131,7 @@ export type DiagnosticCode =
   | "exposure/open-port"
   | "fleet/approved-already"
   | "fleet/bad-input"
+  | "fleet/bad-name"
   | "fleet/bad-schedule"
   | "fleet/bad-sign-in"
   | "fleet/bad-source"
