@@ -11,7 +11,13 @@ import { instantOf, offsetAt, type WallTime, wallTimeAt } from "./zone";
 
 export type Opening = { readonly open: true } | { readonly open: false; readonly until?: Date; readonly why: string };
 
+/** Nothing is applied that was not looked at. */
 export function openingOf(windows: readonly FleetWindow[], stack: string, action: WindowAction, now: Date): Opening {
+  const looking = openingFor(windows, stack, "look", now);
+  return looking.open && action === "apply" ? openingFor(windows, stack, action, now) : looking;
+}
+
+function openingFor(windows: readonly FleetWindow[], stack: string, action: WindowAction, now: Date): Opening {
   const meant = windows.filter((window) => fitsAny(window.stacks, stack) && window.actions.includes(action));
   const times: { readonly window: FleetWindow; readonly times: Times }[] = [];
   for (const window of meant) {

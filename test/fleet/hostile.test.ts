@@ -6,13 +6,24 @@ import { approve, carryOutSync, pause, reject, stop, undo } from "../../reconcil
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import type { StackRecord } from "../../reconciler/fleet/database/stacks";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { type FleetSettings, noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type OpeningPorts, projectInput } from "../../reconciler/fleet/open-stack";
+import { type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
+import { openingOf } from "../../reconciler/fleet/windows";
 import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+
+const [first, second] = ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"];
+
+/** As the database gives it. */
+const stackRecord = (name: string): StackRecord => ({
+  ...{ name, spec: stackSpec(name), status: newStatus, paused: false, jitter: 0, leaving: false },
+  ...{ outputs: {}, outputsUsed: {}, files: [] },
+});
 
 describe("the desk", () => {
   let database: Database;
@@ -34,8 +45,6 @@ describe("the desk", () => {
     await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest });
     await records.savePlan(name, { digest, revision: "r", body });
   }
-  const [first, second] = ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"];
-
   test("whoever rejects a plan in the moment in which another takes its place rejects nothing of that one", async () => {
     await waiting("raced", first);
     const late: Records = {
@@ -133,6 +142,36 @@ describe("the desk", () => {
     expect(closed({ ...tenant("payments"), trusted: true })).toBeDefined();
     expect(closed()).toBeDefined();
   });
+});
+
+describe("an approval through a window that looks are held by as well", () => {
+  const at = new Date("2026-11-20T19:30:00Z");
+  const windows = [
+    {
+      ...({ kind: "deny", schedule: "0 0 * * *", timeZone: "UTC", stacks: [] } as const),
+      ...{ durationMs: 86_400_000, actions: ["look"] as const },
+    },
+  ];
+  const approval = { digest: first, by: "ann", why: "it burns", at: at.toISOString(), until: "2026-11-21T19:30:00Z" };
+  test.each([
+    ["none", undefined, "blocked"],
+    ["one that does not go through", approval, "blocked"],
+    ["one that goes through", { ...approval, throughWindow: true as const }, "failed"],
+    [
+      "one that went, until yesterday",
+      { ...approval, throughWindow: true as const, until: "2026-11-19T00:00:00Z" },
+      "blocked",
+    ],
+  ])("%s", async (_, given, ends) => {
+    const ports = { now: () => at, checkOut: async () => Promise.reject(new Error("it was looked at")) };
+    const never = new AbortController().signal;
+    const input = { settings: { ...noSettings, windows }, resumed: false, signal: never, drain: never };
+    const looked = { ...stackRecord("shop"), ...(given === undefined ? {} : { approval: given }) };
+    const { result } = await runRound({ ...input, stack: looked }, ports as unknown as RoundPorts);
+    expect(result.end).toBe(ends);
+  });
+  test("nothing that may not be looked at may be applied", () =>
+    expect(openingOf(windows, "shop", "apply", at)).toMatchObject({ open: false }));
 });
 
 test("a plan for one service is no plan for another one, and an approval of it does not go along", async () => {
