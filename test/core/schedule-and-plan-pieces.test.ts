@@ -37,6 +37,12 @@ describe("settled yet?", () => {
       { for: "resized", isTarget: isLarge },
       vm("running", { flavor: "large" }),
       "settled",
+      true,
+    ],
+    "and not while it may not have begun: it may wait to be confirmed then": [
+      { for: "resized", isTarget: isLarge },
+      vm("running", { flavor: "large" }),
+      "pending",
     ],
     "the old flavor does not": [{ for: "resized", isTarget: isLarge }, vm("running", { flavor: "small" }), "pending"],
     "no flavor shown says nothing": [{ for: "resized", isTarget: isLarge }, vm("running"), "pending"],

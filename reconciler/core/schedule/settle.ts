@@ -56,7 +56,8 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): 
 function isAsSent(wait: Wait, live: LiveVm, moved: boolean): boolean {
   if (wait.for === "rebuilt") return live.image === undefined || !wait.isOther(live.image);
   if (wait.for !== "resized" || live.phase === "verify_resize") return true;
-  return live.flavor === undefined ? moved : wait.isTarget(live.flavor);
+  // Some show the new flavor and a state at rest before the resize waits to be confirmed.
+  return moved && (live.flavor === undefined || wait.isTarget(live.flavor));
 }
 
 export type VolumeWait =
