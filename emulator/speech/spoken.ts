@@ -11,6 +11,7 @@ export interface SpokenSelector {
   readonly value?: string;
   readonly join?: readonly string[];
   readonly cut?: string;
+  readonly case?: "lower" | "upper";
   readonly is?: SpokenScalar | readonly SpokenScalar[];
   readonly unit?: string;
   readonly absent?: string;

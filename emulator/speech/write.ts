@@ -91,7 +91,9 @@ const tokensOfKey = (key: string): readonly string[] => (key.startsWith("/") ? p
 const wantedFields = ({ where = {} }: SpokenSelector): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(where).map(([key, scalars]) => [key, firstOf(scalars)]));
 
-function asWritten({ cut, is, unit }: SpokenSelector, value: SpokenScalar): SpokenScalar {
+function asWritten({ cut, case: letters, is, unit }: SpokenSelector, said: SpokenScalar): SpokenScalar {
+  const other = { lower: "toUpperCase", upper: "toLowerCase" } as const;
+  const value = letters === undefined ? said : String(said)[other[letters]]();
   if (is !== undefined) return value === true ? (firstOf(is) ?? true) : otherThan(firstOf(is));
   if (unit !== undefined && typeof value === "number") return value * (unitsInGb[unit[0]?.toUpperCase() ?? "G"] ?? 1);
   if (cut === undefined) return value;

@@ -4,7 +4,7 @@ import { accepted } from "../core/model/outcome";
 import type { Dialect, Paging } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
-import { nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
+import { endsWithout, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
 import { findAtPath } from "./places";
 import { compilePointers, findArrayAt, findAt, findLink, findText, type PointerPath } from "./pointers";
 import { compileAll, type Reading } from "./reading";
@@ -102,8 +102,10 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     const found = operation === "group.rule.list" ? rulesIn(body, inOne(held)) : findItems(operation, held);
     if (found.status !== "accepted") return found;
     const { items, tokens } = found.value;
-    const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
-    const { ignore } = pagingOf(operation).paging;
+    const { ignore, next } = pagingOf(operation).paging;
+    const end = endsWithout(next, body);
+    const shown = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
+    const signs = end === undefined ? shown : [...shown, end];
     return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
   }
 

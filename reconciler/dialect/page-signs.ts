@@ -5,7 +5,10 @@
  * a key too many is told with the line of the dialect that ignores it, a key too few would be a lost volume.
  */
 import { fieldsIn } from "../core/text/objects";
+import { builtInDialect } from "./built-in";
+import type { Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
+import { findAt, tokensOf } from "./places";
 
 export type SignKind =
   /** Leads on. */
@@ -92,6 +95,21 @@ export function pageSigns(page: Page): readonly Sign[] {
   for (const { value, at } of page.holders) visit(value, at, 0);
   for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(name, value));
   return signs;
+}
+
+/**
+ * A page that shows the map in which the dialect's own place for the next page is, and nothing at that place, is the
+ * last one: `_links` without `next`.
+ */
+export function endsWithout(next: Pointers, body: unknown): Sign | undefined {
+  for (const place of next) {
+    if (typeof place !== "string" || builtInDialect.pagination.next.includes(place)) continue;
+    const tokens = tokensOf(place);
+    const holder = findAt(body, tokens.slice(0, -1));
+    if (tokens.length < 2 || !isObject(holder) || Object.keys(holder).length === 0) continue;
+    if (!leadsOn(findAt(body, tokens))) return { kind: "end", at: place, count: 0 };
+  }
+  return undefined;
 }
 
 /** Where a Link header leads with rel="next" (RFC 8288). */

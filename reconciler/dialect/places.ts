@@ -80,7 +80,7 @@ const hasOwn = <K extends string>(value: object, key: K): value is Readonly<Reco
   Object.hasOwn(value, key);
 
 function chooserOf(selector: Selector): Chooser {
-  const { keys, where = {}, join, cut, absent, unit, none } = selector;
+  const { keys, where = {}, join, cut, case: letters, absent, unit, none } = selector;
   const into = selector.in === undefined ? undefined : tokensOf(selector.in);
   const wanted = Object.entries(where).map(([key, scalars]) => [keyTokens(key), textsOf(scalars)] as const);
   const at = tokensOf(selector.value ?? "");
@@ -116,8 +116,9 @@ function chooserOf(selector: Selector): Chooser {
     }
     const found = findAt(item, at);
     if (nothings?.includes(asText(found) ?? "") === true) return null;
-    if (cutter === undefined || found === null || found === undefined) return found;
-    return typeof found === "string" ? cutter(found) : undefined;
+    if ((cutter === undefined && letters === undefined) || found === null || found === undefined) return found;
+    const text = typeof found !== "string" ? undefined : cutter === undefined ? found : cutter(found);
+    return letters === "lower" ? text?.toLowerCase() : letters === "upper" ? text?.toUpperCase() : text;
   }
   const isChoice = wanted.length > 0;
   const nothing = absent === "none" ? null : undefined;

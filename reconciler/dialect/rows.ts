@@ -363,7 +363,7 @@ export type Scalar = string | number | boolean;
 /** One value, or several of which any fits. */
 export type Scalars = Scalar | ScalarList;
 
-/** A place that a bare pointer cannot name. It is read from left to right: in, keys, where, then value (or join), cut, is and unit. @minProperties 1 */
+/** A place that a bare pointer cannot name. It is read from left to right: in, keys, where, then value (or join), cut, case, is and unit. @minProperties 1 */
 export interface Selector {
   /** Where to choose from: a pointer, in which * stands for every member. */
   in?: Pointer;
@@ -377,6 +377,8 @@ export interface Selector {
   join?: readonly Pointer[];
   /** The text around the value, such as /vms/{value}; a * at the beginning stands for anything. What is written differently is not the value. @pattern ^[^{}]*\{value\}[^{}]*$ @maxLength 300 */
   cut?: string;
+  /** For an id that stands here in other letters than where its own record shows it: it is read in small letters, or in capitals. */
+  case?: "lower" | "upper";
   /** For what is true or false: true when one of these stands there. */
   is?: Scalars;
   /** For a size: what its number counts. */

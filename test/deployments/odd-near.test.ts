@@ -22,6 +22,7 @@ import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
 import { panels } from "../support/odd/panels";
 import { chapters, projectAt } from "../support/odd/project";
+import { providers } from "../support/odd/providers";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { type Odd, odds } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
@@ -196,6 +197,24 @@ const lines: Readonly<Record<string, object>> = {
     },
     records: { vm: { owner: ["/Mailbox"], volumes: ["/Attached"], volume_entry: { id: ["/DiskId"] } } },
   },
+  "ids in capitals where others refer to them, keys in German": {
+    records: {
+      vm: { owner: ["/Besitzer"], volumes: ["/Platten"], volume_entry: { id: [{ value: "/Guid", case: "lower" }] } },
+      volume: {
+        size: [{ value: "/Groesse", unit: "KB" }],
+        status: ["/Zustand"],
+        attached_to: [{ value: "/Rechner", case: "lower" }],
+      },
+      group: { description: ["/Bemerkung"] },
+    },
+    states: { volume: { ready: expect.arrayContaining(["frei", "belegt"]) } },
+  },
+  "properties and entities, busy beside a state at rest, requests in Location": {
+    wait: { id: [{ value: "/location", cut: "*/requests/{value}/status" }], path: "/api/v1/requests/{id}/status" },
+  },
+  "lists below several folders, one sentence for all that is not there": {
+    operations: { "volume.list": { path: "/v4/volumes" }, "image.list": { path: "/v4/images" } },
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },
@@ -226,7 +245,7 @@ function deathsAmong(writes: number): readonly (readonly Kill[])[] {
 }
 
 const only = new RegExp(process.env["ODD_ONLY"] ?? "");
-const everyOdd = [...odds, ...further, ...minds, ...strangers, ...newcomers, ...panels];
+const everyOdd = [...odds, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers];
 /** A few of them stand for all. */
 const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 === 3;
 

@@ -15,11 +15,12 @@ import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
 import { panels } from "../support/odd/panels";
 import { chapters, projectAt } from "../support/odd/project";
+import { providers } from "../support/odd/providers";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { odds as first, type Odd } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
 
-const odds = [...first, ...further, ...minds, ...strangers, ...newcomers, ...panels];
+const odds = [...first, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers];
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -47,6 +47,8 @@ describe("selectors", () => {
     ["a sign for nothing", { value: "/diskMb", none: ["-", 20480] }, null],
     ["another value than the sign", { value: "/status", none: 0 }, "ok"],
     ["not shown, which means none", { value: "/host", absent: "none" }, null],
+    ["in small letters", { in: "/tags", where: { value: "web" }, value: "/key", case: "lower" }, "name"],
+    ["in capitals, without the text around it", { value: "/power/state", cut: "o{value}", case: "upper" }, "N"],
     ["a list that is shown and empty", { in: "/attachments", value: "/server" }, null],
     ["any member", { in: "/addresses/*", where: { "OS-EXT-IPS:type": "floating" }, value: "/addr" }, "203.0.113.7"],
     ["a map by its key", { in: "/disks", keys: "id", where: { boot: 0 }, value: "/id" }, "vol-1"],

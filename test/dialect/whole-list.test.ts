@@ -49,6 +49,14 @@ describe("a list that is whole", () => {
   };
   for (const [title, body] of Object.entries(whole)) it(title, () => expect(gapOf(body)).toBeUndefined());
 
+  it("a full page that shows the map of links and no next one, where the dialect looks for it there", () => {
+    const page = { items, limit: 2, offset: 0, _links: { self: "/vms" } };
+    expect(gapOf(page, {}, { next: ["/_links/next"] })).toBeUndefined();
+    expect(gapOf(page)).toMatchObject({ kind: "open" });
+    expect(gapOf({ items, limit: 2 }, {}, { next: ["/_links/next"] })).toMatchObject({ kind: "open" });
+    expect(gapOf({ items, page: { limit: 2 } }, {}, {})).toMatchObject({ kind: "open" });
+  });
+
   it("headers of other matters", () =>
     expect(
       gapOf(items, { link: '</docs>; rel="help"', "x-ratelimit-remaining": "9", "x-next-page": "", "x-total": "2" }),

@@ -8,7 +8,8 @@ import { namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
 import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
-import { candidates, styleOf } from "../../reconciler/dialect/learn/where";
+import { knownReferenceIn } from "../../reconciler/dialect/learn/values";
+import { candidates, foldersOf, styleOf } from "../../reconciler/dialect/learn/where";
 import { withLocation } from "../../reconciler/dialect/located";
 import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
@@ -303,6 +304,37 @@ test("of two ids it is the one that records of other kinds are read by, and a st
   const record = { metadata: { name: "web", uid: "u-1" }, spec: {}, status };
   expect(placesIn("vm", [record], {})).toMatchObject({ id: "/metadata/uid", status: "/status/phase" });
   expect(placesIn("vm", [record], { alike: "/metadata/name" })).toMatchObject({ id: "/metadata/name" });
+});
+
+test("an id is recognised in other letters, and a short word is not", () => {
+  const disks = [
+    { id: "d-1", machine: "AB-1234567F" },
+    { id: "d-2", machine: null },
+  ];
+  const place = { value: "/machine", case: "lower" };
+  expect(placesIn("volume", disks, { vms: new Set(["ab-1234567f"]) })).toMatchObject({ attached_to: place });
+  expect(knownReferenceIn("https://c.example/VMS/AB-1234567F", new Set(["ab-1234567f"]))).toBeUndefined();
+  expect(knownReferenceIn("ON", new Set(["on"]))).toBeUndefined();
+});
+
+test("what a trial has sent is found under any key, and a size by what its own volumes have", () => {
+  const disks = [
+    { id: "d-1", kopien: 1, groesse: 1024 },
+    { id: "d-2", kopien: 1, groesse: 51200 },
+  ];
+  const made = { sizes: new Map([["d-1", 1]]), data: new Set<string>(), root: new Set<string>() };
+  expect(placesIn("volume", disks, { made })).toMatchObject({ size: { value: "/groesse", unit: "MB" } });
+  expect(placesIn("volume", disks.slice(0, 1), { made })).toMatchObject({ size: undefined });
+  const vms = [{ id: "i-1", besitzer: "ops@acme.example" }];
+  const sent = { owner: "ops@acme.example" };
+  expect(placesIn("vm", vms, { made: { ...made, sent } })).toMatchObject({ owner: "/besitzer" });
+});
+
+test("lists are looked for in the folders of what was told, and further up", () => {
+  const told = ["/v4/linode/instances", "/v4/firewalls/{id}/rules/{rule_id}", "/api/v1/vm/list"];
+  expect(foldersOf(told)).toEqual(["/v4/linode", "/v4", "/api/v1/vm"]);
+  const paths = candidates("volume.list", null, [], [], ["/v4"]).map(({ asking }) => asking.path);
+  expect(paths).toContain("/v4/volumes");
 });
 
 test("an image that was deleted since is named still, and a VM that is not listed is no reference", () => {

@@ -1,7 +1,16 @@
 /** Finds the place of one field in records, by what its values have to be and by the words of its key. */
 import type { RecordPlace } from "../dialect";
 import { asText } from "../places";
-import { absentIsNone, knownReferenceIn, type Leaf, lettersAndDigits, samePlace, withCut, withNone } from "./values";
+import {
+  absentIsNone,
+  knownReferenceIn,
+  type Leaf,
+  lettersAndDigits,
+  samePlace,
+  withCut,
+  withNone,
+  withReading,
+} from "./values";
 import { anyNoun } from "./where";
 
 /** The ids that are known of other kinds, by which references are recognised. */
@@ -32,6 +41,8 @@ export interface Made {
   /** The disks of its VM that were asked for as data, and the others. */
   readonly data: ReadonlySet<string>;
   readonly root: ReadonlySet<string>;
+  /** What it sent for fields that records show under any key. */
+  readonly sent?: Readonly<Partial<Record<string, string>>>;
 }
 
 export interface FieldFinding {
@@ -160,13 +171,13 @@ function referring(
 ): Candidate[] {
   const references = shown.filter((text) => !saysNone.test(text)).map((text) => knownReferenceIn(text, wanted));
   if (references.length === 0 || references.some((one) => one === undefined)) return [];
-  const cuts = new Set(references.map((one) => one?.cut));
-  if (cuts.size !== 1) return [];
+  const readings = new Map(references.map((one) => [JSON.stringify(one), one]));
+  const [reading = {}] = readings.values();
+  if (readings.size !== 1) return [];
   const told = values.map((value) => (value !== undefined && saysNone.test(value) ? undefined : value));
-  const cut = [...cuts][0];
   const sign = shown.find((text) => saysNone.test(text));
-  const written = cut === undefined && sign !== undefined ? withNone(place, sign) : withCut(place, cut);
-  return [{ place: written, score, values: told }];
+  const signed = reading.cut === undefined && sign !== undefined ? withNone(place, sign) : place;
+  return [{ place: withReading(signed, reading), score, values: told }];
 }
 
 /** Texts that mean that there is no reference. */

@@ -164,7 +164,8 @@ export function learnRecord(
       known ??
       (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??
       learnPlace(rule, free, evidence) ??
-      learnName(rule, free, evidence);
+      learnName(rule, free, evidence) ??
+      (field === "size" ? sizeSent(leaves, looked, fields, evidence) : textSent(free, evidence.made?.sent?.[field]));
     const unit = field === "size" ? unitOf(learnt?.place, looked, fields, evidence) : undefined;
     const other = field === "name" ? otherName(learnt?.place, fields, rule, leaves, evidence) : undefined;
     if (learnt === undefined)
@@ -278,6 +279,42 @@ function learnName(
   return { ...learnt, place: { ...(typeof place === "string" ? { value: place } : place), by: "name" } };
 }
 
+/** Where a record shows the very text that a trial has sent, whatever the key. */
+function textSent(leaves: readonly (readonly Leaf[])[], sent: string | undefined): ReturnType<typeof learnPlace> {
+  const shown = sent === undefined ? [] : leaves.flat().filter(({ value }) => value === sent);
+  const found = shown.find(({ place }) => typeof place === "string") ?? shown[0];
+  return found === undefined ? undefined : { place: found.place, shows: sent };
+}
+
+/** Where the numbers of a trial's own volumes are their sizes in one unit, and others have other numbers. */
+function sizeSent(
+  leaves: readonly (readonly Leaf[])[],
+  records: readonly unknown[],
+  fields: readonly FieldFinding[],
+  { made }: KnownThings,
+): ReturnType<typeof learnPlace> {
+  const id = fields.find((one) => one.field === "id")?.place;
+  if (id === undefined || made === undefined) return undefined;
+  const idAt = compilePointers([id]);
+  const sizes = records.map((record) => made.sizes.get(findText(record, idAt) ?? ""));
+  for (const { place } of leaves.flat()) {
+    if (typeof place !== "string" || samePlace(place, id)) continue;
+    const shown = leaves.map((all) => Number(all.find((leaf) => samePlace(leaf.place, place))?.value ?? Number.NaN));
+    const ratios = new Set(sizes.flatMap((size, nth) => (size === undefined ? [] : [(shown[nth] ?? 0) / size])));
+    const [ratio] = ratios;
+    const isSize = ratios.size === 1 && ratio !== undefined && (ratio === 1 || ratio in unitsOfRatios);
+    if (isSize && shown.every((one) => one > 0) && new Set(shown).size > 1) return { place, shows: String(shown[0]) };
+  }
+  return undefined;
+}
+
+const unitsOfRatios: Readonly<Record<number, NonNullable<Exclude<RecordPlace, string>["unit"]>>> = {
+  [10 ** 9]: "B",
+  1024: "MB",
+  [1024 ** 2]: "KB",
+  [1024 ** 3]: "B",
+};
+
 /** The place of a size with its unit, told by volumes whose sizes are known, or by numbers that can only be bytes. */
 function unitOf(
   place: RecordPlace | undefined,
@@ -298,7 +335,7 @@ function unitOf(
     return gb === undefined ? [] : [size / gb];
   });
   const ratio = ratios[0] ?? (shown.length > 0 && shown.every(({ size }) => size >= 10 ** 7) ? 1024 ** 3 : 1);
-  const unit = ({ [10 ** 9]: "B", 1024: "MB", [1024 ** 2]: "KB", [1024 ** 3]: "B" } as const)[ratio];
+  const unit = unitsOfRatios[ratio];
   return unit === undefined ? undefined : { ...(typeof place === "string" ? { value: place } : place), unit };
 }
 

@@ -1,7 +1,7 @@
 /** Everything that a record shows, each with a place that names it and the words that its place is made of. */
 import ipaddr from "ipaddr.js";
-import { isObject } from "../../core/text/objects";
-import type { RecordPlace, Scalar } from "../dialect";
+import { isObject, onlyDefined } from "../../core/text/objects";
+import type { RecordPlace, Scalar, Selector } from "../dialect";
 import { pointerTo } from "../likely-key";
 
 export interface Leaf {
@@ -98,8 +98,27 @@ function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
   });
 }
 
-/** How a text names one of the wanted ids: as it is, or with text around it. */
-export function knownReferenceIn(text: string, known: ReadonlySet<string>): { readonly cut?: string } | undefined {
+/** How a text is read as an id: without what stands around it, in small letters or in capitals. */
+export type Reading = Pick<Selector, "cut" | "case">;
+
+/** How a text names one of the wanted ids: as it is, with text around it, or in other letters. */
+export function knownReferenceIn(text: string, known: ReadonlySet<string>): Reading | undefined {
+  const exact = exactReferenceIn(text, known);
+  // A short text may be a word.
+  if (exact !== undefined || !/(?=\w*\d)[\w-]{8,}$/.test(text)) return exact;
+  for (const [letters, folded] of [
+    ["lower", text.toLowerCase()],
+    ["upper", text.toUpperCase()],
+  ] as const) {
+    const found = exactReferenceIn(folded, known);
+    const [before] = found?.cut?.split("{value}") ?? [];
+    if (found !== undefined && (before === undefined || text.includes(before.replace("*", ""))))
+      return { ...found, case: letters };
+  }
+  return undefined;
+}
+
+function exactReferenceIn(text: string, known: ReadonlySet<string>): Reading | undefined {
   if (known.has(text)) return {};
   for (const separator of ["/", ":"]) {
     const at = text.lastIndexOf(separator);
@@ -118,10 +137,13 @@ export function knownReferenceIn(text: string, known: ReadonlySet<string>): { re
 export const placeOfText = (record: unknown, text: string): RecordPlace | undefined =>
   leavesOf(record).find(({ place, value }) => typeof place === "string" && String(value) === text)?.place;
 
-export function withCut(place: RecordPlace, cut: string | undefined): RecordPlace {
-  if (cut === undefined) return place;
-  return typeof place === "string" ? { value: place, cut } : { ...place, cut };
+export function withReading(place: RecordPlace, reading: Reading): RecordPlace {
+  if (Object.keys(reading).length === 0) return place;
+  return { ...(typeof place === "string" ? { value: place } : place), ...reading };
 }
+
+export const withCut = (place: RecordPlace, cut: string | undefined): RecordPlace =>
+  withReading(place, onlyDefined({ cut }));
 
 export const withNone = (place: RecordPlace, none: string): RecordPlace => ({
   ...(typeof place === "string" ? { value: place } : place),

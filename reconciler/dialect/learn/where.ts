@@ -149,6 +149,19 @@ export interface Candidate {
   readonly style?: Style;
 }
 
+/** The folders in which the requests that were told are: lists of other kinds may be beside them, or further up. */
+export function foldersOf(paths: readonly string[]): readonly string[] {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    const [fixed = ""] = path.split(/[{:]/);
+    for (let at = fixed.replace(/\/$/, "").lastIndexOf("/"); at > 0; at = fixed.lastIndexOf("/", at - 1))
+      folders.add(fixed.slice(0, at));
+  }
+  return [...folders].filter((folder) => folder !== "/api" && folder !== "/api/v1").slice(0, mostFolders);
+}
+
+const mostFolders = 6;
+
 /**
  * First the route of the dialect, since every plan uses that. What another list is asked for with comes next, with
  * another noun alone; all else is tried with GET.
@@ -158,6 +171,7 @@ export function candidates(
   route: Route | null,
   styles: readonly Style[],
   told: readonly string[],
+  folders: readonly string[] = [],
 ): readonly Candidate[] {
   const { path, alsoAt = [] } = rowOf(operation);
   const kind = recordOfOperation(operation);
@@ -175,12 +189,15 @@ export function candidates(
     ...plain.map((noun) => `/api/v1/${noun}`),
     ...suffixes.flatMap((suffix) => usual.map((noun) => `/api/v1/${noun}${suffix}`)),
   ];
+  const several = forms[kind].filter(({ isPlural, casing }) => isPlural && casing !== "pascal" && casing !== "joined");
+  const besides = folders.flatMap((folder) => several.map(({ text }) => `${folder}/${text}`));
   const at = (paths: readonly string[]): readonly Candidate[] =>
     paths.map((one) => ({ asking: { method: "GET", path: one } }));
   const all = [
     ...(route === null ? [] : [{ asking: route }]),
     ...at([...told, path, ...alsoAt]),
     ...styled,
+    ...at(besides),
     ...at(byRule),
   ];
   const keyOf = ({ asking: { method, path: one, query, headers, body } }: Candidate): string =>

@@ -1,7 +1,8 @@
 /** Finds the list of one kind: by rule and not by a list of paths, the dialect's own place first. */
 import { type ListOperation, rowOf } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
-import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
+import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
+import { builtInDialect } from "../../dialect/built-in";
 import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
@@ -10,6 +11,7 @@ import {
   askingFor,
   type Candidate,
   candidates,
+  foldersOf,
   nouns,
   recordOfOperation,
   type Style,
@@ -35,8 +37,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   let unclear = false;
   const written: readonly Candidate[] = route === null ? [] : [{ asking: route }];
   const all = isLookedFor
-    ? candidates(operation, route, styles, ports.told?.paths?.[operation] ?? []).flatMap((one) =>
-        withoutRegion(learnings, one),
+    ? candidates(operation, route, styles, ports.told?.paths?.[operation] ?? [], foldersTold(learnings)).flatMap(
+        (one) => withoutRegion(learnings, one),
       )
     : written;
   const taken = new Set([...lists.values()].map((list) => wordsOfAsking(list.route)));
@@ -116,6 +118,15 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   }
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
+
+/** In which folders requests are that were given: what is built in tells nothing of this service. */
+const foldersTold = ({ given }: Learnings): readonly string[] =>
+  foldersOf(
+    keysOf(given.operations).flatMap((operation) => {
+      const path = given.operations[operation]?.path;
+      return path === undefined || path === builtInDialect.operations[operation]?.path ? [] : [path];
+    }),
+  );
 
 /** What of a request tells it from others, for people; an action may well be named by a header. */
 const wordsOfAsking = ({ path, query = {}, headers = {}, body }: Asking): string => {

@@ -9,7 +9,7 @@ import { capitalized, counting, signsOf, translated, type Way, waysOn } from "..
 import { learnRecord } from "../../dialect/learn/records";
 import { recordOfOperation } from "../../dialect/learn/where";
 import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
-import { nextLink } from "../../dialect/page-signs";
+import { endsWithout, nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
@@ -48,6 +48,8 @@ export async function readWholeList(
     list.way === undefined ? [] : [translated(list.way, list.at, at)],
   );
   const start: Start = { request: { operation, method: route.method, ...request }, first, items, place, id };
+  // It goes on as the others do, and says by that that it is whole.
+  if (proven.some(({ next = [] }) => endsWithout(next, body) !== undefined)) return single;
   const every: readonly Way[] = [{}, ...proven, ...ways];
   for (const way of every) {
     const isSaidAlready = Object.keys(way).length === 0;

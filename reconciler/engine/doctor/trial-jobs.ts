@@ -108,10 +108,14 @@ function locatedJob(leaves: readonly Leaf[], { origin, pathname }: URL): readonl
   if (typeof value !== "string" || !URL.canParse(value, origin)) return [];
   const at = new URL(value, origin).pathname;
   const below = at.startsWith(pathname) ? `/${at.slice(pathname.length).replace(/^\//, "")}` : at;
-  const [, before, folder, id] = /^(.*\/([^/]+)\/)([^/]+)$/.exec(below) ?? [];
+  // Behind the id there may be a word: /requests/ID/status.
+  const [, before, folder, id, after = ""] =
+    /^(.*\/([^/]+)\/)([^/]+)(\/(?:status|state|result|progress))$/.exec(below) ??
+    /^(.*\/([^/]+)\/)([^/]+)$/.exec(below) ??
+    [];
   if (before === undefined || id === undefined) return [];
-  const place = { value: "/location", cut: `*/${folder}/{value}` };
-  return [{ id: decodeURIComponent(id), place, noun: "operation", path: `${before}{id}` }];
+  const place = { value: "/location", cut: `*/${folder}/{value}${after}` };
+  return [{ id: decodeURIComponent(id), place, noun: "operation", path: `${before}{id}${after}` }];
 }
 
 /** The id of the job is what stands behind that. */

@@ -1,11 +1,13 @@
 /** Makes what a trial works on, each thing written down before it is asked for. */
 import type { NewVm } from "../../core/model/desired";
-import { operations } from "../../core/model/operation";
+import { type AssumedOperation, operations, rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
+import { nobody } from "./enter";
 import { look } from "./look";
+import { isGivenRoute } from "./report";
 import { partName, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { takeAwayOne } from "./trial-away";
 import { idIn, isOwnId } from "./trial-ids";
@@ -34,10 +36,10 @@ export const makingActs: readonly TrialAct[] = [
 async function makeVolumeAndVm(stage: Stage): Promise<void> {
   const { trial, name, wish } = stage;
   const { vm, keepVolume } = wish;
-  const isKnown = trial.report.dialect.operations["volume.delete"] !== null;
+  const isKnown = trial.report.dialect.operations["volume.delete"] !== null && (await isDeleteLikely(trial));
   if (!isKnown && keepVolume !== true)
     trial.open.push(
-      "no volume was made: no way to delete one is known (--allow-trial …,keep-volume permits one that stays)",
+      "no volume was made: no way to delete one is known (show it with --curl volume.delete='curl …'; --allow-trial …,keep-volume permits one that stays)",
     );
   const isTried = isKnown || keepVolume === true;
   const canDelete = isTried && ((await canDeleteVolumes(stage)) || keepVolume === true);
@@ -58,8 +60,10 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
     trial.open.push("the VM was asked for and did not appear in the list");
 }
 
+export const groupDescription = "made by reconcile doctor --trial";
+
 export const makeGroup = (trial: Trial, name: string): Promise<TrialThing | undefined> =>
-  askFor(trial, "group", name, { name, description: "made by reconcile doctor --trial", rules: [] });
+  askFor(trial, "group", name, { name, description: groupDescription, rules: [] });
 
 const makeVolume = (trial: Trial, name: string): Promise<TrialThing | undefined> =>
   askFor(trial, "volume", name, { name, size: "1" });
@@ -125,6 +129,25 @@ async function canDeleteVolumes(stage: Stage): Promise<boolean> {
   await takeAwayOne(trial, thing);
   return trial.thing(name) === undefined;
 }
+
+/**
+ * Where nothing is known of volumes but the built-in request that deletes one, it has to be there: an answer for an id
+ * that nobody has, which is the same at a path that no service has, says that it is not.
+ */
+async function isDeleteLikely({ report, ports }: Trial): Promise<boolean> {
+  if (isGivenRoute(report, "volume.delete") || !isMissing(report, "volume.list")) return true;
+  const { method, path } = rowOf("volume.delete");
+  const [own, other] = [path.replace("{id}", nobody), `/api/v1/${nobody}/${nobody}`];
+  const answers = [];
+  for (const at of [own, other]) {
+    const { status, body } = await look(ports.doctor, { operation: "volume.delete", method, path: at });
+    answers.push(JSON.stringify([status, body]).replaceAll(at, "*").replaceAll(nobody, "*"));
+  }
+  return answers[0] !== answers[1];
+}
+
+const isMissing = ({ operations: found }: Trial["report"], operation: AssumedOperation): boolean =>
+  found.some((one) => one.operation === operation && one.verdict !== "found" && one.isLikely !== true);
 
 /** Images are asked for by their ids: a name that the list shows is looked up. */
 function imageCalled({ report }: Trial, image: string): string {

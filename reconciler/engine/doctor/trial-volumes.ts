@@ -1,14 +1,20 @@
 /** The life of the trial's volume: attached, taken off again, grown. */
 import { operations } from "../../core/model/operation";
+import { samePlace } from "../../dialect/learn/values";
 import { pathWithId } from "./enter";
 import { refusedAs, type TrialAct, trialAct } from "./trial-act";
 import { isReady, lookAt, settle, type TrialLook } from "./trial-rest";
 import { isLiveVm } from "./trial-say";
 import { persist } from "./trial-send";
+import { placeThatDiffers } from "./trial-states";
+import type { Trial } from "./trial-watch";
 
 export const attachingActs: readonly TrialAct[] = [
   trialAct(["vm", "volume"], async ({ trial }, { vm, volume }) => {
     const free = await settle(trial, "volume", volume, (look) => isReady(trial, look));
+    // Where no key speaks of a state, words that change with it do.
+    if (free.last?.word === undefined) await trial.lookAgain();
+    const before = trial.recordOf("volume", volume);
     const attach = await persist(trial, () => trial.client.attachVolume(volume, vm));
     if (attach.status === "rejected") {
       trial.open.push(`the volume could not be attached: ${attach.message}`);
@@ -17,6 +23,9 @@ export const attachingActs: readonly TrialAct[] = [
     const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
     const used = await settle(trial, "volume", volume, isUsed);
     await trial.lookAgain();
+    const words =
+      free.last?.word === undefined ? tellVolumeStates(trial, [before, trial.recordOf("volume", volume)]) : [];
+    for (const word of words) trial.mean(trial.words.volume, "ready", word);
     const shown = await lookAt(trial, "volume", volume);
     const isShown = shown !== undefined && !isLiveVm(shown.live) && shown.live.attachedTo === vm;
     trial.say(`Attached, a volume shows ${used.last?.word ?? "no word"}${isShown ? " and the VM it hangs on" : ""}.`);
@@ -47,6 +56,19 @@ export const attachingActs: readonly TrialAct[] = [
   }),
 ];
 
+const sizeOf = ({ live }: TrialLook): number | undefined => (isLiveVm(live) ? undefined : live.sizeGb);
+
+/** The words of a volume that is free, and of one that is attached, where they stand at a place that nothing names. */
+function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly string[] {
+  if (records.includes(undefined)) return [];
+  const { status, attached_to, name } = trial.report.dialect.records.volume;
+  const told = placeThatDiffers(records, status);
+  const isOther = [...attached_to, ...name].some((place) => told?.place !== undefined && samePlace(place, told.place));
+  if (told?.place === undefined || isOther) return [];
+  trial.lookForStatusAt("volume", told.place);
+  return told.words;
+}
+
 export const growingActs: readonly TrialAct[] = [
   trialAct(["volume"], async ({ trial }, { volume: id }) => {
     const before = await settle(trial, "volume", id, (look) => isReady(trial, look));
@@ -61,6 +83,11 @@ export const growingActs: readonly TrialAct[] = [
     );
     trial.mean(trial.words.volume, "ready", after.last?.word);
     trial.onTheWay(trial.words.volume, [...before.words, ...after.words], [before.last?.word, after.last?.word]);
+    // A number that grew with the volume is its size.
+    if (grow.status === "accepted" && after.last !== undefined && sizeOf(after.last) === undefined) {
+      trial.made.sizes.set(id, 2);
+      await trial.lookAgain();
+    }
     const live = after.last?.live;
     if (grow.status === "accepted" && live !== undefined && !isLiveVm(live))
       trial.say(

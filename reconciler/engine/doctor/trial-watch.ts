@@ -6,6 +6,7 @@
 import type { AssumedOperation, Operation } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
+import type { Made } from "../../dialect/learn/place";
 import { compilePointers, findText } from "../../dialect/pointers";
 import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
@@ -52,6 +53,7 @@ export class Trial {
     public report: DoctorReport,
     /** Flavors and images as the files name them. */
     readonly wanted: KnownIds["names"] = {},
+    readonly sent: NonNullable<Made["sent"]> = {},
   ) {
     this.notes = new Notes(ports.notebook, ports.doctor.baseUrl ?? "");
     this.client = this.#watcher();
@@ -107,7 +109,7 @@ export class Trial {
       answers: this.answers,
       base: this.report.base,
       emptied: this.report.emptied,
-      made: this.made,
+      made: { ...this.made, sent: this.sent },
     });
     if (again.operations.length === 0) return;
     // A list that was long once and could not be followed is a question, however short it is at the end.
@@ -202,7 +204,7 @@ export class Trial {
     // One that is told from nothing may be none that waits.
     if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
     if (told === undefined) return false;
-    if (told.place !== undefined) this.#lookForStatusAt("vm", told.place);
+    if (told.place !== undefined) this.lookForStatusAt("vm", told.place);
     [...this.#records.keys()].forEach((known, index) => {
       const word = told.words[index];
       if (word === undefined) return;
@@ -215,17 +217,17 @@ export class Trial {
     return true;
   }
 
-  #lookForStatusAt(kind: "vm" | "volume", place: RecordPlace): void {
+  lookForStatusAt(kind: "vm" | "volume", place: RecordPlace): void {
     const { report } = this;
     const { records } = report.dialect;
     delete this.words[kind]["changing"];
     const fieldsOf = ({ fields }: DoctorReport["records"][number]) =>
       fields.map((one) => (one.field === "status" ? { field: "status", place, learnt: true as const } : one));
-    this.report = {
+    this.learnt({
       ...report,
       dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], status: [place] } } },
       records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
-    };
+    });
   }
 
   /** A client in whose dialect the operation has this route. */

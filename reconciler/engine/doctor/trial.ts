@@ -4,13 +4,13 @@
  * refusals sound, and which operations there are to confirm, to revert and to delete with. What it does is a list of
  * acts. Everything is written down before it is asked for, and nothing else is ever touched.
  */
-import { keysOf, tableOf } from "../../core/text/objects";
+import { keysOf, onlyDefined, tableOf } from "../../core/text/objects";
 import type { DoctorReport, TrialFindings } from "./report";
 import { partName, type Stage, type TrialAct, type TrialPart, type TrialWish, trialParts } from "./trial-act";
 import { compareWith, listedNow, takeAway } from "./trial-away";
 import { groupActs } from "./trial-groups";
 import { limitActs } from "./trial-limits";
-import { makingActs } from "./trial-make";
+import { groupDescription, makingActs } from "./trial-make";
 import { trialName } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
 import { Stopped, TrialProblem } from "./trial-say";
@@ -37,10 +37,12 @@ export async function tryOut(
   readonly findings: TrialFindings;
 }> {
   const { vm, otherFlavor } = wish;
-  const trial = new Trial(ports, looked, {
+  const named = {
     flavor: [vm?.flavor, otherFlavor].flatMap((name) => name ?? []),
     image: [vm?.image].flatMap((name) => name ?? []),
-  });
+  };
+  const sent = { description: groupDescription, ...onlyDefined({ owner: vm?.owner }) };
+  const trial = new Trial(ports, looked, named, sent);
   trial.mayStay = wish.keepVolume === true;
   await takeAway(trial);
   trial.mayStay = false;

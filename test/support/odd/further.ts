@@ -83,6 +83,20 @@ export function odd(parts: Parts): Odd {
   };
 }
 
+/** The same service, which finds the rule that is to be deleted by what the request says of it. */
+export const byWhatItSays = (made: Odd, fits: (rule: Raw, said: Raw) => boolean): Odd => ({
+  ...made,
+  shape: {
+    ...made.shape,
+    understand(asked, world): Meant | undefined {
+      const meant = made.shape.understand(asked, world);
+      if (meant?.operation !== "group.rule.delete") return meant;
+      const found = world.groups.get(meant.id ?? "")?.rules.find((rule) => fits(rule, asked.body));
+      return { ...meant, ruleId: text(found?.["id"] ?? "none") };
+    },
+  },
+});
+
 const someId = "6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11";
 const ruleId = "7a3e2a7b-8f6e-4b0e-9d0f-0d3c6a529e22";
 export const curl = (operation: string, request: string): readonly string[] => [

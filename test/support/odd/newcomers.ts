@@ -4,7 +4,7 @@
  * and lists in which others have things.
  */
 import { cut, type Meant, type Raw, type Said, text } from "../deployments/front";
-import { curl, disks, odd, type Shown, word } from "./further";
+import { byWhatItSays, curl, disks, odd, type Shown, word } from "./further";
 import type { Odd } from "./shapes";
 import { flavors, images, regions } from "./world";
 
@@ -287,29 +287,16 @@ function byWhatTheySay(): Odd {
       ),
     ],
   });
-  return {
-    ...made,
-    shape: {
-      ...made.shape,
-      understand(asked, world): Meant | undefined {
-        const meant = made.shape.understand(asked, world);
-        if (meant?.operation !== "group.rule.delete") return meant;
-        const { direction, protocol, port_from, port_to, cidr, group } = asked.body;
-        const found = world.groups
-          .get(meant.id ?? "")
-          ?.rules.find(
-            (rule) =>
-              rule["direction"] === direction &&
-              rule["protocol"] === protocol &&
-              rule["port_range_min"] === port_from &&
-              rule["port_range_max"] === port_to &&
-              (rule["remote_ip_prefix"] ?? null) === (cidr ?? null) &&
-              (rule["remote_group_id"] ?? null) === (group ?? null),
-          );
-        return { ...meant, ruleId: text(found?.["id"] ?? "none") };
-      },
-    },
-  };
+  return byWhatItSays(
+    made,
+    (rule, { direction, protocol, port_from, port_to, cidr, group }) =>
+      rule["direction"] === direction &&
+      rule["protocol"] === protocol &&
+      rule["port_range_min"] === port_from &&
+      rule["port_range_max"] === port_to &&
+      (rule["remote_ip_prefix"] ?? null) === (cidr ?? null) &&
+      (rule["remote_group_id"] ?? null) === (group ?? null),
+  );
 }
 
 /** Objects with metadata, spec and status: an id and a name that are both one's own, of which requests take the name. */

@@ -4,7 +4,7 @@
  * what they say; and one whose actions are named by a header.
  */
 import { cut, type Meant, type Raw, text } from "../deployments/front";
-import { curl, disks, odd, type Shown, word } from "./further";
+import { byWhatItSays, curl, disks, odd, type Shown, word } from "./further";
 import type { Odd } from "./shapes";
 import type { OddKind } from "./world";
 
@@ -157,32 +157,21 @@ function threeFields(): Odd {
       ),
     ],
   });
-  return {
-    ...made,
-    shape: {
-      ...made.shape,
-      understand(asked, world): Meant | undefined {
-        const meant = made.shape.understand(asked, world);
-        if (meant?.operation !== "group.rule.delete") return meant;
-        const way = asked.body["inbound_rules"] === undefined ? "egress" : "ingress";
-        const [said = {}] = (asked.body["inbound_rules"] ?? asked.body["outbound_rules"] ?? []) as readonly Raw[];
-        const { addresses = [], groups = [] } = (said[way === "ingress" ? "sources" : "destinations"] ??
-          {}) as Readonly<Record<string, readonly unknown[]>>;
-        const of = (rule: Raw, key: string): readonly unknown[] => (rule[key] === null ? [] : [rule[key]]);
-        const found = world.groups
-          .get(meant.id ?? "")
-          ?.rules.find(
-            (rule) =>
-              rule["direction"] === way &&
-              rule["protocol"] === said["protocol"] &&
-              `${rule["port_range_min"]}-${rule["port_range_max"]}` === said["ports"] &&
-              of(rule, "remote_ip_prefix").join() === addresses.join() &&
-              of(rule, "remote_group_id").join() === groups.join(),
-          );
-        return { ...meant, ruleId: text(found?.["id"] ?? "none") };
-      },
-    },
-  };
+  const of = (rule: Raw, key: string): readonly unknown[] => (rule[key] === null ? [] : [rule[key]]);
+  return byWhatItSays(made, (rule, body) => {
+    const way = body["inbound_rules"] === undefined ? "egress" : "ingress";
+    const [said = {}] = (body["inbound_rules"] ?? body["outbound_rules"] ?? []) as readonly Raw[];
+    const { addresses = [], groups = [] } = (said[way === "ingress" ? "sources" : "destinations"] ?? {}) as Readonly<
+      Record<string, readonly unknown[]>
+    >;
+    return (
+      rule["direction"] === way &&
+      rule["protocol"] === said["protocol"] &&
+      `${rule["port_range_min"]}-${rule["port_range_max"]}` === said["ports"] &&
+      of(rule, "remote_ip_prefix").join() === addresses.join() &&
+      of(rule, "remote_group_id").join() === groups.join()
+    );
+  });
 }
 
 /** The action in a header, 200 for everything, disks as numbers under a key of their own. */
