@@ -1,10 +1,16 @@
 /** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
 import { parseValue } from "../config/yaml-reader";
-import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../core/model/operation";
+import {
+  type AssumedOperation,
+  assumedOperations,
+  listOperations,
+  type Operation,
+  operationNames,
+} from "../core/model/operation";
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
-import { namesAnId, readCurl } from "../dialect/learn/curl";
+import { constantsIn, namesAnId, readCurl } from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
@@ -57,6 +63,10 @@ function wordGiven<O extends string>(name: string, all: readonly O[]): O {
 
 export const readGivenText = (file: string): string => readGiven(file, "correct the path");
 
+/** Those of a file; what is built in has no constants. */
+const listsGiven = ({ operations }: Dialect): readonly Route[] =>
+  listOperations.flatMap((operation) => operations[operation] ?? []);
+
 /** The dialect with what was told over it, and the paths at which reads are to be looked for. */
 export function withTold(
   dialect: Dialect,
@@ -66,8 +76,12 @@ export function withTold(
 ): { readonly start: Dialect; readonly reads: DoctorPorts["told"] } {
   let start = dialect;
   let job: Route | undefined;
+  const lists = told.commands.flatMap(([operation, text]) =>
+    operation.endsWith(".list") ? (readCurl(operation, text.trim(), baseUrl, ids)?.route ?? []) : [],
+  );
+  const constants = constantsIn([...lists, ...listsGiven(dialect)]);
   for (const [operation, text] of told.commands) {
-    const request = readCurl(operation, text.trim(), baseUrl, ids);
+    const request = readCurl(operation, text.trim(), baseUrl, ids, constants);
     if (request === undefined)
       throw fail(
         "cli/usage",

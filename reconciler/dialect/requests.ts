@@ -2,7 +2,7 @@
 import { idProblem } from "../core/text/id-problem";
 import { fieldsIn } from "../core/text/objects";
 import type { Dialect, Route, Scalar } from "./dialect";
-import { asText, findAt, tokensOf } from "./places";
+import { asText, findAt, findAtPath, tokensOf } from "./places";
 import { compilePointers, findText } from "./pointers";
 
 export type Ids = { readonly id?: string; readonly rule_id?: string };
@@ -112,20 +112,28 @@ export interface VersionedRequest {
 }
 
 /** The version of a record: where it shows it, or in a header of the answer with it. */
-export const versionShown = (
+/** A number stays one in a body. */
+export type ShownVersion = string | number;
+
+export function versionShown(
   { from, header }: NonNullable<Dialect["fingerprint"]>,
   record: unknown,
   headers: Readonly<Record<string, string>>,
-): string | undefined =>
-  (header === undefined ? findText(record, compilePointers(from)) : headers[header.toLowerCase()]) ?? undefined;
+): ShownVersion | undefined {
+  if (header !== undefined) return headers[header.toLowerCase()];
+  const paths = compilePointers(from);
+  const text = findText(record, paths) ?? undefined;
+  const number = paths.map((path) => findAtPath(record, path)).find((found) => typeof found === "number");
+  return typeof number === "number" && String(number) === text ? number : text;
+}
 
 /** The request with the version of what it changes, in a header or at a place of the body. */
-export function withVersion(request: VersionedRequest, place: string, version: string): VersionedRequest {
-  if (!place.startsWith("/")) return { ...request, headers: { ...request.headers, [place]: version } };
+export function withVersion(request: VersionedRequest, place: string, version: ShownVersion): VersionedRequest {
+  if (!place.startsWith("/")) return { ...request, headers: { ...request.headers, [place]: String(version) } };
   return { ...request, body: withAt(request.body, tokensOf(place), version) };
 }
 
-function withAt(value: unknown, [key, ...rest]: readonly string[], version: string): unknown {
+function withAt(value: unknown, [key, ...rest]: readonly string[], version: ShownVersion): unknown {
   if (key === undefined) return version;
   return { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };
 }

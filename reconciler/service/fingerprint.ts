@@ -7,7 +7,7 @@ import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import { findAt } from "../dialect/places";
-import { type Ids, type VersionedRequest, versionShown, withVersion } from "../dialect/requests";
+import { type Ids, type ShownVersion, type VersionedRequest, versionShown, withVersion } from "../dialect/requests";
 
 /** A record, and what the headers of the answer with it say. */
 export interface ShownRecord {
@@ -31,7 +31,7 @@ export function versionsOf(
   show: (operation: Operation, ids: Ids) => Promise<Outcome<ShownRecord>>,
 ): Versions {
   if (fingerprint === undefined) return { send: (_, request, __, send) => send(request) };
-  const versionFor = async (operation: Operation, ids: Ids): Promise<Outcome<string | undefined>> => {
+  const versionFor = async (operation: Operation, ids: Ids): Promise<Outcome<ShownVersion | undefined>> => {
     const shown = await show(operation, ids);
     // A record that cannot be read by itself, nor in a list, shows no version.
     const isNowhere = shown.status === "rejected" && shown.condition === "unsupported";

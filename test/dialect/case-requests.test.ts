@@ -82,3 +82,14 @@ test.each([
   const { cases: read, problems } = readCases({ cases: [{ operation: "volume.delete", ...parse(yaml) }] });
   expect([problems, read.flatMap((one) => tryCase(inAHeader, one))]).toEqual([[], []]);
 });
+
+test("a version that is a number stays one in a body, and a text in a header", () => {
+  const sent = (send: string, sends: object) =>
+    tryCase(
+      readDialectText(`fingerprint: { from: /rev, send: "${send}" }`, "dialect.yaml").dialect,
+      readCases({ cases: [{ operation: "group.update", ids: { id: "g" }, record: { rev: 7 }, sends }] }).cases[0]!,
+    );
+  expect(sent("/rev", { body: { rev: 7 } })).toEqual([]);
+  expect(sent("/rev", { body: { rev: "7" } })).not.toEqual([]);
+  expect(sent("If-Match", { headers: { "If-Match": "7" } })).toEqual([]);
+});

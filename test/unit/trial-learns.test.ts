@@ -4,7 +4,7 @@ import type { Rejection } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
 import { readJob } from "../../reconciler/dialect/jobs";
-import { namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
+import { constantsIn, namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
 import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
@@ -18,7 +18,7 @@ import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
 import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
 import { versioned } from "../../reconciler/engine/doctor/trial-send";
-import { placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
+import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
 
 test.each([
@@ -27,6 +27,7 @@ test.each([
   ["an operation by its name", { operation: { name: "op-9", operationType: "insert" } }, "op-9", "/operation/name"],
   ["a job in a wrapper of the operation", { createresponse: { jobid: "j1" } }, "j1", { in: "/*", value: "/jobid" }],
   ["a job that is a text with a number", { job: "j1" }, "j1", "/job"],
+  ["a task by its id in a list", { tasks: ["1f2e3d4c-8f6e"] }, "1f2e3d4c-8f6e", "/tasks/0"],
   ["an action in a list", { actions: [{ id: 9001, status: "running" }] }, "9001", { in: "/actions", value: "/id" }],
 ] as const)("%s is a job", (_, body, id, place) => {
   expect(jobNamed(body)).toMatchObject({ id, place });
@@ -152,8 +153,25 @@ test.each([
     "curl 'https://c.example/api/v1/client?command=query&jobid=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11'",
     { method: "GET", path: "/api/v1/client", query: { command: "query", jobid: "{id}" } },
   ],
+  [
+    "volume.delete",
+    "curl -X DELETE https://c.example/rest/v3.1/Network_Storage/2001.json",
+    { path: "/rest/v3.1/Network_Storage/{id}.json" },
+  ],
+  [
+    "vm.resize.confirm",
+    "curl -X POST https://c.example/20160918/instances/ocid1.vm.oc1.iad.aaaaaaaaabcd1234/actions/confirm",
+    { path: "/20160918/instances/{id}/actions/confirm" },
+  ],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
+});
+
+test("what stands in the path of a list is no id", () => {
+  const command = "curl -X DELETE https://c.example/rules/1/west-1/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11";
+  const constants = constantsIn([{ method: "GET", path: "/instances/1/west-1" }]);
+  const route = readCurl("group.rule.delete", command, "https://c.example", new Set(), constants)?.route;
+  expect(route?.path).toBe("/rules/1/west-1/{rule_id}");
 });
 
 test.each([
@@ -328,6 +346,13 @@ test("what a trial has sent is found under any key, and a size by what its own v
   const vms = [{ id: "i-1", besitzer: "ops@acme.example" }];
   const sent = { owner: "ops@acme.example" };
   expect(placesIn("vm", vms, { made: { ...made, sent } })).toMatchObject({ owner: "/besitzer" });
+});
+
+test("what a resize alone has changed is told, and nothing where more has", () => {
+  const before = { size: { template: "f-100" }, vmState: "RUNNING", updated: "1", cores: 1, note: "a" };
+  const after = { size: { template: "f-200" }, vmState: "PAUSED", updated: "2", cores: 2, note: "a" };
+  expect(placeThatChanged(before, after)).toBe("/size/template");
+  expect(placeThatChanged(before, { ...after, note: "b" })).toBeUndefined();
 });
 
 test("lists are looked for in the folders of what was told, and further up", () => {

@@ -14,12 +14,16 @@ export interface ToldRequest {
 const methods: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 export const isMethod = (word: string): word is Method => methods.includes(word);
 
-/** `undefined`: the text is no curl command, or it names no URL. Ids in the URL become placeholders. */
+/**
+ * `undefined`: the text is no curl command, or it names no URL. Ids in the URL become placeholders; what is a constant
+ * is none, such as a project's number that stands in the path of a list as well.
+ */
 export function readCurl(
   operation: AssumedOperation | "wait",
   command: string,
   base: string | undefined,
   known: ReadonlySet<string>,
+  constants: ReadonlySet<string> = new Set(),
 ): ToldRequest | undefined {
   const [program, ...words] = wordsOf(command);
   const told = optionsOf(words);
@@ -40,12 +44,14 @@ export function readCurl(
     ([name, value]): [string, string] => [name, String(value)],
   );
   const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
-    ...segments.map((text) => ({ text })),
+    ...segments.filter((segment) => !constants.has(segment)).map((segment) => ({ text: withoutEnding(segment) })),
     ...asked.map(([key, text]) => ({ text, key })),
     ...textsIn(data),
   ]);
   const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
-  const path = segments.map((segment) => ids.put(segment)).join("/");
+  const path = segments
+    .map((segment) => ids.put(withoutEnding(segment)) + segment.slice(withoutEnding(segment).length))
+    .join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
   const carrier = [/^authorization$/i, secretName, /^cookie$/i]
@@ -70,10 +76,17 @@ export function readCurl(
   };
 }
 
+/** What stands in the paths of lists, in which no id is. */
+export const constantsIn = (lists: readonly Route[]): ReadonlySet<string> =>
+  new Set(lists.flatMap(({ path }) => path.split("/").filter((part) => part !== "")));
+
 /** Whether it names what it is about: without that it would be sent about what a person copied it of. */
 export const namesAnId = (operation: AssumedOperation | "wait", route: Route): boolean =>
   (operation !== "wait" && idsInPath(operation).length === 0) ||
   /\{(id|rule_id|field:[^{}]*)(:number)?\}/.test(JSON.stringify(route));
+
+/** Services that answer in several forms may want the form behind the id. */
+const withoutEnding = (segment: string): string => segment.replace(/\.(json|xml)$/, "");
 
 /** What a rule says, by the words for it: the key of a request, and the field of the contract. */
 const ruleWords: readonly (readonly [key: RegExp, field: string])[] = [
@@ -281,9 +294,14 @@ const idKey = new RegExp(`^((${noun}|rule|job|task)${idWord}?|.*(id|ref|urn)|${i
 function rankOf({ text, key = "id" }: ToldText, known: ReadonlySet<string>): number {
   if (known.has(text) || /^[$:<{]*([\w-]+[-_])?(id|uuid)[}>]*$/i.test(text)) return 5;
   if (/^\{?[0-9a-f]{8}-?[0-9a-f-]{23,27}\}?$/i.test(text)) return 4;
+  // A day is a version of the service in most paths.
+  if (/^(19|20)\d\d-?(0[1-9]|1[0-2])-?[0-3]\d$/.test(text))
+    return idKey.test(lettersAndDigits(key)) && key !== "id" ? 3 : 1;
   // A number under a key that speaks of no id is any value: `{ keep: 1 }`.
   if (/^\d+$/.test(text)) return idKey.test(lettersAndDigits(key)) ? 3 : 0;
   if (/^(?=.*\d)[\w-]+(:[\w.@-]*)+$/.test(text)) return 3;
+  // ocid1.instance.oc1..aaaa, and no v3.1.
+  if (/^(?=.*\d)[\w-]+(\.[\w-]*){2,}$/.test(text) && text.length >= 16) return 3;
   if (/^v\d{1,2}$/.test(text)) return 0;
   return /^[a-z]{1,8}[-_]\d+$|^(?=.*\d)[\w-]{6,}$/.test(text) ? 2 : /^[a-z]{1,8}\d+$/.test(text) ? 1 : 0;
 }

@@ -60,10 +60,12 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   };
 }
 
-/** A wrapper that is called as the refusal is (`itemNotFound`) is another one for each. */
+/** A wrapper that is called as the refusal is (`itemNotFound`), or as what was asked for, is another one for each. */
 function inAny(place: RecordPlace): RecordPlace {
   const [, inner] =
-    typeof place === "string" ? (/^\/\w*(?:not_?found|no_?such|unknown)\w*(\/.+)$/i.exec(place) ?? []) : [];
+    typeof place === "string"
+      ? (/^\/(?:\w*(?:not_?found|no_?such|unknown)\w*|\w{3,}response)(\/.+)$/i.exec(place) ?? [])
+      : [];
   return inner === undefined ? place : { in: "/*", value: inner };
 }
 

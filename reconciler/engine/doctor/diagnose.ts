@@ -26,7 +26,15 @@ import { fittingDialect, withRegionFields } from "./fit";
 import { Learnings } from "./learnings";
 import type { DoctorPorts, SeenAnswer } from "./look";
 import { goOnUnsaid } from "./read-whole";
-import { type DialectBase, type DoctorReport, type KnownIds, keptIfGiven, notTried, saidMissing } from "./report";
+import {
+  type DialectBase,
+  type DoctorReport,
+  isGivenRoute,
+  type KnownIds,
+  keptIfGiven,
+  notTried,
+  saidMissing,
+} from "./report";
 import { wordsSeen } from "./states";
 import { leftToDo } from "./todo";
 
@@ -147,7 +155,10 @@ function reportOf(
     keptIfGiven({ given, base }, learnings.findings.get(operation) ?? notTried(given, operation)),
   );
   const isFound = findings.some(({ verdict }) => verdict === "found");
-  const isRead = [...learnings.lists.values()].some(({ items }) => items.length > 0);
+  // One that a person showed, and that is a list where other paths are refused, may well be empty.
+  const isRead = [...learnings.lists].some(
+    ([operation, { items }]) => items.length > 0 || isGivenRoute({ given, base }, operation),
+  );
   const isProven = isSaidOfEverything
     ? first.credential === "accepted" || isRead
     : first.credential === "accepted" || isFound || refusal !== undefined;

@@ -1,4 +1,5 @@
 /** Finds the list of one kind: by rule and not by a list of paths, the dialect's own place first. */
+import { kindRows } from "../../core/model/kinds";
 import { type ListOperation, rowOf } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
@@ -12,6 +13,7 @@ import {
   type Candidate,
   candidates,
   foldersOf,
+  type Learnt,
   nouns,
   recordOfOperation,
   type Style,
@@ -25,7 +27,7 @@ import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
-import { isGivenRoute, type OperationFinding, operationNotFound } from "./report";
+import { idsAlone, isGivenRoute, type OperationFinding, operationNotFound, saidAt } from "./report";
 
 /** So many guesses are asked at once; the first of them that holds counts. */
 const atOnce = 4;
@@ -212,11 +214,25 @@ function itemsIn(
     const alike = [...lists.values()].flatMap(({ route }) => route.items).find((place) => isEmptyMapAt(payload, place));
     return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
   }
+  const kind = recordOfOperation(operation);
+  if (kind in kindRows && isOfIdsAlone(learnings, kind, where)) return idsAlone;
   if ("several" in where)
     return { several: where.several, answer: `${where.several.length} lists, of which none is named for it` };
   const isUsual = usual.some((place) => place === where.place) && !learnings.emptied.has(operation);
   return { items: where.items, places: isUsual ? usual : [where.place] };
 }
+
+/** Texts in the place of records, where the dialect does not say that they are the ids. */
+const isOfIdsAlone = (
+  { given, file }: Learnings,
+  kind: Learnt,
+  found: Exclude<ReturnType<typeof findListIn>, undefined>,
+): boolean =>
+  "items" in found &&
+  found.items.length > 0 &&
+  found.items.every((item) => typeof item === "string") &&
+  saidAt(file, "records", kind, "id") === undefined &&
+  !given.records[kind].id.includes("");
 
 const isMapPlace = (place: RecordPlace): boolean => typeof place === "object" && place.keys !== undefined;
 

@@ -69,6 +69,11 @@ export interface OperationFinding {
   readonly fallback?: Fallback;
 }
 
+/** What a list answers in which nothing can be told from another. */
+export const idsAlone = "a list of ids alone";
+
+export const showsIdsAlone = ({ tried }: OperationFinding): boolean => tried.some(({ answer }) => answer === idsAlone);
+
 /** Changes that only a trial can find. */
 export type TriedOperation = "vm.resize.confirm" | "vm.resize.revert" | "volume.delete" | "group.rule.delete";
 

@@ -1,7 +1,7 @@
 /** What the doctor leaves to a person. */
 import { kindRows } from "../../core/model/kinds";
 import { keysOf } from "../../core/text/objects";
-import type { DoctorReport } from "./report";
+import { type DoctorReport, showsIdsAlone } from "./report";
 
 export function leftToDo(
   report: Pick<DoctorReport, "operations" | "records" | "unknownVmStates" | "samples">,
@@ -20,6 +20,10 @@ export function leftToDo(
   for (const { operation, verdict, tried } of report.operations)
     if (verdict === "unclear" && tried.length > 0)
       todo.push(`${operation}: it was tried, and the answers decide nothing`);
+  for (const finding of report.operations.filter(showsIdsAlone))
+    todo.push(
+      `operations.${finding.operation}: its list shows ids alone, and a plan needs the records; where a query or another path shows them (…?expand=true, …/detail), say so: --curl ${finding.operation}='curl …'`,
+    );
   for (const { operation, isKept } of report.operations)
     if (isKept === true)
       todo.push(`${operation}: it was given, and not found where it is said to be; take the line out if there is none`);
@@ -38,10 +42,12 @@ export function leftToDo(
   const isAttached = report.records.some(({ fields }) =>
     fields.some(({ field, place }) => field === "attached_to" && place !== undefined),
   );
-  // Where a VM names its volumes in no way that a dialect knows, the volumes say what they hang on.
+  // Where a VM names no volumes, or in no way that a dialect knows, the volumes say what they hang on.
+  const isToldOtherwise = (record: string, field: string): boolean =>
+    isAttached && record === "vm" && field === "volumes";
   for (const { record, fields } of report.records)
-    for (const { field, place, nowhere } of fields)
-      if (place === undefined && needed[record]?.includes(field) === true && !(nowhere === true && isAttached))
+    for (const { field, place } of fields)
+      if (place === undefined && needed[record]?.includes(field) === true && !isToldOtherwise(record, field))
         todo.push(`records.${record}.${field}: not found in the records that were looked at`);
   return todo;
 }

@@ -4,6 +4,7 @@ import { keysOf, tableOf } from "../../core/text/objects";
 import type { Dialect, Route } from "../../dialect/dialect";
 import { withWords } from "./fit";
 import {
+  commonWay,
   type DoctorReport,
   isGivenRoute,
   keptIfGiven,
@@ -39,7 +40,15 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
     dialect: tried(report, trial),
     trial,
   };
-  return { ...whole, todo: [...leftToDo(whole), ...trial.open] };
+  return { ...whole, todo: [...leftToDo(whole), ...trial.open.filter((line) => !isFollowedSince(line, whole))] };
+}
+
+/** A list that could not be followed before another one showed how lists go on. */
+function isFollowedSince(line: string, report: DoctorReport): boolean {
+  const [, name] = /^operations\.([\w.]+)\.pagination: the list at/.exec(line) ?? [];
+  const route = report.operations.find(({ operation }) => operation === name)?.route;
+  const isOwn = route != null && "pagination" in route && route.pagination !== undefined;
+  return name !== undefined && (isOwn || commonWay(report)?.next !== undefined);
 }
 
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */

@@ -49,7 +49,10 @@ function jobName(told: Asking | undefined): RegExp {
 export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
   if (!isObject(body)) return undefined;
   const known = jobName(told);
-  for (const { place, names, value } of leavesOf(body)) {
+  for (const { place, names: said, value } of leavesOf(body)) {
+    // An entry of a list is called as the list is, without its number: { tasks: [ID] }.
+    const isEntry = typeof place === "string" && /\/\d+$/.test(place);
+    const names = isEntry ? said.flatMap((name) => /^(\w+?)s?\d+$/.exec(name)?.[1] ?? []) : said;
     const [, noun = "", part] = names.map((name) => known.exec(name)).find((found) => found !== null) ?? [];
     const [last = ""] = names;
     const isPlain =

@@ -66,7 +66,12 @@ async function versionedRequest(
     fingerprint.from.some((from) => typeof place === "string" && typeof from === "string" && place.endsWith(from)),
   )?.value;
   const version = inRecord ?? versionShown(fingerprint, body, headers);
-  return version === undefined ? request : { ...request, ...withVersion(request, fingerprint.send, String(version)) };
+  return version === undefined
+    ? request
+    : {
+        ...request,
+        ...withVersion(request, fingerprint.send, typeof version === "number" ? version : String(version)),
+      };
 }
 
 /** Sends what a resource that was just made may refuse for a moment, or what may not have arrived. */

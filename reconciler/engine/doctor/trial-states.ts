@@ -41,6 +41,20 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
   return undefined;
 }
 
+/** The only text that two records of one thing show differently, beside states and moments. */
+export function placeThatChanged(before: unknown, after: unknown): RecordPlace | undefined {
+  const later = new Map(leavesOf(after).map((leaf) => [JSON.stringify(leaf.place), leaf.value]));
+  const changed = leavesOf(before).filter((leaf) => {
+    const { place, value, names } = leaf;
+    const other = later.get(JSON.stringify(place));
+    const isText = typeof value === "string" && typeof other === "string" && value !== other;
+    return typeof place === "string" && isText && !isOfStates(leaf) && !names.some((name) => ofMoments.test(name));
+  });
+  return changed.length === 1 ? changed[0]?.place : undefined;
+}
+
+const ofMoments = /(time|date|at|since|updated|modified|changed|version|etag|revision|fingerprint|digest|hash)$/;
+
 const isWord = (value: Leaf["value"]): boolean =>
   typeof value === "boolean" ||
   /^[01]$/.test(String(value)) ||

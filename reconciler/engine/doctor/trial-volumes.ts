@@ -65,7 +65,7 @@ function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly s
   const told = placeThatDiffers(records, status);
   const isOther = [...attached_to, ...name].some((place) => told?.place !== undefined && samePlace(place, told.place));
   if (told?.place === undefined || isOther) return [];
-  trial.lookForStatusAt("volume", told.place);
+  trial.lookForAt("volume", "status", told.place);
   return told.words;
 }
 

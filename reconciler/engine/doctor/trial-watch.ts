@@ -12,11 +12,18 @@ import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
-import type { DoctorReport, KnownIds, OperationFinding, TrialFindings, TriedOperation } from "./report";
+import {
+  type DoctorReport,
+  type KnownIds,
+  type OperationFinding,
+  showsIdsAlone,
+  type TrialFindings,
+  type TriedOperation,
+} from "./report";
 import { Notes, type TrialThing } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
 import { Stopped } from "./trial-say";
-import { placeThatDiffers } from "./trial-states";
+import { placeThatChanged, placeThatDiffers } from "./trial-states";
 
 export type TrialPhase = "running" | "stopped" | "verify_resize";
 
@@ -121,7 +128,7 @@ export class Trial {
       const isNew = earlier === undefined || earlier.tried.length === 0;
       // What was unclear before anything of it was known is told now.
       const isTold = earlier?.verdict === "unclear" && reads.some((one) => one === finding.operation);
-      return finding.verdict === "found" || isNew || isTold ? finding : earlier;
+      return finding.verdict === "found" || isNew || isTold || showsIdsAlone(finding) ? finding : earlier;
     });
     this.report = {
       ...again,
@@ -204,7 +211,7 @@ export class Trial {
     // One that is told from nothing may be none that waits.
     if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
     if (told === undefined) return false;
-    if (told.place !== undefined) this.lookForStatusAt("vm", told.place);
+    if (told.place !== undefined) this.lookForAt("vm", "status", told.place);
     [...this.#records.keys()].forEach((known, index) => {
       const word = told.words[index];
       if (word === undefined) return;
@@ -217,17 +224,28 @@ export class Trial {
     return true;
   }
 
-  lookForStatusAt(kind: "vm" | "volume", place: RecordPlace): void {
+  lookForAt(kind: "vm" | "volume", field: "status" | "flavor", place: RecordPlace): void {
     const { report } = this;
     const { records } = report.dialect;
-    delete this.words[kind]["changing"];
+    if (field === "status") delete this.words[kind]["changing"];
     const fieldsOf = ({ fields }: DoctorReport["records"][number]) =>
-      fields.map((one) => (one.field === "status" ? { field: "status", place, learnt: true as const } : one));
+      fields.map((one) => (one.field === field ? { field, place, learnt: true as const } : one));
     this.learnt({
       ...report,
-      dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], status: [place] } } },
+      dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], [field]: [place] } } },
       records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
     });
+  }
+
+  /** What a resize alone has changed in the VM's record is its flavor, where no list of flavors told it. */
+  tellFlavor(): void {
+    const [before, after] = [this.#records.get("running"), this.#records.get("verify_resize")];
+    const isKnown = this.report.records.some(
+      ({ record, fields }) =>
+        record === "vm" && fields.some(({ field, place }) => field === "flavor" && place !== undefined),
+    );
+    const place = isKnown || before === undefined || after === undefined ? undefined : placeThatChanged(before, after);
+    if (place !== undefined) this.lookForAt("vm", "flavor", place);
   }
 
   /** A client in whose dialect the operation has this route. */

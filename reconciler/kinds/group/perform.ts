@@ -204,13 +204,16 @@ const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run)
   return doneUnseen(ruleWrite(step, id, knownRule(rule, run), run));
 };
 
-/** A 409 on an identical rule is success, which is also why a lost answer may be asked for again. */
+/**
+ * A 409 on an identical rule is success, which is also why a lost answer may be asked for again. What the service
+ * accepted is not: nobody needs the rule that the answer shows, and whether it is there is looked at in the end.
+ */
 async function addRule(id: string, input: RuleInput, step: Step, run: Run): Promise<Outcome<unknown>> {
-  const outcome = await sendAndLook(
-    () => run.ports.client.createRule(id, input, optionsFor(step, run)),
-    async () => "harmless",
-    run,
-  );
+  const send = async (): Promise<Outcome<unknown>> => {
+    const made = await run.ports.client.createRule(id, input, optionsFor(step, run));
+    return made.status === "unknown" && made.accepted === true ? { status: "accepted", value: undefined } : made;
+  };
+  const outcome = await sendAndLook(send, async () => "harmless", run);
   return outcome.status === "rejected" && outcome.condition === "rule_exists"
     ? { status: "accepted", value: undefined }
     : outcome;
