@@ -22,7 +22,7 @@ import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
 import { panels } from "../support/odd/panels";
 import { chapters, projectAt } from "../support/odd/project";
-import { providers } from "../support/odd/providers";
+import { providers, unreadable } from "../support/odd/providers";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { type Odd, odds } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
@@ -211,6 +211,10 @@ const lines: Readonly<Record<string, object>> = {
   },
   "properties and entities, busy beside a state at rest, requests in Location": {
     wait: { id: [{ value: "/location", cut: "*/requests/{value}/status" }], path: "/api/v1/requests/{id}/status" },
+    records: {
+      vm: { status: [{ join: ["/metadata/state", "/properties/vmState"] }], flavor: ["/properties/bootTemplate"] },
+    },
+    states: { vm: { verify_resize: expect.arrayContaining(["AVAILABLE/PAUSED"]) } },
   },
   "lists below several folders, one sentence for all that is not there": {
     operations: { "volume.list": { path: "/v4/volumes" }, "image.list": { path: "/v4/images" } },
@@ -329,3 +333,19 @@ test("of two ids that a list shows, what a killed trial made is taken away by th
   const odd = everyOdd.find(({ shape: { title } }) => title.endsWith("two ids each"))!;
   expect(await leftAfter(odd, [{ nth: 5, when: "after" }])).toBeUndefined();
 });
+
+test.each(unreadable.map((odd) => [odd.shape.title, odd] as const))(
+  "%s: a trial makes nothing that it could not find again, and says what has to be told",
+  async (_, odd) => {
+    const closers: Closers = [];
+    try {
+      const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+      const { trial, todo } = await doctor(odd, place, wishFor(odd));
+      expect([trial?.left, leftIn(place.server, odd), place.notes.kept]).toEqual([[], [], undefined]);
+      expect(place.server.writes).not.toContain("vm.create");
+      expect(todo).toContainEqual(expect.stringMatching(/operations\.group\.list: it shows a list of (ids|rows)/));
+    } finally {
+      for (const close of closers.reverse()) await close();
+    }
+  },
+);

@@ -4,7 +4,7 @@ import { type ListOperation, rowOf } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
-import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
+import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import {
@@ -27,7 +27,7 @@ import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
-import { idsAlone, isGivenRoute, type OperationFinding, operationNotFound, saidAt } from "./report";
+import { isGivenRoute, type OperationFinding, operationNotFound, saidAt, withoutRecords } from "./report";
 
 /** So many guesses are asked at once; the first of them that holds counts. */
 const atOnce = 4;
@@ -122,7 +122,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
 }
 
 /** In which folders requests are that were given: what is built in tells nothing of this service. */
-const foldersTold = ({ given }: Learnings): readonly string[] =>
+export const foldersTold = ({ given }: { readonly given: Dialect }): readonly string[] =>
   foldersOf(
     keysOf(given.operations).flatMap((operation) => {
       const path = given.operations[operation]?.path;
@@ -174,7 +174,11 @@ function seeLimit(learnings: Learnings, { headers }: SeenAnswer): void {
 /** Nothing but wrappers and a few words about the answer itself. */
 export function isNothing(seen: SeenAnswer): boolean {
   if (!isSuccess(seen) || !isObject(seen.body)) return false;
-  const leaves = leavesOf(seen.body);
+  // Of a map of zones, each may warn that it has nothing; the answer itself may have an id.
+  const { items } = fieldsIn(seen.body);
+  const leaves = leavesOf(seen.body).filter(
+    ({ place }) => !JSON.stringify(place).includes("/warning") && !(isObject(items) && place === "/id"),
+  );
   return (
     leaves.length <= 6 && !leaves.some(({ names: [name = ""] }) => /^(id|uuid|name|message|error|detail)$/.test(name))
   );
@@ -205,6 +209,7 @@ function itemsIn(
   const [there, found] = [placeOfItems(payload, usual), findListIn(payload, nouns[recordOfOperation(operation)])];
   // A place that finds nothing says less than one at which there is something.
   const isOther = there?.items.length === 0 && found !== undefined && "items" in found && found.items.length > 0;
+  if (holdsRows(payload)) return withoutRecords.rows;
   const where = there === undefined || isOther ? found : there;
   if (where === undefined) {
     // An empty map is an empty list where the service's other lists are maps.
@@ -215,12 +220,19 @@ function itemsIn(
     return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
   }
   const kind = recordOfOperation(operation);
-  if (kind in kindRows && isOfIdsAlone(learnings, kind, where)) return idsAlone;
+  if (kind in kindRows && isOfIdsAlone(learnings, kind, where)) return withoutRecords.ids;
   if ("several" in where)
     return { several: where.several, answer: `${where.several.length} lists, of which none is named for it` };
   const isUsual = usual.some((place) => place === where.place) && !learnings.emptied.has(operation);
   return { items: where.items, places: isUsual ? usual : [where.place] };
 }
+
+/** `{ columns: [...], rows: [[...], [...]] }`. */
+const holdsRows = (value: unknown, depth = 0): boolean =>
+  isObject(value) &&
+  Object.values(value).some((inner) =>
+    Array.isArray(inner) ? inner.length > 0 && inner.every(Array.isArray) : depth < 3 && holdsRows(inner, depth + 1),
+  );
 
 /** Texts in the place of records, where the dialect does not say that they are the ids. */
 const isOfIdsAlone = (

@@ -69,10 +69,17 @@ export interface OperationFinding {
   readonly fallback?: Fallback;
 }
 
-/** What a list answers in which nothing can be told from another. */
-export const idsAlone = "a list of ids alone";
+/** Lists without records: nothing in them can be told from another, or by its name. */
+export const withoutRecords = {
+  ids: "a list of ids alone",
+  rows: "a list of rows whose values have no names",
+} as const;
 
-export const showsIdsAlone = ({ tried }: OperationFinding): boolean => tried.some(({ answer }) => answer === idsAlone);
+/** What is shown in the place of records; `undefined`: the list has them, or there is none. */
+export const shownForRecords = ({ tried }: OperationFinding): string | undefined =>
+  Object.values(withoutRecords).find((words) => tried.some(({ answer }) => answer === words));
+
+export const showsNoRecords = (finding: OperationFinding): boolean => shownForRecords(finding) !== undefined;
 
 /** Changes that only a trial can find. */
 export type TriedOperation = "vm.resize.confirm" | "vm.resize.revert" | "volume.delete" | "group.rule.delete";

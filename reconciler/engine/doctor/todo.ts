@@ -1,7 +1,7 @@
 /** What the doctor leaves to a person. */
 import { kindRows } from "../../core/model/kinds";
 import { keysOf } from "../../core/text/objects";
-import { type DoctorReport, showsIdsAlone } from "./report";
+import { type DoctorReport, shownForRecords, showsNoRecords } from "./report";
 
 export function leftToDo(
   report: Pick<DoctorReport, "operations" | "records" | "unknownVmStates" | "samples">,
@@ -20,9 +20,9 @@ export function leftToDo(
   for (const { operation, verdict, tried } of report.operations)
     if (verdict === "unclear" && tried.length > 0)
       todo.push(`${operation}: it was tried, and the answers decide nothing`);
-  for (const finding of report.operations.filter(showsIdsAlone))
+  for (const finding of report.operations.filter(showsNoRecords))
     todo.push(
-      `operations.${finding.operation}: its list shows ids alone, and a plan needs the records; where a query or another path shows them (…?expand=true, …/detail), say so: --curl ${finding.operation}='curl …'`,
+      `operations.${finding.operation}: it shows ${shownForRecords(finding)}, and a plan needs records; where a query or another path shows them (…?expand=true, …/detail), say so: --curl ${finding.operation}='curl …'`,
     );
   for (const { operation, isKept } of report.operations)
     if (isKept === true)

@@ -7,7 +7,7 @@ import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { nobody } from "./enter";
 import { look } from "./look";
-import { isGivenRoute, showsIdsAlone } from "./report";
+import { isGivenRoute, showsNoRecords } from "./report";
 import { partName, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { takeAwayOne } from "./trial-away";
 import { idIn, isOwnId } from "./trial-ids";
@@ -46,7 +46,7 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
   if (canDelete) await makeVolume(trial, partName(stage, "volume"));
   if (vm !== undefined && !canDelete)
     trial.open.push("no VM was made: the data volume that comes with it could not be deleted again");
-  else if (vm !== undefined && (!canList(trial, "vm") || trial.report.operations.some(showsIdsAlone)))
+  else if (vm !== undefined && (!canList(trial, "vm") || trial.report.operations.some(showsNoRecords)))
     trial.open.push("no VM was made: no answer to a create tells its id, and no list does");
   else if (vm !== undefined) {
     const [image, open] = [imageCalled(trial, vm.image), trial.open.length];

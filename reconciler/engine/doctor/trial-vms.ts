@@ -90,6 +90,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
       trial.open.push(`${operation}: a resize to ${other} was refused: ${resize.message}`);
       return;
     }
+    if (!isWaiting) await trial.keepBusy(id);
     const waiting = await settle(
       trial,
       "vm",

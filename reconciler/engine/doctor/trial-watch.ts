@@ -6,17 +6,20 @@
 import type { AssumedOperation, Operation } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
+import { findRecordIn } from "../../dialect/learn/items";
 import type { Made } from "../../dialect/learn/place";
 import { compilePointers, findText } from "../../dialect/pointers";
+import { fillRoute } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
+import { look } from "./look";
 import {
   type DoctorReport,
   type KnownIds,
   type OperationFinding,
-  showsIdsAlone,
+  showsNoRecords,
   type TrialFindings,
   type TriedOperation,
 } from "./report";
@@ -52,6 +55,8 @@ export class Trial {
   readonly #readByOwn = new Set<AssumedOperation>();
   /** Records of the VM as it ran, stopped and waited. */
   readonly #records = new Map<TrialPhase, unknown>();
+  /** The VM's record as something was under way, which may show the state of one that rests. */
+  #busy: unknown;
   readonly open: string[] = [];
   client: ServiceClient;
 
@@ -128,7 +133,7 @@ export class Trial {
       const isNew = earlier === undefined || earlier.tried.length === 0;
       // What was unclear before anything of it was known is told now.
       const isTold = earlier?.verdict === "unclear" && reads.some((one) => one === finding.operation);
-      return finding.verdict === "found" || isNew || isTold || showsIdsAlone(finding) ? finding : earlier;
+      return finding.verdict === "found" || isNew || isTold || showsNoRecords(finding) ? finding : earlier;
     });
     this.report = {
       ...again,
@@ -207,7 +212,11 @@ export class Trial {
     const record = this.recordOf("vm", id);
     if (record === undefined) return false;
     this.#records.set(phase, record);
-    const told = placeThatDiffers([...this.#records.values()], this.report.dialect.records.vm.status);
+    const { status } = this.report.dialect.records.vm;
+    const kept = [...this.#records.values()];
+    const told =
+      (this.#busy === undefined ? undefined : placeThatDiffers([...kept, this.#busy], status)) ??
+      placeThatDiffers(kept, status);
     // One that is told from nothing may be none that waits.
     if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
     if (told === undefined) return false;
@@ -235,6 +244,16 @@ export class Trial {
       dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], [field]: [place] } } },
       records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
     });
+  }
+
+  /** Keeps how the VM shows itself right after something was asked of it. */
+  async keepBusy(id: string): Promise<void> {
+    const { dialect } = this.report;
+    const route = dialect.operations["vm.get"] ?? dialect.operations["vm.list"];
+    const filled = route === null ? undefined : fillRoute(route, { id }, dialect);
+    if (route === null || filled === undefined) return;
+    const { body } = await look(this.ports.doctor, { operation: "vm.list", method: route.method, ...filled });
+    this.#busy = findRecordIn(body, id)?.record;
   }
 
   /** What a resize alone has changed in the VM's record is its flavor, where no list of flavors told it. */

@@ -8,6 +8,7 @@ import { leavesOf } from "../../dialect/learn/values";
 import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
+import { foldersTold } from "./find-list";
 import type { TriedOperation } from "./report";
 import { wordsOf } from "./trial-say";
 import { persist, sendWrite } from "./trial-send";
@@ -24,8 +25,8 @@ export interface TrialWhereabouts {
 /** What ends the path of a list and is no part of where its items are. */
 const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
-export const whereaboutsOf = ({ dialect, samples }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
-  lists: listsOf(dialect.operations[`${kind}.list`]?.path.replace(/\/$/, ""), samples, kind, dialect),
+export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
+  lists: besides(listsOf(dialect.operations[`${kind}.list`]?.path.replace(/\/$/, ""), samples, kind, dialect), given),
   // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
     .slice(0, 2)
@@ -38,6 +39,14 @@ export const whereaboutsOf = ({ dialect, samples }: Trial["report"], kind: Tried
     ),
   ),
 });
+
+/** With the same collection in the folders of what was told: one thing may be elsewhere than the list of all. */
+const besides = (lists: readonly string[], given: Dialect): readonly string[] => [
+  ...new Set([
+    ...lists,
+    ...lists.flatMap((list) => foldersTold({ given }).map((folder) => folder + list.slice(list.lastIndexOf("/")))),
+  ]),
+];
 
 type TriedKind = "vm" | "volume" | "group";
 

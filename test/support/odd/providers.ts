@@ -263,4 +263,37 @@ function folders(): Odd {
   });
 }
 
+/** Lists that show no records: ids alone, or rows whose values have no names. No dialect can read them. */
+function withoutRecords(what: "ids" | "rows"): Odd {
+  const plain = (raw: Raw): Raw => raw;
+  return odd({
+    title: what === "ids" ? "lists of ids alone" : "lists of rows without names",
+    shown: { vm: plain, volume: plain, group: plain, flavor: plain, image: plain, region: plain },
+    world: { twice: true },
+    lists: {
+      vm: "/api/v1/vms",
+      volume: "/api/v1/volumes",
+      group: "/api/v1/groups",
+      flavor: "/api/v1/flavors",
+      image: "/api/v1/images",
+      region: "/api/v1/regions",
+    },
+    routes: [
+      ["GET /api/v1/vms/:id", "vm.get"],
+      ["DELETE /api/v1/volumes/:id", "volume.delete"],
+    ],
+    page: (items) => ({
+      body:
+        what === "ids"
+          ? items.map(({ id }) => id)
+          : { columns: ["id", "name"], rows: items.map(({ id, name }) => [id, name]), total: items.length },
+    }),
+    answer: (_, record, payload) => ({ body: record ?? { data: payload } }),
+    refuse: (_, status, message) => ({ status, body: { message } }),
+    told: curl("vm.list", "-H 'Authorization: Bearer x' URL/api/v1/vms"),
+  });
+}
+
+export const unreadable: readonly Odd[] = [withoutRecords("ids"), withoutRecords("rows")];
+
 export const providers: readonly Odd[] = [capitals(), entities(), folders()];
