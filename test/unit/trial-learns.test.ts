@@ -9,7 +9,7 @@ import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
 import { knownReferenceIn } from "../../reconciler/dialect/learn/values";
-import { candidates, foldersOf, styleOf } from "../../reconciler/dialect/learn/where";
+import { candidates, foldersOf, placesOfOne, styleOf } from "../../reconciler/dialect/learn/where";
 import { withLocation } from "../../reconciler/dialect/located";
 import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
@@ -346,6 +346,20 @@ test("what a trial has sent is found under any key, and a size by what its own v
   const vms = [{ id: "i-1", besitzer: "ops@acme.example" }];
   const sent = { owner: "ops@acme.example" };
   expect(placesIn("vm", vms, { made: { ...made, sent } })).toMatchObject({ owner: "/besitzer" });
+});
+
+test("a VM that shows a state at rest while it is locked is told by the lock beside it", () => {
+  const records = [{ status: "running" }, { status: "stopped" }, { status: "held" }];
+  const busy = { status: "running", lock: "migrate" };
+  expect(placeThatDiffers([...records, busy], ["/status"])).toEqual({
+    place: { join: ["/status", "/lock"] },
+    words: ["running", "stopped", "held", "running/migrate"],
+  });
+});
+
+test("below a list whose path ends with a slash, one is looked for with a slash and without", () => {
+  const places = placesOfOne("group.get", null, "/api/firewalls/", []);
+  expect(places.slice(0, 2)).toEqual(["/api/firewalls/{id}/", "/api/firewalls/{id}"]);
 });
 
 test("what a resize alone has changed is told, and nothing where more has", () => {

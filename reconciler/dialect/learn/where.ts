@@ -218,11 +218,14 @@ export function placesOfOne(
 ): readonly string[] {
   const { path, alsoAt = [] } = rowOf(operation);
   const said = route !== null && route.method === "GET" ? [route.path] : [];
+  const plain = list?.replace(/\/$/, "");
   const bases =
-    list === undefined
+    plain === undefined
       ? []
-      : [...new Set([list.replace(/\/(list|detail|details|all|describe|search|query)$/, ""), list])];
+      : [...new Set([plain.replace(/\/(list|detail|details|all|describe|search|query)$/, ""), plain])];
   const below = bases.flatMap((base) => [
+    // Where lists end with a slash, everything mostly does.
+    ...(plain === list ? [] : [`${base}/{id}/`]),
     `${base}/{id}`,
     `${base}/get/{id}`,
     `${base}/details/{id}`,

@@ -1,10 +1,9 @@
 /** Sends the writes of a trial: with the version that they need, their jobs waited for, and again where one was refused for now. */
-import { isAssumed, rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { conditionOfJob } from "../../dialect/conditions";
 import { leavesOf } from "../../dialect/learn/values";
 import { showPlace } from "../../dialect/places";
-import { fillRoute, versionShown, withVersion } from "../../dialect/requests";
+import { versionShown, withVersion } from "../../dialect/requests";
 import { type DoctorRequest, look } from "./look";
 import { failureOfJob, learnJob } from "./trial-jobs";
 import type { TrialThing } from "./trial-notes";
@@ -55,17 +54,13 @@ async function versionedRequest(
   request: DoctorRequest,
   of: WriteTarget | undefined,
 ): Promise<DoctorRequest> {
-  const { dialect } = trial.report;
-  const { fingerprint } = dialect;
-  const read = of === undefined ? undefined : (`${of.kind}.get` as const);
-  const route = read === undefined ? null : isAssumed(read) ? dialect.operations[read] : rowOf(read);
-  const filled = of === undefined || route === null ? undefined : fillRoute(route, { id: of.id }, dialect);
-  if (fingerprint === undefined || of === undefined || route === null || filled === undefined) return request;
-  const { body, headers } = await look(trial.ports.doctor, { operation: `${of.kind}.get`, ...filled });
-  const inRecord = leavesOf(body).find(({ place }) =>
+  const { fingerprint } = trial.report.dialect;
+  if (fingerprint === undefined || of === undefined) return request;
+  const { record, headers } = await trial.shownNow(of.kind, of.id);
+  const inRecord = leavesOf(record).find(({ place }) =>
     fingerprint.from.some((from) => typeof place === "string" && typeof from === "string" && place.endsWith(from)),
   )?.value;
-  const version = inRecord ?? versionShown(fingerprint, body, headers);
+  const version = inRecord ?? versionShown(fingerprint, record, headers);
   return version === undefined
     ? request
     : {

@@ -3,18 +3,19 @@
  * looks at one thing and how it sends its writes stand beside this file; what is done with the things is for trial.ts and
  * trial-away.ts.
  */
-import type { AssumedOperation, Operation } from "../../core/model/operation";
+import { type AssumedOperation, type Operation, rowOf } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
+import { payloadOf } from "../../dialect/answers";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { findRecordIn } from "../../dialect/learn/items";
 import type { Made } from "../../dialect/learn/place";
-import { compilePointers, findText } from "../../dialect/pointers";
+import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
-import { look } from "./look";
+import { look, type SeenAnswer } from "./look";
 import {
   type DoctorReport,
   type KnownIds,
@@ -248,12 +249,26 @@ export class Trial {
 
   /** Keeps how the VM shows itself right after something was asked of it. */
   async keepBusy(id: string): Promise<void> {
+    this.#busy = (await this.shownNow("vm", id)).record;
+  }
+
+  /** The record of an own one as it is just now, by itself or in its list, and the headers of the answer. */
+  async shownNow(
+    kind: TrialThing["kind"],
+    id: string,
+  ): Promise<{ readonly record?: unknown; readonly headers: SeenAnswer["headers"] }> {
     const { dialect } = this.report;
-    const route = dialect.operations["vm.get"] ?? dialect.operations["vm.list"];
+    const byItself = kind === "volume" ? rowOf("volume.get") : dialect.operations[`${kind}.get`];
+    const route = byItself ?? dialect.operations[`${kind}.list`];
     const filled = route === null ? undefined : fillRoute(route, { id }, dialect);
-    if (route === null || filled === undefined) return;
-    const { body } = await look(this.ports.doctor, { operation: "vm.list", method: route.method, ...filled });
-    this.#busy = findRecordIn(body, id)?.record;
+    if (route === null || filled === undefined) return { headers: {} };
+    const operation = byItself === null ? (`${kind}.list` as const) : (`${kind}.get` as const);
+    const { body, headers } = await look(this.ports.doctor, { operation, method: route.method, ...filled });
+    if (byItself !== null) return { record: findRecordIn(body, id)?.record, headers };
+    const idAt = compilePointers(dialect.records[kind].id);
+    const items = dialect.operations[`${kind}.list`]?.items ?? [];
+    const listed = findArray(payloadOf(body), compilePointers(items));
+    return { record: listed?.find((one) => findText(one, idAt) === id), headers };
   }
 
   /** What a resize alone has changed in the VM's record is its flavor, where no list of flavors told it. */

@@ -26,7 +26,7 @@ export interface TrialWhereabouts {
 const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
 export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
-  lists: besides(listsOf(dialect.operations[`${kind}.list`]?.path.replace(/\/$/, ""), samples, kind, dialect), given),
+  lists: besides(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
   // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
     .slice(0, 2)
@@ -44,7 +44,7 @@ export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind
 const besides = (lists: readonly string[], given: Dialect): readonly string[] => [
   ...new Set([
     ...lists,
-    ...lists.flatMap((list) => foldersTold({ given }).map((folder) => folder + list.slice(list.lastIndexOf("/")))),
+    ...lists.flatMap((list) => foldersTold({ given }).map((folder) => folder + (/\/[^/]+\/?$/.exec(list)?.[0] ?? ""))),
   ]),
 ];
 
@@ -78,8 +78,11 @@ export function writesFor(
   const routes: Route[] = [...(said === null ? [] : [said]), { method, path }];
   for (const list of lists)
     for (const key of idKeys) {
-      const base = list.replace(listing, "");
-      routes.push(...usualRequests[operation]({ base, key, id: isNumber ? "{id:number}" : "{id}" }));
+      const base = list.replace(/\/$/, "").replace(listing, "");
+      const usual = usualRequests[operation]({ base, key, id: isNumber ? "{id:number}" : "{id}" });
+      // Where lists end with a slash, everything mostly does.
+      if (list.endsWith("/")) routes.push(...usual.map((route) => ({ ...route, path: `${route.path}/` })));
+      routes.push(...usual);
     }
   const seen = new Set<string>();
   return routes.filter((route) => {
