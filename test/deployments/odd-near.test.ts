@@ -211,13 +211,11 @@ const lines: Readonly<Record<string, object>> = {
   },
   "properties and entities, busy beside a state at rest, requests in Location": {
     wait: { id: [{ value: "/location", cut: "*/requests/{value}/status" }], path: "/api/v1/requests/{id}/status" },
-    records: {
-      vm: { status: [{ join: ["/metadata/state", "/properties/vmState"] }], flavor: ["/properties/bootTemplate"] },
-    },
-    states: { vm: { verify_resize: expect.arrayContaining(["AVAILABLE/PAUSED"]) } },
+    records: { vm: { status: ["/properties/vmState"], flavor: ["/properties/bootTemplate"] } },
   },
-  "lists below several folders, one sentence for all that is not there": {
+  "lists below several folders, one sentence for all that is not there, a lock beside the state": {
     operations: { "volume.list": { path: "/v4/volumes" }, "image.list": { path: "/v4/images" } },
+    records: { vm: { status: [{ join: ["/status", "/lock"] }] } },
   },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },

@@ -357,6 +357,21 @@ test("a VM that shows a state at rest while it is locked is told by the lock bes
   });
 });
 
+test("three places tell apart what two do not", () => {
+  const of = (power: string, status: string, transaction?: string) => ({
+    powerState: { keyName: power },
+    status: { keyName: status },
+    ...(transaction !== undefined && { activeTransaction: { transactionStatus: { name: transaction } } }),
+  });
+  const records = [of("ON", "OK"), of("OFF", "OK"), of("ON", "HELD"), of("ON", "OK", "MOVE")];
+  expect(placeThatDiffers(records, ["/powerState/keyName"])?.words).toEqual([
+    "ON/OK",
+    "OFF/OK",
+    "ON/HELD",
+    "ON/OK/MOVE",
+  ]);
+});
+
 test("below a list whose path ends with a slash, one is looked for with a slash and without", () => {
   const places = placesOfOne("group.get", null, "/api/firewalls/", []);
   expect(places.slice(0, 2)).toEqual(["/api/firewalls/{id}/", "/api/firewalls/{id}"]);

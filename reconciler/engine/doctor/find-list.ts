@@ -173,7 +173,7 @@ function seeLimit(learnings: Learnings, { headers }: SeenAnswer): void {
 
 /** Nothing but wrappers and a few words about the answer itself. */
 export function isNothing(seen: SeenAnswer): boolean {
-  if (!isSuccess(seen) || !isObject(seen.body)) return false;
+  if (!isSuccess(seen) || !isObject(seen.body) || holdsRows(seen.body)) return false;
   // Of a map of zones, each may warn that it has nothing; the answer itself may have an id.
   const { items } = fieldsIn(seen.body);
   const leaves = leavesOf(seen.body).filter(

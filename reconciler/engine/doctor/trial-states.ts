@@ -26,6 +26,13 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
   const pairs = pointers.flatMap((one, index) =>
     pointers.slice(index + 1).map((other): RecordPlace => ({ join: [one, other] })),
   );
+  const triples = pairs.flatMap((pair): readonly RecordPlace[] =>
+    typeof pair === "string" || records.length < 4
+      ? []
+      : pointers
+          .slice(pointers.indexOf(pair.join?.at(-1) ?? "") + 1)
+          .map((third) => ({ join: [...(pair.join ?? []), third] })),
+  );
   // Where no key speaks of states, words that come and go with them do. One record alone tells nothing of that.
   const words = records.length < 2 ? [] : pointersOf(leaves.filter(({ value }) => isWord(value)));
   // PowerState/running among other states.
@@ -34,7 +41,7 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
     const isListed = typeof place === "object" && place.where === undefined;
     return records.length > 1 && isListed && before !== undefined ? [{ ...place, cut: `${before}{value}` }] : [];
   });
-  for (const place of [...pointers, ...pairs, ...words, ...prefixed]) {
+  for (const place of [...pointers, ...pairs, ...triples, ...words, ...prefixed]) {
     const words = wordsAt([place]);
     if (words !== undefined) return { words, place };
   }
@@ -62,7 +69,7 @@ const isWord = (value: Leaf["value"]): boolean =>
 
 const isOfStates = ({ names }: Leaf): boolean =>
   names.some((name) =>
-    /(status|state|phase|power|powered|poweredon|running|condition|lifecycle|task)(name|code|value)?$|^(is)?(on|up|active|pending|locked?)$/.test(
+    /(status|state|phase|power|powered|poweredon|running|condition|lifecycle|task)(key|current)?(name|code|value|label|text)?$|^(is)?(on|up|active|pending|lock(ed)?)$/.test(
       name,
     ),
   );

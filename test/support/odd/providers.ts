@@ -6,6 +6,7 @@ import { cut, type Raw, type Said, text } from "../deployments/front";
 import { curl, disks, odd, type Shown, word } from "./further";
 import type { Odd } from "./shapes";
 
+const resting: ReadonlySet<unknown> = new Set(["ACTIVE", "SHUTOFF", "VERIFY_RESIZE", "available", "in-use"]);
 const someId = "6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11";
 
 /** Keys in German, sizes in KiB, states that no key speaks of. */
@@ -84,7 +85,6 @@ function capitals(): Odd {
 
 /** A page that is full by chance shows links without a next one; a request's id stands before a word in Location. */
 function entities(): Odd {
-  const resting = new Set<unknown>(["ACTIVE", "SHUTOFF", "VERIFY_RESIZE", "available", "in-use"]);
   const wrap = (type: string, raw: Raw, properties: Raw, more: Raw = {}): Raw => ({
     id: raw["id"],
     type,
@@ -184,7 +184,7 @@ function entities(): Odd {
   });
 }
 
-/** Every kind is in another folder, and a request for what is not there sounds as one for nobody's id. */
+/** Every kind is in another folder, what is not there sounds as nobody's id does, and a lock alone tells what is busy. */
 function folders(): Odd {
   const labelled = (raw: Raw): Raw => ({ id: raw["id"], label: raw["name"] });
   const number = (id: unknown): number | null => (id == null ? null : Number(id));
@@ -192,7 +192,8 @@ function folders(): Odd {
     vm: (raw) => ({
       id: number(raw["id"]),
       label: raw["name"],
-      status: word({ ACTIVE: "running", SHUTOFF: "offline", VERIFY_RESIZE: "migrated" }, raw, "busy"),
+      status: word({ SHUTOFF: "offline", VERIFY_RESIZE: "migrated" }, raw, "running"),
+      ...(!resting.has(raw["status"]) && { lock: "migrating" }),
       type: raw["flavor_id"],
       image: raw["image_id"],
       tags: ["a", raw["owner"]],
@@ -213,7 +214,7 @@ function folders(): Odd {
     region: labelled,
   };
   return odd({
-    title: "lists below several folders, one sentence for all that is not there",
+    title: "lists below several folders, one sentence for all that is not there, a lock beside the state",
     shown,
     world: {
       slowVolumes: true,
