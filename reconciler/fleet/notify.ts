@@ -35,6 +35,9 @@ export interface Letter {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** The name of a receiver without what lets in whoever knows it. */
+export const receiverName = (place: string): string => (URL.canParse(place) ? new URL(place).host : place);
+
 /** Whom a fleet tells, and where its pages are. */
 export type Receivers = Pick<FleetSettings, "receivers" | "channels" | "signIn">;
 

@@ -6,7 +6,7 @@
 import { errorMessage } from "../core/text/errors";
 import { groupedBy } from "../core/text/objects";
 import type { Records } from "./database/records";
-import { deliver } from "./notify";
+import { deliver, receiverName } from "./notify";
 
 export interface Post {
   /** Sends what is due. Calls while it sends do nothing. */
@@ -56,7 +56,7 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
     if (!stop.signal.aborted) say(`nobody could be told of ${letters.length - sent.length} changes: ${why}`);
     await records.keepLetters(place, stop.signal.aborted ? null : why);
     for (const { place: given, n } of await records.giveUpLetters())
-      say(`${n} letters to ${hostOf(given)} were given up after a day`);
+      say(`${n} letters to ${receiverName(given)} were given up after a day`);
   }
 
   return {
@@ -74,5 +74,3 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
     },
   };
 }
-
-const hostOf = (address: string): string => (URL.canParse(address) ? new URL(address).host : "a receiver");

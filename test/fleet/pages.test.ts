@@ -123,6 +123,19 @@ describe("the pages of a fleet", () => {
     expect((await pages("ann").request("/stacks/none", { headers: local })).status).toBe(404);
   });
 
+  test("say which receiver has not got its messages, and not where it is", async () => {
+    const page = async (init: object) => (await pages("ann").request("/services", init)).text();
+    expect(await page({ headers: local })).toContain("Every receiver has what it is to be told.");
+    await database.query(
+      "INSERT INTO reconcile_fleet.letters (place, receiver, body, why) VALUES ('https://hooks.example/T0/s3cret', '{}', '{}', 'it answered 503'), ('slack 0a1b', '{}', '{}', NULL)",
+    );
+    const shown = await page({ headers: local });
+    expect(shown).toMatch(/hooks\.example<\/td>.*it answered 503.*slack 0a1b/s);
+    expect(shown).not.toContain("s3cret");
+    expect(await page(as("ann"))).not.toContain("hooks.example");
+    await database.query("DELETE FROM reconcile_fleet.letters");
+  });
+
   test("answer to this machine's names alone where nobody signs in", async () => {
     expect((await pages("ann").request("/", { headers: { host: "fleet.example" } })).status).toBe(421);
     expect(

@@ -1,10 +1,22 @@
 /** What receivers are still to be told. Each function is one statement. */
+
+import { onlyDefined } from "../../core/text/objects";
 import type { Letter } from "../notify";
-import { columnsOf, type Database, textOf } from "./database";
+import { columnsOf, type Database, maybeText, textOf, timeOf } from "./database";
 import { schema } from "./tables";
 
 export interface WaitingLetter extends Letter {
   readonly id: number;
+}
+
+/** A receiver that has not got everything yet. */
+export interface ReceiverBehind {
+  readonly place: string;
+  readonly waiting: number;
+  /** Why it did not take one; absent: none was refused. */
+  readonly why?: string;
+  /** The oldest message that waits is of this time. */
+  readonly since: Date;
 }
 
 const written = columnsOf<Pick<Letter, "receiver" | "body">>();
@@ -55,6 +67,19 @@ export const letterStatements = ({ query }: Database) => ({
        SELECT place, count(*)::int AS n FROM old GROUP BY place`,
     );
     return rows.map((row) => ({ place: textOf(row["place"]), n: Number(row["n"]) }));
+  },
+  /** Those that wait for the longest first. */
+  async receiversBehind(): Promise<readonly ReceiverBehind[]> {
+    const rows = await query(
+      `SELECT place, count(*)::int AS waiting, max(why) AS why, min(made_at) AS since FROM ${schema}.letters
+       GROUP BY place ORDER BY since LIMIT 100`,
+    );
+    return rows.map((row) => ({
+      place: textOf(row["place"]),
+      waiting: Number(row["waiting"]),
+      since: timeOf(row["since"]),
+      ...onlyDefined({ why: maybeText(row["why"]) }),
+    }));
   },
   async lettersWaiting(): Promise<{ readonly waiting: number; readonly failing: number }> {
     const [row] = await query(

@@ -1,10 +1,12 @@
 /** Services with their budgets, workers with what they do, and the whole history. */
 import { html } from "hono/html";
+import type { ReceiverBehind } from "../database/letters";
 import type { StackOutline } from "../database/pages";
 import type { DecisionRecord } from "../database/people";
 import type { RunRecord } from "../database/runs";
 import { type BudgetRecord, isSilent, type WorkerRecord } from "../database/workers";
 import type { FleetSettings } from "../model";
+import { receiverName } from "../notify";
 import { ago, span } from "../views";
 import { type PagePart, time } from "./layout";
 import { runsTable } from "./run";
@@ -18,6 +20,8 @@ export interface ServicesView {
   readonly stacks: readonly Pick<StackOutline, "service" | "paused">[];
   /** The tenants of the stacks that the visitor sees; absent: everything. */
   readonly sees?: ReadonlySet<string> | undefined;
+  /** Absent: the visitor sees some stacks alone. */
+  readonly behind?: readonly ReceiverBehind[] | undefined;
   readonly now: Date;
 }
 
@@ -35,6 +39,7 @@ export const servicesPage = ({
   rates,
   load,
   stacks,
+  behind,
   now,
 }: ServicesView): PagePart => {
   // Whoever sees some stacks is told of their services alone.
@@ -69,8 +74,20 @@ ${
     .map((tenant) => {
       const share = load.find((one) => one.tenant === tenant.name);
       return html`<tr><td>${tenant.name}</td><td data-label="Weight">${tenant.weight}</td><td data-label="At once">${tenant.maxRunning ?? "any"}</td><td data-label="Running">${share?.running ?? 0}</td><td data-label="Waiting">${share?.waiting ?? 0}</td></tr>`;
-    })}</tbody></table>`;
+    })}</tbody></table>
+${behind === undefined ? "" : receiversPart(behind, now)}`;
 };
+
+const receiversPart = (behind: readonly ReceiverBehind[], now: Date): PagePart =>
+  html`<h2 id="receivers">Receivers</h2>
+${
+  behind.length === 0
+    ? html`<p class="quiet">Every receiver has what it is to be told.</p>`
+    : html`<table><thead><tr><th scope="col">Receiver</th><th scope="col">Messages that wait</th><th scope="col">For</th><th scope="col">Why</th></tr></thead><tbody>${behind.map(
+        ({ place, waiting, since, why }) =>
+          html`<tr><td>${receiverName(place)}</td><td data-label="Messages that wait">${waiting}</td><td data-label="For">${ago(since, now)}</td><td data-label="Why">${why ?? "they are sent now"}</td></tr>`,
+      )}</tbody></table>`
+}`;
 
 export function workersPage(workers: readonly WorkerRecord[], now: Date): PagePart {
   const dead = workers.filter((one) => isSilent(one, now));

@@ -133,15 +133,16 @@ const showWaiting: Show = async (sources, _, visitor) => {
 const showServices: Show = async (sources, _, visitor) => {
   const { records, queue, rates } = sources;
   const mark = await marked(sources, {});
-  const [settings, budgets, load, stacks] = await Promise.all([
+  const [settings, budgets, load, stacks, behind] = await Promise.all([
     records.settings(),
     records.budgets(),
     queue.load(),
     outlinesSeenBy(sources, visitor),
+    maySeeAll(visitor) ? records.receiversBehind() : undefined,
   ]);
   const now = new Date();
   const sees = maySeeAll(visitor) ? undefined : new Set(stacks.map(({ tenant }) => tenant));
-  const body = servicesPage({ settings, sees, budgets, rates: rates.of(budgets, now), load, stacks, now });
+  const body = servicesPage({ settings, sees, budgets, rates: rates.of(budgets, now), load, stacks, behind, now });
   return { title: "Services", body, ...mark };
 };
 
