@@ -1,5 +1,6 @@
 /** What `fleet sync` would do: which stacks are added, changed, released or given to be destroyed. */
 import { deepEqual } from "../core/text/deep-equal";
+import { onlyDefined } from "../core/text/objects";
 import type { StackSpec } from "./model";
 
 export interface StackChange {
@@ -9,23 +10,35 @@ export interface StackChange {
   readonly spec: StackSpec;
   /** For a changed stack: which parts differ. */
   readonly fields: readonly string[];
+  /** For an added stack: one that leaves with the same files, whose state is elsewhere. It may have been meant as a new name. */
+  readonly insteadOf?: StackSpec;
 }
 
 export function changesOf(now: ReadonlyMap<string, StackSpec>, wanted: ReadonlyMap<string, StackSpec>): StackChange[] {
   const changes: StackChange[] = [];
+  const leaving = [...now.values()].filter(({ name }) => !wanted.has(name));
   for (const [name, spec] of wanted) {
     const before = now.get(name);
     if (before === undefined) {
-      changes.push({ action: "add", name, spec, fields: [] });
+      const insteadOf = leaving.find((one) => isOtherName(one, spec));
+      changes.push({ action: "add", name, spec, fields: [], ...onlyDefined({ insteadOf }) });
       continue;
     }
     const fields = differingFields(before, spec);
     if (fields.length > 0) changes.push({ action: "change", name, spec, fields });
   }
-  for (const [name, spec] of now)
-    if (!wanted.has(name)) changes.push({ action: spec.destroy ? "destroy" : "release", name, spec, fields: [] });
+  for (const spec of leaving)
+    changes.push({ action: spec.destroy ? "destroy" : "release", name: spec.name, spec, fields: [] });
   return changes.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+const filesOf = ({ source, env, service, vars }: StackSpec): readonly unknown[] => {
+  const { ref: _, digest: __, pulls: ___, ...place } = { ref: "", digest: "", pulls: undefined, ...source };
+  return [place, env, service, vars];
+};
+
+const isOtherName = (one: StackSpec, other: StackSpec): boolean =>
+  one.state !== other.state && deepEqual(filesOf(one), filesOf(other));
 
 function differingFields(before: StackSpec, after: StackSpec): string[] {
   const [old, now] = [Object.entries(before), Object.entries(after)];

@@ -274,9 +274,13 @@ const signOfStackChange: Readonly<Record<StackChange["action"], string>> = {
   destroy: "!",
 };
 
-function stackChangeText({ action, name, fields }: StackChange): string {
+function stackChangeText({ action, name, fields, insteadOf }: StackChange): string {
+  const renamed =
+    insteadOf === undefined
+      ? ""
+      : `, with the files of ${insteadOf.name} and another state: it makes everything anew. Where it is ${insteadOf.name} under another name, give it that state: ${insteadOf.state}`;
   const what: Readonly<Record<StackChange["action"], string>> = {
-    add: "is added",
+    add: `is added${renamed}`,
     change: `changes: ${fields.join(", ")}`,
     release: "is released: the fleet no longer looks at it, and its resources stay as they are",
     destroy: "is to be destroyed: everything it made waits for an approval of its own",
