@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startEmulator } from "../../emulator";
 import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
 import { approve, carryOutSync, pause, reject, stop, undo } from "../../reconciler/fleet/actions";
+import { changesOf } from "../../reconciler/fleet/changes";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
@@ -92,6 +93,29 @@ describe("the desk", () => {
     expect((await records.stack("back"))?.undoing).not.toHaveProperty("before");
   });
 
+  test("whoever has lost a role in the file is not let in with it for the rest of the day", async () => {
+    const operators = { role: "operator", stacks: [], claim: "groups", is: "platform" } as const;
+    const signIn = {
+      ...{ issuer: "https://login.example", clientId: "x", url: "https://fleet.example" },
+      ...{ scopes: ["profile"], nameClaim: "name", roles: [operators] },
+    };
+    const open = async (name: string) =>
+      records.openSession({ name, hash: `of ${name}`, grants: [{ role: "operator", stacks: [] }], hours: 12 });
+    const isIn = async (name: string) => (await records.visitorWithSession(`of ${name}`)) !== undefined;
+    await records.saveSettings({ ...noSettings, signIn });
+    await records.addToken({ hash: "t", name: "tom", role: "operator", stacks: [] });
+    await Promise.all(["oda", "tom"].map(open));
+    await records.saveSettings({
+      ...noSettings,
+      services: [west],
+      signIn: { ...signIn, clientSecret: { env: "NEW" } },
+    });
+    expect(await isIn("oda")).toBe(true);
+    await records.saveSettings({ ...noSettings, signIn: { ...signIn, roles: [{ ...operators, is: "others" }] } });
+    expect([await isIn("oda"), await isIn("tom")]).toEqual([false, true]);
+    await records.saveSettings(noSettings);
+  });
+
   test("whoever pauses a stack in the moment in which its run is being stopped takes the stop back by nothing", async () => {
     await waiting("both", first);
     const { id } = await beginRun(records, { stack: "both", worker: "w:1" });
@@ -172,6 +196,20 @@ describe("an approval through a window that looks are held by as well", () => {
   });
   test("nothing that may not be looked at may be applied", () =>
     expect(openingOf(windows, "shop", "apply", at)).toMatchObject({ open: false }));
+});
+
+test("a stack that comes with the files of one that goes may be meant as that one under another name", () => {
+  const known = (...specs: readonly StackSpec[]) => new Map(specs.map((spec) => [spec.name, spec]));
+  const shop = stackSpec("shop");
+  const named = (more: Partial<StackSpec> = {}): StackSpec => ({ ...stackSpec("store"), source: shop.source, ...more });
+  const instead = (after: StackSpec, ...others: readonly StackSpec[]) =>
+    changesOf(known(shop), known(after, ...others)).find(({ name }) => name === "store")?.insteadOf?.name;
+  expect(instead(named())).toBe("shop");
+  expect(instead(named({ source: { ...shop.source, ref: "next" } as StackSpec["source"] }))).toBe("shop");
+  // It stays beside it, goes on with its state, or is for another environment.
+  expect(instead(named(), shop)).toBeUndefined();
+  expect(instead(named({ state: shop.state }))).toBeUndefined();
+  expect(instead(named({ env: "test" }))).toBeUndefined();
 });
 
 test("a plan for one service is no plan for another one, and an approval of it does not go along", async () => {

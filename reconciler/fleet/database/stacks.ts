@@ -4,7 +4,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { Graph } from "../../report/graph";
 import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { StackState } from "../may-read";
-import { type FleetSettings, noSettings, type StackSpec } from "../model";
+import { type FleetSettings, noSettings, type SignIn, type StackSpec } from "../model";
 import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
@@ -88,17 +88,25 @@ const written = columnsOf<{
 }>();
 const settingsIn = columnsOf<{ readonly body: FleetSettings }>();
 
+/** What of the sign-in may change without changing who may do what. */
+const noMatterOfRoles: readonly (keyof SignIn)[] = ["clientId", "clientSecret", "url", "scopes"];
+
 /** What all stacks share. */
 const settingStatements = ({ query }: Database) => ({
   async settings(): Promise<FleetSettings> {
     const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
     return rows[0] === undefined ? noSettings : settingsIn(rows[0], "body");
   },
+  /** Who signed in with the provider has the roles of that time: where the file says others now, their sessions end. */
   async saveSettings(settings: FleetSettings): Promise<void> {
     await query(
-      `INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
+      `WITH before AS (SELECT body -> 'signIn' AS sign_in FROM ${schema}.documents WHERE name = 'settings'),
+         ended AS (DELETE FROM ${schema}.sessions s USING before
+           WHERE (before.sign_in - $2::text[]) IS DISTINCT FROM (($1::jsonb -> 'signIn') - $2::text[])
+             AND NOT EXISTS (SELECT FROM ${schema}.tokens t WHERE t.name = s.name))
+       INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
        ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
-      [JSON.stringify(settings)],
+      [JSON.stringify(settings), noMatterOfRoles],
     );
     await query(
       `INSERT INTO ${schema}.budgets (service, per_second, burst)
