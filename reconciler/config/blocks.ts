@@ -59,7 +59,7 @@ export function expandBlocks(
 ): ExpandedBlocks {
   const inRoom = use === undefined ? {} : { use };
   const blocks = new Map<string, Block>();
-  const makers: ((scope: InterpolationScope) => Instance[])[] = [];
+  const makings: Making[] = [];
   let count = 0;
   const disabled = new Set<string>();
   const sources = new Set([...entries.map(({ source }) => source), ...layersOf(defaults).map(({ source }) => source)]);
@@ -78,15 +78,7 @@ export function expandBlocks(
       }
       blocks.set(key, block);
       count++;
-      makers.push((whole) => [
-        interpolates || isSwitched
-          ? makeInstance(block, within, undefined, merged, whole, problems)
-          : {
-              block,
-              address: formatAddress({ within, kind, key }),
-              values: defaults.below === undefined ? merged : mergeUnder(merged, inherited(block, whole)),
-            },
-      ]);
+      makings.push({ block, values: merged, isPlain: !interpolates && !isSwitched });
       continue;
     }
     const switchedEach = isSwitched && /\$\{[^}]*\beach\b/.test(String(own["enabled"]));
@@ -95,19 +87,50 @@ export function expandBlocks(
       continue;
     }
     const { for_each: written, ...rest } = merged;
-    const path = [sectionOf[kind], key, "for_each"];
-    const place = (inner: Path) => placeOf(entry.source, [...path, ...inner], "value");
-    const all = expandForEach(written, place, scope, mostInstancesOfAll - count, problems);
-    const items = switchedEach
-      ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, enabled, { ...scope, each }, problems))
-      : all;
+    const all = expandForEach(written, placesOfForEach(kind, entry), scope, mostInstancesOfAll - count, problems);
+    const items = switchedEach ? enabledOf(all, { kind, key, entry, defaults }, enabled, scope, problems) : all;
     const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key), ...inRoom };
     blocks.set(key, block);
     count += items.length;
-    makers.push((whole) => items.map((each) => makeInstance(block, within, each, rest, whole, problems)));
+    makings.push({ block, values: rest, items });
   }
-  return { blocks, instances: (whole) => makers.flatMap((make) => make(whole)), disabled };
+  const instances = (whole: InterpolationScope): Instance[] =>
+    makings.flatMap(({ block, values, items, isPlain }) => {
+      if (isPlain === true) return plainInstance(block, within, values, whole);
+      const all: readonly (Each | undefined)[] = items ?? [undefined];
+      return all.map((each) => makeInstance(block, within, each, values, whole, problems));
+    });
+  return { blocks, instances, disabled };
 }
+
+/** What the instances of a block are made of, once all addresses are known. Large files have many blocks. */
+interface Making {
+  readonly block: Block;
+  readonly values: YamlMap;
+  /** Of `for_each`. */
+  readonly items?: readonly Each[];
+  /** Nothing in it is interpolated. */
+  readonly isPlain?: boolean;
+}
+
+const plainInstance = (block: Block, within: string, values: YamlMap, whole: InterpolationScope): Instance => ({
+  block,
+  address: formatAddress({ within, kind: block.kind, key: block.key }),
+  values: block.defaults.below === undefined ? values : mergeUnder(values, inherited(block, whole)),
+});
+
+const placesOfForEach =
+  (kind: Kind, { source, key }: MergedEntry) =>
+  (inner: Path): Place =>
+    placeOf(source, [sectionOf[kind], key, "for_each", ...inner], "value");
+
+const enabledOf = (
+  all: Each[],
+  block: Block,
+  enabled: unknown,
+  scope: InterpolationScope,
+  problems: Problems,
+): Each[] => all.filter((each) => isEnabled(block, enabled, { ...scope, each }, problems));
 
 function withoutSwitch(values: YamlMap): { readonly enabled?: unknown; readonly merged: YamlMap } {
   if (!Object.hasOwn(values, "enabled")) return { merged: values };
@@ -190,6 +213,7 @@ const mayInterpolate = (text: string): boolean => text.includes("${") || text.in
 
 /** Maps are merged, everything else is replaced. */
 export function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {
+  if (Object.keys(defaults).length === 0) return own;
   const merged: YamlMap = { ...defaults };
   for (const key of Object.keys(own)) {
     const below = Object.hasOwn(defaults, key) ? defaults[key] : undefined;

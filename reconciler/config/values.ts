@@ -2,7 +2,7 @@
  * A desired state that is at hand as values, read as a file is. Each value stands on a line of its own of a text that is
  * made for the purpose, so that the line of a problem leads back to the path of the value.
  */
-import { newList, newMap, type Path, pushItem, setEntry, type YamlFile } from "./yaml-file";
+import { listOf, newMap, type Path, setEntry, type YamlFile } from "./yaml-file";
 
 export interface ValueSource extends YamlFile {
   /** The path of the value on each line, counted from 1. */
@@ -26,13 +26,15 @@ export function sourceOfValues(file: string, values: object): ValueSource {
     if (typeof value === "string") return value.replaceAll("${", () => "$${");
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
-      const list = newList(offset);
+      const items: unknown[] = [];
+      const places: number[] = [];
       for (const [index, item] of value.entries()) {
         const at = [...path, index];
         const itemOffset = place(at);
-        pushItem(list, convert(item, at, itemOffset), itemOffset);
+        items.push(convert(item, at, itemOffset));
+        places.push(itemOffset);
       }
-      return list;
+      return listOf(offset, items, places);
     }
     const map = newMap(offset);
     for (const [key, item] of Object.entries(value)) {

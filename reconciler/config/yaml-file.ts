@@ -43,13 +43,18 @@ export type Path = readonly (string | number)[];
 const markKey = Symbol("marks");
 /** A map of a file, or one made of such; only the reader's own know where they stand. */
 export type YamlMap = { [key: string]: unknown; [markKey]?: Marks };
-type YamlList = unknown[] & { [markKey]?: Marks };
+type YamlList = unknown[] & { [markKey]?: ListMarks };
 
 interface Marks {
   /** Where the map or list itself begins. */
   readonly own: number;
   readonly keys: { [step: string | number]: number };
   readonly values: { [step: string | number]: number };
+}
+
+interface ListMarks {
+  readonly own: number;
+  readonly items: readonly number[];
 }
 
 /**
@@ -60,9 +65,10 @@ export function newMap(offset: number): YamlMap {
   return { [markKey]: { own: offset, keys: {}, values: {} } };
 }
 
-export function newList(offset: number): unknown[] {
-  const list: YamlList = [];
-  list[markKey] = { own: offset, keys: {}, values: {} };
+/** A file's list, of items and where they stand. Large files hold many short ones: copies have no room to grow. */
+export function listOf(offset: number, items: readonly unknown[], places: readonly number[]): unknown[] {
+  const list: YamlList = items.slice();
+  list[markKey] = { own: offset, items: places.slice() };
   return list;
 }
 
@@ -84,11 +90,6 @@ export function moveEntries(from: YamlMap, to: YamlMap): boolean {
   return true;
 }
 
-export function pushItem(list: YamlList, value: unknown, offset: number): void {
-  marksOf(list).values[list.length] = offset;
-  list.push(value);
-}
-
 const marksOf = (value: { readonly [markKey]?: Marks }): Marks => {
   const at = value[markKey];
   invariant(at !== undefined, "a map of a file does not know where it stands");
@@ -96,7 +97,9 @@ const marksOf = (value: { readonly [markKey]?: Marks }): Marks => {
 };
 
 /** A map or a list. */
-const hasSteps = (value: unknown): value is { readonly [step: string | number]: unknown; readonly [markKey]?: Marks } =>
+const hasSteps = (
+  value: unknown,
+): value is { readonly [step: string | number]: unknown; readonly [markKey]?: Marks | ListMarks } =>
   typeof value === "object" && value !== null;
 
 export const isMap = (value: unknown): value is YamlMap =>
@@ -129,9 +132,12 @@ export function offsetOfPath(
     const wantsKey = on === "key" && index === path.length - 1;
     // For a path that does not exist, the last key of it that does: `db:` and not the first line below it.
     const isLast = index === path.length - 1 || !Object.hasOwn(Object(value[step]), path[index + 1] ?? "");
-    const keyed = at?.keys[step];
-    offset =
-      ((wantsKey || (isLast && index < path.length - 1)) && keyed !== undefined ? keyed : at?.values[step]) ?? offset;
+    if (at !== undefined && "items" in at) offset = at.items[Number(step)] ?? offset;
+    else {
+      const keyed = at?.keys[step];
+      offset =
+        ((wantsKey || (isLast && index < path.length - 1)) && keyed !== undefined ? keyed : at?.values[step]) ?? offset;
+    }
     value = value[step];
   }
   return { offset, found: true };

@@ -12,12 +12,11 @@ import { findTooDeep } from "./yaml-depth";
 import {
   isMap,
   keyOffset,
-  newList,
+  listOf,
   newMap,
   type OddNumber,
   ownOffset,
   positionOf,
-  pushItem,
   setEntry,
   type YamlFile,
   type YamlMap,
@@ -247,9 +246,12 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
     fillMap(map, node, base, reading);
     value = map;
   } else if (isSeq(node)) {
-    const list = newList(base + offsetOfNode(node));
-    for (const item of node.items) pushItem(list, valueOfNode(item, base, reading), base + offsetOfNode(item));
-    value = list;
+    const items = node.items.map((item) => valueOfNode(item, base, reading));
+    value = listOf(
+      base + offsetOfNode(node),
+      items,
+      node.items.map((item) => base + offsetOfNode(item)),
+    );
   }
   const { anchor } = fieldsIn(node);
   if (typeof anchor === "string") reading.anchors.set(anchor, { value, size: reading.size - before + 1 });

@@ -7,7 +7,7 @@
  * fractions, a key given twice, a line that fits no pattern) gives `undefined` for the whole text, and the library
  * reads it instead. Where there is an answer, it is the library's to the letter (test/properties/yaml-plain.test.ts).
  */
-import { newList, newMap, pushItem, setEntry, type YamlMap } from "./yaml-file";
+import { listOf, newMap, setEntry, type YamlMap } from "./yaml-file";
 
 /**
  * The position of the reader. Between values it is at the first character of the next line that is neither empty nor a
@@ -113,7 +113,9 @@ function readPlainMap(reader: PlainReader, depth: number): YamlMap | typeof unus
 function readPlainList(reader: PlainReader, depth: number): unknown[] | typeof unusual {
   const { base, column } = reader;
   if (depth > deepestPlain) return unusual;
-  const list = newList(base + reader.at);
+  const offset = base + reader.at;
+  const items: unknown[] = [];
+  const places: number[] = [];
   do {
     const dashAt = reader.at;
     reader.at++;
@@ -126,9 +128,10 @@ function readPlainList(reader: PlainReader, depth: number): unknown[] | typeof u
       value = readPlainMap(reader, depth + 1);
     } else value = readRestOfLine(reader, depth);
     if (value === unusual) return unusual;
-    pushItem(list, value, base + itemAt);
+    items.push(value);
+    places.push(base + itemAt);
   } while (reader.column === column && startsItem(reader));
-  return list;
+  return listOf(offset, items, places);
 }
 
 const startsItem = ({ text, at }: PlainReader): boolean =>
@@ -201,7 +204,9 @@ function readFlowMap(reader: PlainReader, depth: number): unknown {
 function readFlowList(reader: PlainReader, depth: number): unknown {
   const { text, base } = reader;
   if (depth > deepestPlain) return unusual;
-  const list = newList(base + reader.at);
+  const offset = base + reader.at;
+  const items: unknown[] = [];
+  const places: number[] = [];
   for (;;) {
     reader.at++;
     skipSpaces(reader);
@@ -209,13 +214,14 @@ function readFlowList(reader: PlainReader, depth: number): unknown {
     const itemAt = reader.at;
     const value = readPlainValue(reader, depth, flowWord);
     if (value === unusual) return unusual;
-    pushItem(list, value, base + itemAt);
+    items.push(value);
+    places.push(base + itemAt);
     skipSpaces(reader);
     if (text[reader.at] === "]") break;
     if (text[reader.at] !== ",") return unusual;
   }
   reader.at++;
-  return list;
+  return listOf(offset, items, places);
 }
 
 function trimSpaces(text: string): string {
