@@ -163,6 +163,10 @@ function routeLines(
   remark: string,
   hasCommonWay: boolean,
 ): string[] {
+  if (route?.alternatives !== undefined) {
+    const { alternatives, ...last } = route;
+    return [`  ${operation}:${remark}`, ...[...alternatives, last].map((one) => `    - ${flow(one)}`)];
+  }
   const shownRoute =
     route === null
       ? null

@@ -182,7 +182,12 @@ const lines: Readonly<Record<string, object>> = {
     wait: { id: [{ value: "/data", cut: "UPID:{value}" }], path: "/api/v1/tasks/UPID:{id}/status", done: ["stopped"] },
   },
   "a state in three fields, a name called description, rules by lists of what they say": {
-    operations: { "group.rule.delete": { path: "/api/v1/firewalls/{id}/rules" } },
+    operations: {
+      "group.rule.delete": {
+        path: "/api/v1/firewalls/{id}/rules",
+        alternatives: [{ when: { direction: "egress" }, body: { outbound_rules: [expect.anything()] } }],
+      },
+    },
     records: {
       vm: { status: [{ join: ["/power_status", "/server_status"] }] },
       group: { name: ["/description"], description: ["/note"] },

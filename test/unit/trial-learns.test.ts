@@ -15,6 +15,7 @@ import { compilePointers, findArray, numberInUnit } from "../../reconciler/diale
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { judgeFirst } from "../../reconciler/engine/doctor/enter";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
+import { inMirroredWords } from "../../reconciler/engine/doctor/trial-groups";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
 import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
 import { versioned } from "../../reconciler/engine/doctor/trial-send";
@@ -355,6 +356,23 @@ test("a VM that shows a state at rest while it is locked is told by the lock bes
     place: { join: ["/status", "/lock"] },
     words: ["running", "stopped", "held", "running/migrate"],
   });
+});
+
+test("an egress rule is deleted in mirrored words, where the request has such", () => {
+  const body = { inbound_rules: [{ sources: ["{field:/remote_ip_prefix}"] }] };
+  expect(inMirroredWords({ method: "POST", path: "/x", query: { command: "revokeIngress" }, body })).toEqual({
+    method: "POST",
+    path: "/x",
+    query: { command: "revokeEgress" },
+    body: { outbound_rules: [{ destinations: ["{field:/remote_ip_prefix}"] }] },
+  });
+  expect(inMirroredWords({ method: "DELETE", path: "/rules/{rule_id}" })).toBeUndefined();
+});
+
+test("a next page that is named relative to the list is followed as a link", () => {
+  const page = { body: { items: [{}], next: "servers?page=2" }, at: "/items", headers: {}, items: [{}] };
+  const ways = waysOn({ ...page, id: undefined, origin: "https://c.example" });
+  expect(ways?.[0]).toEqual({ next: ["/next"], as: "link" });
 });
 
 test("three places tell apart what two do not", () => {

@@ -67,6 +67,8 @@ function waysAlong({ at }: Sign, page: FirstPage): readonly Way[] {
     return isOwn ? [{ next }] : [{ next, links: "rewritten" }];
   }
   if (value.startsWith("?")) return [{ next }];
+  // servers?page=2 leads on from where the list is.
+  if (/^[\w./-]+\?\w+=/.test(value) && !value.startsWith("/")) return [{ next, as: "link" }, ...asToken];
   if (value.startsWith("/")) return [{ next }, ...asToken.map((way): Way => ({ ...way, as: "token" }))];
   return asToken;
 }

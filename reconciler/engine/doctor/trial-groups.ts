@@ -1,5 +1,6 @@
 /** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
 import { operations } from "../../core/model/operation";
+import type { Route } from "../../dialect/dialect";
 import { pathWithId } from "./enter";
 import type { DoctorRequest } from "./look";
 import { isRefusedAs, partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
@@ -71,9 +72,42 @@ async function deleteEgress(trial: Trial, group: string): Promise<void> {
   if (made.status !== "accepted" || own === undefined) return;
   const outcome = await persist(trial, () => trial.client.deleteRule(group, own.id));
   if (outcome.status === "accepted" && (await isRuleGone(trial, group, own.id))) return;
+  const route = trial.report.dialect.operations["group.rule.delete"];
+  const mirrored = route === null ? undefined : inMirroredWords(route);
+  if (route !== null && mirrored !== undefined) {
+    const again = await trial.clientWith("group.rule.delete", mirrored).deleteRule(group, own.id);
+    if (again.status === "accepted" && (await isRuleGone(trial, group, own.id))) {
+      const both: Route = { ...route, alternatives: [{ ...mirrored, when: { direction: "egress" } }] };
+      trial.routes["group.rule.delete"] = both;
+      trial.learn({ operations: { ...trial.report.dialect.operations, "group.rule.delete": both } });
+      trial.say("An egress rule is deleted in the mirrored words.");
+      return;
+    }
+  }
   trial.open.push(
     `operations.group.rule.delete: the request that deletes ingress rules does not delete an egress rule (${wordsOf(outcome)}); give operations: group.rule.delete: [{ method: …, path: …, when: { direction: egress } }, …]`,
   );
+}
+
+const mirrors: readonly (readonly [ingress: string, egress: string])[] = [
+  ["ingress", "egress"],
+  ["inbound", "outbound"],
+  ["incoming", "outgoing"],
+  ["source", "destination"],
+  ["src", "dst"],
+];
+
+/** The request that deletes an ingress rule with the words for an egress one; `undefined`: it has no such words. */
+export function inMirroredWords(route: Route): Route | undefined {
+  const said = JSON.stringify(route);
+  const words = new RegExp(mirrors.map(([word]) => word).join("|"), "gi");
+  const mirrored = said.replaceAll(words, (word) => {
+    const other = mirrors.find(([one]) => one === word.toLowerCase())?.[1] ?? word;
+    if (word === word.toUpperCase()) return other.toUpperCase();
+    return /^[A-Z]/.test(word) ? other.charAt(0).toUpperCase() + other.slice(1) : other;
+  });
+  // Only words change, so it is a route still.
+  return mirrored === said ? undefined : JSON.parse(mirrored);
 }
 
 /** Sends a range of ports in the usual forms, until one is shown as it was meant. */

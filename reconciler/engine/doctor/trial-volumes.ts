@@ -1,6 +1,5 @@
 /** The life of the trial's volume: attached, taken off again, grown. */
 import { operations } from "../../core/model/operation";
-import { samePlace } from "../../dialect/learn/values";
 import { pathWithId } from "./enter";
 import { refusedAs, type TrialAct, trialAct } from "./trial-act";
 import { isReady, lookAt, settle, type TrialLook } from "./trial-rest";
@@ -63,8 +62,11 @@ function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly s
   if (records.includes(undefined)) return [];
   const { status, attached_to, name } = trial.report.dialect.records.volume;
   const told = placeThatDiffers(records, status);
-  const isOther = [...attached_to, ...name].some((place) => told?.place !== undefined && samePlace(place, told.place));
-  if (told?.place === undefined || isOther) return [];
+  const isOther = [...attached_to, ...name].some((place) =>
+    [place, typeof place === "string" ? place : place.value].includes(told?.place),
+  );
+  // A number is no word for a state here: it may be the VM's, and 0 while there is none.
+  if (told?.place === undefined || isOther || !told.words.every((word) => /^\p{L}[\p{L}_ -]*$/u.test(word))) return [];
   trial.lookForAt("volume", "status", told.place);
   return told.words;
 }
