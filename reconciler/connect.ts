@@ -11,7 +11,7 @@ import type { Dialect } from "./dialect/dialect";
 import { readInlineDialect } from "./dialect/read-dialect";
 import { createPoller } from "./engine/poller";
 import { embeddedTimeScale, noSamples } from "./engine/ports";
-import type { HandlerService } from "./one/handler";
+import { HandlerFailure, type HandlerService } from "./one/handler";
 import type { ProgramNotes } from "./one/program-notes";
 import { shareLooks } from "./one/shared-looks";
 import {
@@ -95,7 +95,7 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
   return {
     opened: openOnce,
     async service(resources = []) {
-      const service = await openOnce();
+      const service = await openOnce().catch(refuseInProgram);
       const ports = portsOf(service, folder, resources);
       const shared = opened?.service === service ? opened.shared : shareConnection(service);
       return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
@@ -105,6 +105,11 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
       await opened?.service.client.close();
     },
   };
+}
+
+/** What stands in the way of a program's resource is told in the words of a program. */
+function refuseInProgram(error: unknown): never {
+  throw error instanceof Refused ? new HandlerFailure(error.diagnostics) : error;
 }
 
 export const baseUrlOf = ({ baseUrl }: Settings): string | undefined => baseUrl ?? setting("RECONCILE_BASE_URL");

@@ -1,5 +1,5 @@
 /** What the Pulumi provider uses beside the public API: handlers by a name that a state holds, and their notes. */
 export { type Connection, openConnection } from "./connect";
-export type { Handler, HandlerContext, Property, Props } from "./one/handler";
+export { fixInProgram, type Handler, type HandlerContext, type Property, type Props } from "./one/handler";
 export { type Lookup, lookups } from "./one/lookups";
 export { findForEngine, findHandler, handlers } from "./one/table";

@@ -93,7 +93,9 @@ function essenceOf(plan: Plan) {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
   const { attached, outputs, cost } = plan;
   return {
-    ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
+    ...{ lineage, serial, options, changes, steps, bookkeeping, consents, estimate, unchanged },
+    // The text of a fix is made of its parts.
+    diagnostics: diagnostics.map(({ fixParts: _parts, ...diagnostic }) => diagnostic),
     attached,
     outputs,
     cost,

@@ -1,6 +1,7 @@
 /** Files of desired state as the parts of a component, for a program and for the plugin alike. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { fixInProgram } from "../../reconciler/for-provider";
 import { type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../../reconciler/index";
 import type { Parts } from "./parts";
 
@@ -27,8 +28,8 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       : { external: { reads: settings.reads ?? {}, lookups: settings.lookups ?? {} } }),
   });
   const told = diagnostics.map(
-    ({ severity, summary, detail, fix, source }) =>
-      `${severity}: ${source === undefined ? "" : `${source.file}:${source.line}: `}${[summary, detail, fix].filter((text) => text !== undefined).join(" — ")}`,
+    ({ severity, summary, detail, source, ...advice }) =>
+      `${severity}: ${source === undefined ? "" : `${source.file}:${source.line}: `}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`,
   );
   if (desired === undefined) throw new Error(told.join("\n"));
   return { parts: partsOf(desired), outputs: outputPartsOf(desired), warnings: told };

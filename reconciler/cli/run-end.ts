@@ -5,6 +5,7 @@
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { told } from "../core/model/fix";
 import { unseenDiagnostic } from "../core/plan/unseen";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
@@ -57,7 +58,7 @@ function stepDiagnostic({ step, result }: StepReport): Diagnostic[] {
       summary: `${step.title}: ${result.message ?? result.end}`,
       address: step.address,
       detail: "output" in result ? result.output?.join("\n") : undefined,
-      fix: "fix" in result ? result.fix : undefined,
+      ...told("fix" in result ? result.fix : undefined),
     },
   ];
 }

@@ -2,7 +2,9 @@
  * Reads a file that is meant to be of this program, and shows nothing of one that is not: a file may name any other
  * file of the machine as its component or its variables, and the message goes to whoever proposed it.
  */
+
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import type { Advice } from "../core/model/fix";
 import { nearestName } from "../core/text/nearest";
 import type { ConfigCode, Problem, Problems } from "./problems";
 import { listed } from "./problems";
@@ -16,7 +18,7 @@ export interface ExpectedFile<C extends DiagnosticCode = ConfigCode> {
   /** One of these, or a misspelling of one, stands at its top. */
   readonly keys: readonly string[];
   readonly detail?: string;
-  readonly fix?: string;
+  readonly fix?: Advice;
 }
 
 export function readOwnYaml(source: ConfigSource, problems: Problems, expected: ExpectedFile): YamlFile {

@@ -5,6 +5,7 @@
 
 import type { Diagnostic, Severity } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { type Advice, told } from "../core/model/fix";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml-file";
@@ -16,7 +17,7 @@ export interface Problem {
   readonly severity?: Severity;
   readonly summary: string;
   readonly detail?: string | undefined;
-  readonly fix?: string | undefined;
+  readonly fix?: Advice | undefined;
   readonly address?: string | undefined;
   readonly at?: Place | undefined;
   /** The detail says where the values of its references were written. */
@@ -134,7 +135,7 @@ export function problemAsDiagnostic({
     code,
     summary: printable(summary),
     detail: detail === undefined ? undefined : printable(detail),
-    fix: fix === undefined ? undefined : printable(fix),
+    ...told(typeof fix === "string" ? printable(fix) : fix),
     address: address === undefined ? undefined : printable(address),
     source: at === undefined ? undefined : positionOf(at),
     excerpt,

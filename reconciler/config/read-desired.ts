@@ -10,6 +10,7 @@ import { compareAddresses } from "../core/model/address";
 import { asClosed, type Closed, type Desired, type DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
+import { toSay } from "../core/model/fix";
 import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
@@ -114,7 +115,12 @@ const expectedDesired = (): ExpectedFile => ({
   what: "desired state",
   code: "config/wrong-type",
   keys: topKeys(problemsOf),
-  fix: "name a file that begins with version: 1; reconcile init writes one",
+  fix: [
+    toSay(
+      ["name a file that begins with version: 1; ", ["init"], " writes one"],
+      "name a file that begins with version: 1",
+    ),
+  ],
 });
 
 /** With `external: "later"` the values of reads and lookups are still missing; otherwise nothing is. */

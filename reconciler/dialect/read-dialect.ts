@@ -11,6 +11,7 @@ import { schemaProblems } from "../config/schema-problems";
 import { offsetOfPath, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
+import { toSay } from "../core/model/fix";
 import { kindRows, kinds } from "../core/model/kinds";
 import { type AssumedOperation, assumedOperations, documentedOperations, idsInPath } from "../core/model/operation";
 import { isOneOf } from "../core/text/objects";
@@ -34,7 +35,7 @@ export function readDialectText(text: string, file: string): ReadDialect {
     what: "dialect",
     code: "dialect/wrong-type",
     keys: topKeys(problemsOf),
-    fix: "name a dialect; reconcile doctor --out FILE writes one",
+    fix: [toSay(["name a dialect; ", ["doctor", "--out", "FILE"], " writes one"], "name a dialect")],
   } as const;
   const read = readIfOurs({ file, text }, problems, expected, (problem) =>
     problems.diagnostics.push(problemAsDiagnostic(problem)),

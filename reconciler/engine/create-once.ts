@@ -17,7 +17,7 @@ import { cutNames, mayBeCut } from "../core/canonical/names";
 import { describeStrangers, type Judged, judgeMade, type Made, saysCut } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
-import { fixText, toAsk, toRun } from "../core/model/fix";
+import { type Advice, adviceText, fixText, toAsk, toRun, toSay } from "../core/model/fix";
 import { identity } from "../core/model/identity";
 import { type LiveOf, sight } from "../core/model/live";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
@@ -247,7 +247,7 @@ async function settleRefused(outcome: Failure, { address, name }: Intent, run: R
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
   return isNameConflict(outcome) && failed.fix === undefined
-    ? { ...failed, fix: fixText(toRun(["import", address, "ID"], `where ${name} is yours`), toAsk("another name")) }
+    ? { ...failed, fix: [toRun(["import", address, "ID"], `where ${name} is yours`), toAsk("another name")] }
     : failed;
 }
 
@@ -264,7 +264,7 @@ async function keepOrShowId<K extends Kind>(
     throw new NotRecorded(
       asError(error),
       `${what} ${name} was created as ${live.id}, and that could not be recorded: ${errorMessage(error)}`,
-      fixText(toRun(["import", address, live.id])),
+      [toRun(["import", address, live.id])],
     );
   }
 }
@@ -275,7 +275,7 @@ export class NotRecorded extends Error {
   constructor(
     override readonly cause: Error & { readonly code?: unknown },
     message: string,
-    readonly fix: string,
+    readonly fix: Advice,
   ) {
     super(message);
   }
@@ -299,7 +299,12 @@ async function outcomeUnknown(
     fix:
       hint === undefined
         ? outcomeUnknownFix(address)
-        : `${outcomeUnknownFix(address)}; and before anything else is created, ${lineIn(hint)}`,
+        : [
+            toSay(
+              [`${fixText(...outcomeUnknownFix(address))}; and before anything else is created, ${lineIn(hint)}`],
+              `before anything else is created, ${lineIn(hint)}`,
+            ),
+          ],
   };
 }
 
@@ -314,7 +319,7 @@ async function endUnreadableList(what: string, intent: Intent, failure: Failure,
   return {
     end: "unknown",
     code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}, and the list to find it in cannot be read: ${message}${fix === undefined ? "" : ` (${fix})`}`,
+    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}, and the list to find it in cannot be read: ${message}${fix === undefined ? "" : ` (${adviceText(fix)})`}`,
     fix: outcomeUnknownFix(address),
   };
 }

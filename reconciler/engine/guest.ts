@@ -3,7 +3,7 @@
  * necessary is sent, and taken away when it ended with 0. One that fails, is cut off, or may not be run stays owed.
  */
 import type { Address } from "../core/model/address";
-import { fixText, toRun } from "../core/model/fix";
+import { toRun, toSay } from "../core/model/fix";
 import { type Debt, type DueReason, type Duty, debtOf } from "../core/model/guest";
 import { identity } from "../core/model/identity";
 import { ofKind } from "../core/model/kinds";
@@ -98,7 +98,7 @@ const leftOwed = (address: Address, duty: Duty, because: string): StepResult => 
   end: "waiting",
   code: "apply/owed",
   message: `${duty} of ${address} was not run and is still owed: ${because}`,
-  fix: fixText(toRun(["apply"])),
+  fix: [toRun(["apply"])],
 });
 
 /** What the command is told of why it runs, and of what. */
@@ -144,12 +144,13 @@ function addressOfVm(id: string, shown: LiveVm | undefined, run: Run): string | 
 
 function notPaid(address: Address, duty: Duty, result: CommandResult, argv: readonly string[]): StepResult {
   const { message, output } = toldBy(`${duty} of ${address} ended with ${result.exitCode} and is still owed`, result);
+  const byHand = `try it by hand: ${argv.map(shellWord).join(" ")}; the next run runs it first`;
   return {
     end: "failed",
     code: "apply/owed",
     message,
     ...onlyDefined({ output }),
-    fix: `try it by hand: ${argv.map(shellWord).join(" ")}; the next run runs it first; if you have done it by hand: reconcile state resolve ${address} --paid`,
+    fix: [toSay([byHand, "; if you have done it by hand: ", ["state resolve", address, "--paid"]], byHand)],
   };
 }
 

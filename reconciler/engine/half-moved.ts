@@ -2,6 +2,7 @@
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { told, toSay } from "../core/model/fix";
 import type { State, Transfer } from "../core/model/recorded";
 
 export class HalfMoved extends Error {
@@ -24,7 +25,7 @@ export class HalfMoved extends Error {
         code: "state/half-moved",
         summary,
         detail: "Both states may have these resources, so nothing is planned or sent until the move is finished.",
-        fix: "run reconcile apply for either project: it finishes the move first",
+        ...told([toSay(["run ", ["apply"], " for either project: it finishes the move first"], undefined)]),
       },
     ];
   }

@@ -3,6 +3,7 @@
  * before repeating, waits where the service works on, and writes down what became true. Which step comes when is the
  * scheduler's business.
  */
+import { toSay } from "../core/model/fix";
 import type { Kind } from "../core/model/kinds";
 import { stepChangesOf } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
@@ -43,7 +44,7 @@ const record: Performer<"record"> = async (_, action, run) => {
 const outside: Performer<"outside"> = async (_, action) => ({
   end: "waiting",
   message: `waits for ${action.waitsFor}`,
-  fix: action.command,
+  fix: action.command === undefined ? undefined : [toSay([action.command], 'adopt: "<its id>" says which one it is')],
 });
 
 const performFlush: Performer<"flush"> = async (step, action, run) => {

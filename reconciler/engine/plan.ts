@@ -4,6 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { told } from "../core/model/fix";
 import { kinds } from "../core/model/kinds";
 import { type Live, notSeen } from "../core/model/live";
 import type { RecordedVm, Scope, State } from "../core/model/recorded";
@@ -20,6 +21,7 @@ import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
 import { assertWhole } from "./half-moved";
 import { mayShowLater } from "./looked-for";
+import { cannotReach } from "./read-failed";
 import { type Refreshed, refresh } from "./refresh";
 import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "./scope";
 
@@ -99,7 +101,7 @@ function assertReached(
           ? `the service ${origin} lets nothing through: ${why}`
           : `the service ${origin} cannot be reached: ${why}`,
       detail: "Nothing of it could be looked at, so there is no plan.",
-      fix: first.fix ?? "check the base URL and the network with: reconcile doctor",
+      ...told(first.fixParts ?? first.fix ?? cannotReach),
     },
   ]);
 }

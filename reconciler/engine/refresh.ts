@@ -2,6 +2,7 @@
  * Looks at the service once: the fewest requests that show everything the records and the file speak of. One list of
  * VMs, one read a volume and a group where there is no list, the catalogue only when something has to be looked up in it.
  */
+
 import { type Address, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -19,6 +20,7 @@ import {
   weigh,
 } from "../core/model/evidence";
 import { isNeverSeen } from "../core/model/facts";
+import { told, toSay } from "../core/model/fix";
 import { allOfKind, type IdsOfKinds, type Kind, kindRows, kinds, ofKind, perKind } from "../core/model/kinds";
 import {
   type Catalogue,
@@ -286,7 +288,12 @@ function doubtContradictedAbsence(
       severity: "warning",
       code: "plan/not-listed-yet",
       summary: `${address}: VM ${id} counts as existing: ${reason}`,
-      fix: `plan again in a moment; if the VM is gone and the volume goes on saying so: reconcile state rm ${address}`,
+      ...told([
+        toSay(
+          ["plan again in a moment; if the VM is gone and the volume goes on saying so: ", ["state rm", address]],
+          "run it again in a moment; if the VM is gone and the volume goes on saying so: pulumi state delete with its URN",
+        ),
+      ]),
       address,
     });
   }

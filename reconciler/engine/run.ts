@@ -9,6 +9,7 @@ import type { Address } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Effect, Written } from "../core/model/effect";
+import type { Advice } from "../core/model/fix";
 import type { Debt } from "../core/model/guest";
 import { type Kind, ofKind } from "../core/model/kinds";
 import type { Live, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
@@ -42,7 +43,7 @@ export interface OpenStep {
   /** What a program printed, where the message is too short for it. */
   readonly output?: readonly string[];
   /** What to do about it. */
-  readonly fix?: string;
+  readonly fix?: Advice;
   readonly code?: DiagnosticCode;
 }
 

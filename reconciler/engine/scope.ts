@@ -7,6 +7,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
+import { type Advice, told, toSay } from "../core/model/fix";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { kinds } from "../core/model/kinds";
 import { type Live, sight } from "../core/model/live";
@@ -71,13 +72,41 @@ export function assertShown(state: State, live: Live, findings: readonly Diagnos
 }
 
 /** Nobody has a credential of it: its folder was deleted, or the command runs in another one. */
-const otherWorld = `its world, .reconcile/world, was deleted or is another one: put it back; or make everything anew there: reconcile apply ${acceptService} --recreate all`;
+const otherWorld: Advice = [
+  toSay(
+    [
+      "its world, .reconcile/world, was deleted or is another one: put it back; or make everything anew there: ",
+      ["apply", acceptService, "--recreate", "all"],
+    ],
+    "its world, .reconcile/world, was deleted or is another one: put it back",
+  ),
+];
 
-const rightWay: Record<ScopeDoubt["about"], string> = {
-  origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: reconcile apply ${acceptService}`,
-  project: `give the project's own file or state; if everything of this state is in that project now: reconcile apply ${acceptService}`,
-  environment: `choose the environment that this state is of (--env), or give the other one its own state (--state, or state: in the file); if this state is the other environment's from now on: reconcile apply ${acceptService}`,
-  credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: reconcile apply ${acceptService}, and --recreate ADDR for each resource to create again`,
+const accepted = "pulumi config set reconcile-cloud:acceptService true for one update";
+const orAccept = (words: string, then: string): Advice => [
+  toSay([`${words}; ${then}: `, ["apply", acceptService]], `${words}; ${then}: ${accepted}`),
+];
+
+const rightWay: Record<ScopeDoubt["about"], Advice> = {
+  origin: orAccept(
+    "give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url)",
+    "if the service has moved there",
+  ),
+  project: orAccept("give the project's own file or state", "if everything of this state is in that project now"),
+  environment: orAccept(
+    "choose the environment that this state is of (--env), or give the other one its own state (--state, or state: in the file)",
+    "if this state is the other environment's from now on",
+  ),
+  credential: [
+    toSay(
+      [
+        "use the credential of the project that this state is of; if it is the right one, and they are really gone: ",
+        ["apply", acceptService],
+        ", and --recreate ADDR for each resource to create again",
+      ],
+      `use the credential of the project that this state is of; if it is the right one, and they are really gone: ${accepted}`,
+    ),
+  ],
 };
 
 const mostNames = 10;
@@ -89,7 +118,7 @@ function scopeRefusal(doubt: ScopeDoubt, unseen: readonly string[], fix = rightW
     code: "consent/accept-service",
     summary: doubt.reason,
     detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${unseen.slice(0, mostNames).join(", ")}${more}.`}`,
-    fix,
+    ...told(fix),
   });
 }
 

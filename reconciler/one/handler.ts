@@ -3,13 +3,15 @@
  * the engine. A handler checks, compares, creates, reads, updates and deletes one resource of its kind, and knows
  * nothing of its caller. Every decision is made by the functions that `reconcile apply` uses.
  */
+
 import type { Diagnostic } from "../core/model/diagnostic";
+import { adviceInProgram } from "../core/model/fix";
 import type { Poller } from "../engine/poller";
 import type { Ports } from "../engine/ports";
 import { Refused } from "../refused";
 import type { ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
-import { inProgramWords, withoutCommands } from "./words";
+import { inProgramWords } from "./words";
 
 /** Properties as a program writes them: the service's field names in camelCase, JSON values only. */
 export type Props = Readonly<Record<string, unknown>>;
@@ -177,8 +179,12 @@ const fixes: Readonly<Record<string, string>> = {
   "apply/not-listed": "run the update again: it looks for it first",
 };
 
+/** A program's state knows no command, and has no addresses. */
+export const fixInProgram = ({ fix, fixParts }: Pick<Diagnostic, "fix" | "fixParts">): string | undefined =>
+  fixParts === undefined ? fix : adviceInProgram(fixParts);
+
 export function sentence(diagnostic: Diagnostic): string {
-  const fix = fixes[diagnostic.code] ?? (diagnostic.fix === undefined ? undefined : withoutCommands(diagnostic.fix));
+  const fix = fixes[diagnostic.code] ?? fixInProgram(diagnostic);
   return inProgramWords(
     [
       diagnostic.summary,

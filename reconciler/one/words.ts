@@ -35,21 +35,6 @@ const resourceAddress = new RegExp(
   "g",
 );
 
-const ownCommands: readonly (readonly [RegExp, string])[] = [
-  [/; or reconcile apply --replace \S+$/, ""],
-  [/(?:;|\.) (?:if|If|where) [^:;]*(?::|, say) reconcile state resolve .*$/, ""],
-  [/reconcile import volume\.NAME ID/, 'a Volume with adopt: "<its id>"'],
-  [
-    /reconcile orphans list names it, reconcile orphans delete ID ends it/,
-    'the update names it, for adopt: "<its id>"',
-  ],
-  [/reconcile orphans delete \S+/, "run the same update again"],
-];
-
-/** A program has no state that the commands of `reconcile` know. */
-export const withoutCommands = (fix: string): string =>
-  ownCommands.reduce((text, [command, instead]) => text.replace(command, instead), fix);
-
 export const inProgramWords = (text: string): string =>
   text
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))

@@ -4,6 +4,7 @@
  */
 
 import type { Diagnostic } from "../core/model/diagnostic";
+import { told } from "../core/model/fix";
 import type { Plan } from "../core/plan/plan";
 import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
@@ -165,7 +166,10 @@ function outcome({ plan, run, diagnostics }: HtmlReport): string {
   for (const { step, result } of run?.steps ?? [])
     if (result.end === "failed" || result.end === "unknown" || result.end === "waiting")
       cards.push(
-        card(result.end === "waiting" ? "change" : "danger", `${result.end}: ${step.address}`, step.title, result),
+        card(result.end === "waiting" ? "change" : "danger", `${result.end}: ${step.address}`, step.title, {
+          message: result.message,
+          ...told(result.fix),
+        }),
       );
   if (run?.broken !== undefined) cards.push(card("danger", "the state could not be written", run.broken.message, {}));
   for (const one of run === undefined ? (plan.owed ?? []) : (run.owed ?? []))

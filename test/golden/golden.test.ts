@@ -105,8 +105,10 @@ const fingerprint = (value: unknown): string =>
   createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
 
 /** What each step records, and a fingerprint of every part, so that no difference of a plan goes unseen. */
-function recordLines({ steps, changes, ...rest }: Omit<Plan, "lineage" | "serial">): string[] {
+function recordLines({ steps, changes, diagnostics, ...others }: Omit<Plan, "lineage" | "serial">): string[] {
   const lines: string[] = [];
+  // The text of a fix is made of its parts.
+  const rest = { ...others, diagnostics: diagnostics.map(({ fixParts: _, ...diagnostic }) => diagnostic) };
   for (const change of changes) lines.push(`change ${change.address} ${fingerprint(change)}`);
   for (const step of steps) {
     lines.push(`step ${step.id} ${fingerprint(step)}`);

@@ -11,9 +11,12 @@ const each: { readonly [Name in Command[0]]: readonly Extract<Command, readonly 
   "state resolve": (["--not-created", "--confirmed", "--reverted", "--attached", "--detached", "--paid"] as const).map(
     (answer) => ["state resolve", "vm.db", answer] as const,
   ),
+  "orphans list": [["orphans list"]],
   "orphans delete": [["orphans delete", "ID"]],
   owe: [["owe", "vm.db"]],
-  apply: [["apply"]],
+  init: [["init"]],
+  doctor: [["doctor"], ["doctor", "--out", "FILE"]],
+  apply: [["apply"], ["apply", "--recreate", "vm.db"], ["apply", "--replace", "vm.db"], ["apply", "--accept-service"]],
 };
 
 describe("a fix", () => {

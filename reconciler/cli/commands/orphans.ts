@@ -4,7 +4,7 @@
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { fixText, toRun } from "../../core/model/fix";
+import { adviceText, fixText, toRun } from "../../core/model/fix";
 import { allOfKind, kindRows, ofKind } from "../../core/model/kinds";
 import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
@@ -165,7 +165,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
         throw fail(
           result.code ?? "service/unknown",
           `${orphan.kind} ${orphan.name} (${orphan.id}): ${result.message}`,
-          result.fix,
+          result.fix === undefined ? undefined : adviceText(result.fix),
         );
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       output.print(`Deleted ${orphan.kind} ${orphan.name} (${orphan.id}).`);

@@ -3,6 +3,7 @@
 import { canonicalName, mayBeCut } from "../../core/canonical/names";
 import { nothingDesired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
+import { told } from "../../core/model/fix";
 import { ofKind } from "../../core/model/kinds";
 import { type Live, sight } from "../../core/model/live";
 import { type Intent, isAskedSnapshot, type RecordedVm } from "../../core/model/recorded";
@@ -223,7 +224,7 @@ function listRecordedVms(invocation: Invocation): Promise<number> {
     ]);
     if (listed !== undefined && listed.status !== "accepted") {
       const { code = "service/unavailable", message = "the VMs could not be listed", fix } = failedBy(listed);
-      throw fail(code, `the VMs could not be listed: ${message}`, fix);
+      throw fail(code, `the VMs could not be listed: ${message}`, told(fix).fix);
     }
     const rows = vmRows(state, listed?.value);
     for (const row of rows) output.event({ type: "vm", ...row });

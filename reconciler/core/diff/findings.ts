@@ -2,7 +2,7 @@
 
 import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
-import { fixText, toAsk, toRun, toWrite } from "../model/fix";
+import { type Fix, fixText, toAsk, told, toRun, toSay, toWrite } from "../model/fix";
 import { definitionOf, isKind, type Kind, type kindRows } from "../model/kinds";
 import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
@@ -30,28 +30,28 @@ export const nameTaken = (
   code: "plan/name-taken",
   summary: `a ${what} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
   detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
-  fix:
+  ...told(
     found.unsaid === true
       ? `it shows ${found.status ?? ""}; ${unsaidFix(pair.kind, found.status ?? "")}`
       : orphan !== undefined
         ? fixForOrphan(orphan, pair.address)
         : pair.recorded?.id === undefined && strangers.length === 0
           ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${definitionOf(pair.kind).takenByName === true ? ", or --adopt to take it over," : ","} or another name`
-          : fixText(
-              toAsk(`${fixText(toRun(["import", pair.address, found.id]))} to take it over`),
-              toAsk("another name"),
-            ),
+          : [takeOver(pair.address, found.id, "to take it over"), toAsk("another name")],
+  ),
   address: pair.address,
   source: pair.desired?.source,
 });
 
 /** What holds a name and was left behind by this state: it is deleted, or taken back. */
-export const fixForOrphan = ({ kind, id }: Orphan, address: Address): string =>
-  fixText(
-    ...(isKind(kind) && definitionOf(kind).orphansDeletable === true ? [toRun(["orphans delete", id])] : []),
-    toAsk(`${fixText(toRun(["import", address, id]))} to manage it again`),
-    toAsk("another name"),
-  );
+export const fixForOrphan = ({ kind, id }: Orphan, address: Address): readonly Fix[] => [
+  ...(isKind(kind) && definitionOf(kind).orphansDeletable === true ? [toRun(["orphans delete", id])] : []),
+  takeOver(address, id, "to manage it again"),
+  toAsk("another name"),
+];
+
+const takeOver = (address: Address, id: string, why: string): Fix =>
+  toSay([["import", address, id], ` ${why}`], `adopt: "${id}" ${why}`);
 
 export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";
@@ -70,11 +70,17 @@ export const severalNamed = (
   code: "plan/name-ambiguous",
   summary: `${candidates.length} ${what}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
   detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
-  fix: `say which one it is: ${fixText(
-    pair.recorded?.id === undefined
-      ? toWrite(`imports: [ { to: ${quoted(pair.address)}, id: "…" } ]`)
-      : toRun(["import", pair.address, "ID"]),
-  )}`,
+  ...told([
+    toSay(
+      [
+        "say which one it is: ",
+        pair.recorded?.id === undefined
+          ? `imports: [ { to: ${quoted(pair.address)}, id: "…" } ]`
+          : ["import", pair.address, "ID"],
+      ],
+      'adopt: "<id>" says which one it is',
+    ),
+  ]),
   address: pair.address,
   source: pair.desired?.source,
 });
@@ -84,10 +90,10 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   code: "plan/import-managed",
   summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
-  fix: fixText(
+  ...told([
     toWrite(`moved: [ { from: ${quoted(manager)}, to: ${quoted(pair.address)} } ]`),
     toAsk("remove the imports entry"),
-  ),
+  ]),
   address: pair.address,
   source: pair.import?.source,
 });
@@ -142,11 +148,10 @@ export function unsaidFix(kind: Kind, status: string): string {
 }
 
 /** The two commands with which a person settles a create of which nothing tells the outcome. */
-export const outcomeUnknownFix = (address: Address): string =>
-  fixText(
-    toRun(["import", address, "ID"], "it exists"),
-    toRun(["state resolve", address, "--not-created"], "it does not"),
-  );
+export const outcomeUnknownFix = (address: Address): readonly Fix[] => [
+  toRun(["import", address, "ID"], "it exists"),
+  toRun(["state resolve", address, "--not-created"], "it does not"),
+];
 
 /** A create of which nothing tells the outcome. `evidence`: what was seen instead. */
 export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence?: string): Diagnostic {
@@ -157,7 +162,7 @@ export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence
     code: "plan/outcome-unknown",
     summary: `outcome unknown: the create of ${what} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
     detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${what} named ${intent.name} in the service's console.`,
-    fix: outcomeUnknownFix(pair.address),
+    ...told(outcomeUnknownFix(pair.address)),
     address: pair.address,
     source: pair.desired?.source,
   };

@@ -15,7 +15,7 @@ import {
 } from "../model/address";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { fixText, toAsk, toRun } from "../model/fix";
+import { type Fix, toAsk, told, toRun } from "../model/fix";
 import { ofKind } from "../model/kinds";
 import { type Intent, movedIntent, orphanKey, orphanKinds, type RecordedResource, type State } from "../model/recorded";
 
@@ -101,7 +101,7 @@ function applyMoves(
         code: "plan/move-occupied",
         summary: `${from} cannot be moved to ${to}: the state already has a ${to}`,
         address: to,
-        fix: fixText(toRun(["state rm", to], "forgets it, leaves it alive"), toAsk("remove the moved entry")),
+        ...told([toRun(["state rm", to], "forgets it, leaves it alive"), toAsk("remove the moved entry")]),
       });
       continue;
     }
@@ -180,10 +180,10 @@ const isOrphanKey = (address: string): boolean =>
  * What ends the wait for a readable record. What the file declares would be made a second time if its record were
  * forgotten while it exists; what it does not declare cannot be imported.
  */
-export const fixForDamaged = (address: string, isDeclared: boolean): string =>
+export const fixForDamaged = (address: string, isDeclared: boolean): readonly Fix[] =>
   isDeclared
-    ? fixText(toRun(["import", address, "ID"], "it exists"), toRun(["state rm", address], "it does not"))
-    : fixText(toRun(["state rm", address], "to forget it"));
+    ? [toRun(["import", address, "ID"], "it exists"), toRun(["state rm", address], "it does not")]
+    : [toRun(["state rm", address], "to forget it")];
 
 function unreadableRecord(address: string, problem: string, isDeclared: boolean): Diagnostic {
   const isOrphan = isOrphanKey(address);
@@ -195,7 +195,7 @@ function unreadableRecord(address: string, problem: string, isDeclared: boolean)
     detail: isOrphan
       ? `${problem}. It may be alive in the service, and nothing manages it.`
       : `${problem}. Nothing is planned for ${address} until the record is replaced.`,
-    fix: fixForDamaged(address, isDeclared),
+    ...told(fixForDamaged(address, isDeclared)),
     address,
   };
 }

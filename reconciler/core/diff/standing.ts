@@ -10,7 +10,7 @@ import type { VolumeDifference } from "../../kinds/volume/diff";
 import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
-import { fixText, toRun } from "../model/fix";
+import { type Advice, fixText, toRun, toSay } from "../model/fix";
 import { definitionOf, kindRows, ofKind } from "../model/kinds";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
@@ -25,7 +25,7 @@ export type Standing =
   | {
       readonly is: "missing";
       readonly why: string;
-      readonly fix?: string;
+      readonly fix?: Advice;
       readonly quiet?: true;
       readonly leftOut?: true;
     };
@@ -157,7 +157,12 @@ function standingNotShown({ address, attribute }: Computed, live: LiveVm | undef
       other === undefined
         ? `the service's record of ${address} (${live.id}) shows no ${attribute}`
         : `the service's record of ${address} (${live.id}) shows ${JSON.stringify(other)} where its ${attribute} should be, which is no IP address`,
-    fix: `${where} in the dialect says where the record has it; reconcile doctor shows what the records look like`,
+    fix: [
+      toSay(
+        [`${where} in the dialect says where the record has it; `, ["doctor"], " shows what the records look like"],
+        `${where} in the dialect says where the record has it`,
+      ),
+    ],
   };
 }
 

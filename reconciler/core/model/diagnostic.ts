@@ -4,6 +4,7 @@
  */
 import { fieldsIn } from "../text/objects";
 import type { DiagnosticCode, PolicyCode } from "./diagnostic-code";
+import type { Fix } from "./fix";
 
 export type Severity = "error" | "warning" | "note";
 
@@ -24,6 +25,8 @@ export interface Diagnostic {
   readonly detail?: string;
   /** The exact flag, field or command that makes it work. */
   readonly fix?: string;
+  /** What the fix is made of where it names commands, for another door than the command line. */
+  readonly fixParts?: readonly Fix[];
   readonly address?: string;
   readonly source?: SourcePosition;
   /** The offending source line as written, for the excerpt. */

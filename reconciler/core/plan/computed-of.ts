@@ -4,6 +4,7 @@ import type { Standings } from "../diff/standing";
 import type { Address } from "../model/address";
 import { computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
+import { told } from "../model/fix";
 import { computedOf, type Step, type StepOperation } from "./step";
 
 /** The steps that run a program, in words. */
@@ -43,7 +44,7 @@ export const valuesMissing = (
           severity: "error",
           code: "plan/value-not-shown",
           summary: `\${${computedName(computed)}} in the ${what} of ${address} has no value: ${why}`,
-          fix: standing.is !== "missing" || standing.fix === undefined ? undefined : standing.fix,
+          ...told(standing.is === "missing" ? standing.fix : undefined),
           address,
         },
       ];

@@ -10,6 +10,7 @@ import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Gone, presumedGone } from "../model/evidence";
+import { told, toSay } from "../model/fix";
 import { addressesByIdentity } from "../model/identity";
 import { kinds, ofKind, perKind } from "../model/kinds";
 import { type Live, sight, withSightings } from "../model/live";
@@ -94,7 +95,12 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
         code: "plan/shown-again",
         summary: `${orphan.kind} ${orphan.id} (${orphan.name}) was missing since ${missingSince} and shows again`,
         detail: "Something else has its place by now, or its block is gone from the file, so it is an orphan.",
-        fix: `reconcile orphans list; to manage it again: reconcile import ADDR ${orphan.id}`,
+        ...told([
+          toSay(
+            [["orphans list"], "; to manage it again: ", ["import", "ADDR", orphan.id]],
+            `adopt: "${orphan.id}" manages it again`,
+          ),
+        ]),
       });
     }
   }

@@ -8,6 +8,7 @@ import { fixForOrphan } from "../diff/findings";
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import { told } from "../model/fix";
 import { identity } from "../model/identity";
 import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
 import { groupByName, type Sighting } from "../model/live";
@@ -55,7 +56,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
       summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it, ${address !== undefined ? `which is ${address}` : orphan === undefined ? "and no address manages that" : `which is an orphan of this state: ${orphan.reason}`}`,
       detail:
         "The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
-      fix: orphan === undefined ? fixForTakenName(address, targeted) : fixForOrphan(orphan, step.address),
+      ...told(orphan === undefined ? fixForTakenName(address, targeted) : fixForOrphan(orphan, step.address)),
       address: step.address,
       source: pair?.desired?.source,
     });

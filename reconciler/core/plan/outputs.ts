@@ -1,8 +1,10 @@
 /** What this plan makes of the outputs: which change and to what, as far as that is known before it is carried out. */
+
 import type { Standings } from "../diff/standing";
 import { computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
 import { recordedValue } from "../model/facts";
+import { told } from "../model/fix";
 import {
   computedInShaped,
   type DesiredOutput,
@@ -74,7 +76,7 @@ function planOutput(
         severity: "error",
         code: "plan/value-not-shown",
         summary: `\${${computedName(computed)}} in the output ${name} has no value: ${standing.why}`,
-        fix: standing.fix,
+        ...told(standing.fix),
         source: output.source,
       });
     return computed;

@@ -22,6 +22,7 @@ import { computedName } from "../model/computed";
 import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { computedOfResource, isNeverSeen } from "../model/facts";
+import { fixText } from "../model/fix";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
@@ -261,7 +262,7 @@ function waitForRecord({ address, desired }: Pair, draft: Draft): void {
     action: {
       operation: "outside",
       waitsFor: `a readable record of ${address}`,
-      command: fixForDamaged(address, desired !== undefined),
+      command: fixText(...fixForDamaged(address, desired !== undefined)),
     },
     title: `replace the damaged record of ${address}`,
   });

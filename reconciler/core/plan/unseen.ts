@@ -2,12 +2,14 @@
  * Accepted writes that no look has shown, told by every plan until they are settled. One that the service could have
  * shown is a warning, beside the change that is planned again; one that nobody can look at is a note.
  */
+
 import type { ResourceDifference } from "../diff/all";
 import { isNamedForGood, stillUnseen } from "../diff/effect";
 import { type Address, kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { EffectField, UnseenWrite, WhyUnseen } from "../model/effect";
+import { type Advice, told, toSay } from "../model/fix";
 import type { RecordedResource, State } from "../model/recorded";
 
 /** What a step was to bring about, and no look has shown. */
@@ -39,7 +41,7 @@ export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
   const summary = `${title}: ${unseenText(unseen)}`;
   return why.unseen === "nobody-can-look"
     ? { severity: "note", code: "plan/not-shown", summary, address, detail: unseenDetail(field) }
-    : { severity: "warning", code: "apply/not-seen", summary, address, fix: unseenFix(address, field) };
+    : { severity: "warning", code: "apply/not-seen", summary, address, ...told(unseenFix(address, field)) };
 }
 
 /** No record shows an act such as a reboot, whatever the dialect says. */
@@ -50,12 +52,26 @@ const unseenDetail = (field: EffectField): string =>
 export const unseenTexts = (unseen: readonly UnseenEffect[]): string =>
   unseen.map((one) => `${one.address}: ${unseenText(one)}`).join("; ");
 
-const unseenFix = (address: Address, field: EffectField): string =>
+const unseenFix = (address: Address, field: EffectField): Advice =>
   field === "existence"
-    ? `look for it in the service's console; if it is not there: reconcile apply --recreate ${address}`
+    ? [
+        toSay(
+          ["look for it in the service's console; if it is not there: ", ["apply", "--recreate", address]],
+          "look for it in the service's console; after pulumi refresh the update makes anew what is not there",
+        ),
+      ]
     : field === "name" && isNamedForGood(kindOf(address))
       ? "write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"
-      : "run reconcile apply again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console";
+      : [
+          toSay(
+            [
+              "run ",
+              ["apply"],
+              " again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console",
+            ],
+            "run the update again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console",
+          ),
+        ];
 
 const shownDetail =
   "The service's console tells. An operation or a pointer of the dialect with which it can be looked at ends this note.";
@@ -71,7 +87,7 @@ function unseenNote(address: Address, { field, said, since, looked }: UnseenWrit
     : {
         ...{ severity: "warning", code, address },
         summary: `the service accepted a write to ${address} in the run of ${since} and did not show it (${said}); looked for in ${looked}`,
-        fix: unseenFix(address, field),
+        ...told(unseenFix(address, field)),
       };
 }
 

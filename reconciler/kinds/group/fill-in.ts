@@ -6,11 +6,12 @@ import type { Standings } from "../../core/diff/standing";
 import { computedIn, computedName, fillText, type PlacedText, type Text } from "../../core/model/computed";
 import type { DesiredGroup, DesiredResource } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
+import { type Advice, told } from "../../core/model/fix";
 import type { Rule } from "../../core/model/rule";
 import { onlyDefined } from "../../core/text/objects";
 
 /** An address that is known: the one host that has it, and of its own family unless the file says another. */
-export type FilledRule = { readonly rule: Rule } | { readonly problem: string; readonly fix?: string };
+export type FilledRule = { readonly rule: Rule } | { readonly problem: string; readonly fix?: Advice };
 
 export function ruleWithAddress(rule: Rule, text: string, family: Rule["ethertype"] | undefined): FilledRule {
   const cidr = parseCidr(text);
@@ -47,7 +48,7 @@ export function fillGroup(
           severity: "error",
           code: "plan/value-not-shown",
           summary: `\${${computedName(computed)}} in ${where} of ${group.address} has no value: ${standing.why}`,
-          fix: standing.fix,
+          ...told(standing.fix),
           address: group.address,
           source: source ?? group.source,
         });
@@ -69,7 +70,7 @@ export function fillGroup(
       severity: "error",
       code: "plan/value-not-shown",
       summary: `\${${computedIn(template).map(computedName).join(", ")}} cannot be the remote_ip of a rule of ${group.address}: ${filled.problem}`,
-      fix: filled.fix,
+      ...told(filled.fix),
       address: group.address,
       source: template.source ?? group.source,
     });

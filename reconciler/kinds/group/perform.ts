@@ -8,6 +8,7 @@ import {
   ruleKey,
   sortRules,
 } from "../../core/canonical/rules";
+import { toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, isGone, type Outcome } from "../../core/model/outcome";
@@ -393,7 +394,12 @@ async function refusedAsNamed(
       end: "waiting",
       code: "apply/group-named",
       message: `${message}; it is left as an orphan`,
-      fix: `delete those rules in the service's console, then: reconcile orphans delete ${id}`,
+      fix: [
+        toSay(
+          ["delete those rules in the service's console, then: ", ["orphans delete", id]],
+          "delete those rules in the service's console, then run the same update again",
+        ),
+      ],
     };
   }
   const managed = namers.filter(({ address }) => address !== undefined).map(({ label }) => label);
@@ -403,7 +409,16 @@ async function refusedAsNamed(
     message,
     fix:
       managed.length === namers.length
-        ? `take the rule out of ${managed.join(", ")} first, while ${step.address} is still in the file: reconcile apply; then delete the group`
+        ? [
+            toSay(
+              [
+                `take the rule out of ${managed.join(", ")} first, while ${step.address} is still in the file: `,
+                ["apply"],
+                "; then delete the group",
+              ],
+              `take the rule out of ${managed.join(", ")} first, then delete the group`,
+            ),
+          ]
         : "delete those rules in the service's console, then run the same command again",
   };
 }

@@ -9,6 +9,7 @@ import type { DiffContext, Hanging } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { told, toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import { type LiveVm, sight } from "../../core/model/live";
 import { type Loss, rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
@@ -197,7 +198,12 @@ const kept = ({ address, desired }: Pair, name: string, why: string): Diagnostic
   code: "plan/data-volume-kept",
   summary: `the data volume of VM ${name} is not deleted with it: ${why}`,
   detail: "preserved_volumes: delete takes only the volume that was created with the VM, known by its id and size.",
-  fix: "delete it when the VM is gone: reconcile orphans list names it, reconcile orphans delete ID ends it",
+  ...told([
+    toSay(
+      ["delete it when the VM is gone: ", ["orphans list"], " names it, ", ["orphans delete", "ID"], " ends it"],
+      'delete it when the VM is gone: the update names it, for adopt: "<its id>"',
+    ),
+  ]),
   address,
   source: desired?.source,
 });

@@ -1,10 +1,12 @@
 /** What a plan has to say about a VM, and which of its names the service's catalogue does not have. */
+
 import { isUuid, resolveEntry } from "../../core/canonical/catalogue";
 import type { FieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { told, toSay } from "../../core/model/fix";
 import type { LiveVm } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
@@ -166,7 +168,15 @@ export const volumesUnseenNote = ({ address, desired }: Pair, { name, id, sizeGb
   severity: "warning",
   code: "plan/attachments-unseen",
   summary: `VM ${name} (${id}) is gone, and no record has shown which volume of ${sizeGb} GB it left behind`,
-  fix: "look in the service's console for a volume that hangs on no VM; to manage it: reconcile import volume.NAME ID",
+  ...told([
+    toSay(
+      [
+        "look in the service's console for a volume that hangs on no VM; to manage it: ",
+        ["import", "volume.NAME", "ID"],
+      ],
+      'look in the service\'s console for a volume that hangs on no VM; to manage it: a Volume with adopt: "<its id>"',
+    ),
+  ]),
   address,
   source: desired?.source,
 });
@@ -176,7 +186,7 @@ export const idWillBeUnknown = (pair: Pair): Diagnostic => ({
   code: "plan/id-unknown",
   summary: `the id of ${pair.address} cannot be learnt: this service has no list of VMs`,
   detail: "The VM will be created once, and the run will end waiting (exit code 4) until its id is given.",
-  fix: `after the run: reconcile import ${pair.address} ID`,
+  ...told([toSay(["after the run: ", ["import", pair.address, "ID"]], 'after the run: adopt: "<its id>"')]),
   address: pair.address,
   source: pair.desired?.source,
 });

@@ -19,7 +19,7 @@ import type { Address } from "../../core/model/address";
 import { shownText } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
-import { fixText, toRun } from "../../core/model/fix";
+import { told, toRun } from "../../core/model/fix";
 import {
   commandKeys,
   commandOf,
@@ -159,7 +159,7 @@ function notOwed({ address, duty, recorded, source }: DeclaredDuty, { makes }: O
       severity: "note",
       code: "plan/not-owed",
       summary: `${duty} of ${address} is new, and nothing is owed for what exists already`,
-      fix: fixText(toRun(["owe", address], "to run it with the next apply")),
+      ...told([toRun(["owe", address], "to run it with the next apply")]),
       address,
       source,
     },

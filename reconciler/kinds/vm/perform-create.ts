@@ -2,7 +2,7 @@
  * Creating a VM, whose answer carries no id: it is found by its name, among VMs that were not there before, and then
  * waited for until it is built. How it is made once and never twice is create-once.ts's.
  */
-import { fixText, toRun } from "../../core/model/fix";
+import { fixText, toRun, toSay } from "../../core/model/fix";
 import type { LiveVm } from "../../core/model/live";
 import { accepted } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
@@ -61,7 +61,15 @@ async function settleNew(
   const { vm: settled, ...result } = await waitForVm(step, run, vm.id, { for: "built" }, sentAt);
   if (result.end !== "done")
     return result.code === "apply/vm-failed" && settled?.unsaid !== true
-      ? { ...result, fix: `the next run offers to replace it; or reconcile apply --replace ${address}` }
+      ? {
+          ...result,
+          fix: [
+            toSay(
+              ["the next run offers to replace it; or ", ["apply", "--replace", address]],
+              "the next run offers to replace it",
+            ),
+          ],
+        }
       : result;
   return built(settled);
 }

@@ -4,7 +4,7 @@
  */
 
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../../core/model/disks";
-import { fixText, toRun } from "../../core/model/fix";
+import { toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import type { LiveVm } from "../../core/model/live";
 import { isGone, type Outcome } from "../../core/model/outcome";
@@ -191,7 +191,7 @@ async function deleteOwnVolume(
   run: Run,
 ): Promise<StepResult> {
   const { client } = run.ports;
-  const fix = fixText(toRun(["orphans delete", orphan.id]));
+  const fix = [toRun(["orphans delete", orphan.id])];
   const isNotDeleted = (said: OpenStep): StepResult => ({
     ...said,
     message: `the VM is deleted, but its volume ${orphan.id} is not: ${said.message}`,

@@ -1,6 +1,8 @@
 /** A resize: sent, waited for, checked, and confirmed, or left to whoever decides it outside. */
+
 import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalogue";
 import type { HealthCheck } from "../../core/model/desired";
+import { toSay } from "../../core/model/fix";
 import type { LiveVm } from "../../core/model/live";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
@@ -102,7 +104,16 @@ export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): St
   end: "waiting",
   code: "apply/resize-waits",
   message: `it stays in VERIFY_RESIZE until the resize is ${decided} outside`,
-  fix: `decide it in the service's console, then run the same command again; where the service does not show it, say reconcile state resolve ${step.address} --confirmed, or --reverted`,
+  fix: [
+    toSay(
+      [
+        "decide it in the service's console, then run the same command again; where the service does not show it, say ",
+        ["state resolve", step.address, "--confirmed"],
+        ", or --reverted",
+      ],
+      "decide it in the service's console, then run the same command again",
+    ),
+  ],
 });
 
 function isResized(step: Step<"vm.resize.confirm">, vm: LiveVm, run: Run): boolean {

@@ -5,6 +5,7 @@
  * It is written down before it is sent and until that step is done, so that a run cut off in between finds it again. One
  * that was accepted is never sent again by itself, even when its image does not show: each run would make one more.
  */
+import { toSay } from "../../core/model/fix";
 import type { LiveImage } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
 import type { Intent } from "../../core/model/recorded";
@@ -175,7 +176,15 @@ const unlisted = ({ address }: Step, { name }: Intent, waitedMs: number): StepRe
   end: "failed",
   code: missing,
   message: `the snapshot was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
-  fix: `run the same command again: it looks for the image and takes no second one. If it was never made: reconcile state resolve ${address} --not-created`,
+  fix: [
+    toSay(
+      [
+        "run the same command again: it looks for the image and takes no second one. If it was never made: ",
+        ["state resolve", address, "--not-created"],
+      ],
+      "run the same command again: it looks for the image and takes no second one",
+    ),
+  ],
 });
 
 /** Without a list, sending it again may make one more. */
@@ -183,14 +192,32 @@ const nobodyCanLook = ({ address, name, sentAt }: Intent): StepResult => ({
   end: "unknown",
   code: "apply/outcome-unknown",
   message: `outcome unknown: the snapshot ${name} was sent at ${sentAt} and its answer was lost, and this service has no list of images (operations.image.list); repeating it could make a second one`,
-  fix: `look for the image in the service's console; if it was never made: reconcile state resolve ${address} --not-created, and run the same command again`,
+  fix: [
+    toSay(
+      [
+        "look for the image in the service's console; if it was never made: ",
+        ["state resolve", address, "--not-created"],
+        ", and run the same command again",
+      ],
+      "look for the image in the service's console",
+    ),
+  ],
 });
 
 const failedImage = ({ address }: Step, { id, status }: LiveImage): StepResult => ({
   end: "failed",
   code: "apply/snapshot-failed",
   message: `the image ${id} of the snapshot is in the failed state ${status ?? ""}; what the snapshot was to save is not touched`,
-  fix: `delete the image in the service, then run: reconcile state resolve ${address} --not-created, and run the same command again: it takes another one`,
+  fix: [
+    toSay(
+      [
+        "delete the image in the service, then run: ",
+        ["state resolve", address, "--not-created"],
+        ", and run the same command again: it takes another one",
+      ],
+      "delete the image in the service, and run the same command again",
+    ),
+  ],
 });
 
 const unfinished = ({ id, status }: LiveImage, waitedMs: number): StepResult => ({

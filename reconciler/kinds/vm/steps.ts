@@ -1,7 +1,9 @@
 /** The requests that make one VM as desired, in their order. */
+
 import type { FieldValue } from "../../core/diff/changes";
 import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
+import { fixText, toRun } from "../../core/model/fix";
 import { addressesShown } from "../../core/model/live";
 import { orphanKey, type RecordedVm } from "../../core/model/recorded";
 import { addStep, type Draft, nameKey, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
@@ -141,7 +143,7 @@ function waitForId(difference: VmDifference, draft: Draft): void {
     action: {
       operation: "outside",
       waitsFor: `the id of VM ${difference.recorded?.name ?? difference.desired?.name ?? address}, which this service gives no way to look up`,
-      command: `reconcile import ${address} ID`,
+      command: fixText(toRun(["import", address, "ID"])),
     },
     title: `learn the id of ${address}`,
   });

@@ -6,7 +6,7 @@
 import type { DiffContext } from "../../core/diff/context";
 import type { Address } from "../../core/model/address";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
-import { fixText, toRun } from "../../core/model/fix";
+import { type Advice, told, toRun } from "../../core/model/fix";
 import { type LiveVolume, sight } from "../../core/model/live";
 import type { RecordedVolume } from "../../core/model/recorded";
 
@@ -52,14 +52,13 @@ export const moveUnknown = (
   code: "plan/outcome-unknown",
   summary: `outcome unknown: ${what} (${address}) was to be ${how} VM ${vm}, and the answer was lost`,
   detail: "This service does not show what a volume hangs on. Look in the service's console.",
-  fix: openMoveFix(address),
+  ...told(openMoveFix(address)),
   address,
   source,
 });
 
 /** The two commands with which a person settles an attach or a detach of which nothing tells the outcome. */
-export const openMoveFix = (address: string): string =>
-  fixText(
-    toRun(["state resolve", address, "--attached"], "it hangs there"),
-    toRun(["state resolve", address, "--detached"], "it does not"),
-  );
+export const openMoveFix = (address: string): Advice => [
+  toRun(["state resolve", address, "--attached"], "it hangs there"),
+  toRun(["state resolve", address, "--detached"], "it does not"),
+];
