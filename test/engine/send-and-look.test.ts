@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { accepted, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
 import { type SeenAfterwards, sendAndLook } from "../../reconciler/engine/send-and-look";
+import { isConflict } from "../../reconciler/kinds/vm/watch";
 import { loneRun } from "../support/virtual-world";
 
 const yes = accepted(undefined);
@@ -54,4 +55,12 @@ describe("a request whose answer may be lost", () => {
     );
     expect(outcome.status).toBe("rejected");
   });
+});
+
+it("a refusal of a job has no better word, and may mean that it is so already as a conflict does", () => {
+  const conditions = ["conflict", "refused", "forbidden", "not_found"] as const;
+  const said = conditions.map((condition) =>
+    isConflict({ status: "rejected", condition, message: "attached already" }),
+  );
+  expect(said).toEqual([true, true, false, false]);
 });

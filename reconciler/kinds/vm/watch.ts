@@ -4,7 +4,7 @@ import { unsaidFix } from "../../core/diff/findings";
 import { tellDisks } from "../../core/model/disks";
 import { identity } from "../../core/model/identity";
 import { addressesShown, type LiveVm } from "../../core/model/live";
-import { accepted, type Failure, isGone, type Outcome } from "../../core/model/outcome";
+import { accepted, type Failure, isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import type { OperationOn, Step } from "../../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/settle";
@@ -162,10 +162,16 @@ export async function onceSteady<T>(
   return waited.end === "done" ? ask() : outcome;
 }
 
-/** Refusals that may mean "already so": the look decides. */
+/** Refusals that may mean "already so": the look decides. What a job or a success says no with has no better word. */
 export const isConflict = (failure: Failure): boolean =>
-  failure.status === "rejected" &&
-  (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
+  failure.status === "rejected" && mayMeanAlready.has(failure.condition);
+
+const mayMeanAlready: ReadonlySet<Rejection["condition"]> = new Set([
+  "conflict",
+  "bad_request",
+  "invalid_state",
+  "refused",
+]);
 
 export async function waitThenRecord(
   step: Step<Exclude<OperationOn<"vm">, "vm.create">>,
