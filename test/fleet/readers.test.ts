@@ -83,6 +83,18 @@ test("a file that is too much for a process is given up, the others are read mea
   expect(await check(good, "r3")).toEqual([]);
 });
 
+test("a process that is only starting is waited for, and no others are started beside it", async () => {
+  const limits = { timeMs: 30_000, longestMs: 1_200_000, memoryMb: 256, most: 6, slowMs: 0, niceness: 10 };
+  const readers = createReaders(createChildren({ ...limits, givesWayMs: 1000 }));
+  const before = new Set(childProcesses());
+  const folders = Array.from({ length: 6 }, () => makeFolder({ "reconcile.yaml": well }));
+  const read = Promise.all(folders.map((folder) => readers.check(folder, { folder, flags: {} }, "r")));
+  // Sooner than any process of Node has begun.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(childProcesses().filter((pid) => !before.has(pid)).length).toBeLessThanOrEqual(1);
+  expect((await read).flatMap(({ problems }) => problems)).toEqual([]);
+});
+
 test("a stack whose files take long to be found wrong comes last from then on", async () => {
   const limits = {
     ...{ timeMs: 30_000, longestMs: 1_200_000, memoryMb: 768, most: 3 },

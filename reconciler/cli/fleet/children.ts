@@ -52,6 +52,8 @@ export interface Suspects {
 }
 
 const idleMs = 60_000;
+/** A process that has begun to work says so within this time, or it is busy with the first thing that it was given. */
+const startMs = 5000;
 const tickMs = 1000;
 const lastOfAll = 19;
 /** What has taken long comes behind those that may be soon done, and still gets its part of the machine. */
@@ -139,6 +141,8 @@ function createPool(
   const waiting: WaitingReader[] = [];
   const idle = new Map<ChildProcess, NodeJS.Timeout>();
   const all = new Set<ChildProcess>();
+  /** It is waited for: others that are started beside it would only keep it from beginning. */
+  let starting: ChildProcess | undefined;
   function start(): ChildProcess {
     const child = fork(program, [], {
       execArgv: [`--max-old-space-size=${memoryMb}`],
@@ -147,6 +151,15 @@ function createPool(
     });
     all.add(child);
     endsWithThis(child);
+    starting = child;
+    const begins = (): void => {
+      if (starting !== child) return;
+      starting = undefined;
+      setTimeout(() => serve(true), slowMs).unref();
+    };
+    child.once("message", begins);
+    child.once("exit", begins);
+    setTimeout(begins, startMs).unref();
     // Rounds of others have the machine first.
     if (child.pid !== undefined) lower(child.pid, niceness);
     child.once("exit", () => {
@@ -173,7 +186,7 @@ function createPool(
   function serve(mayStart = all.size === 0): void {
     while (waiting.length > 0) {
       const [child] = idle.keys();
-      const free = child ?? (mayStart && all.size < most ? start() : undefined);
+      const free = child ?? (mayStart && starting === undefined && all.size < most ? start() : undefined);
       const next = free === undefined ? undefined : waiting.shift();
       if (free === undefined || next === undefined) return;
       clearTimeout(idle.get(free));
