@@ -20,6 +20,7 @@ const vm = (phase: VmPhase, more: Partial<LiveVm> = {}): LiveVm => ({
   ...more,
 });
 const isLarge = (flavor: string) => flavor === "large";
+const resized = { for: "resized", isTarget: isLarge, isConfirmed: true } as const;
 const isNotB = (image: string) => image !== "b";
 
 describe("settled yet?", () => {
@@ -32,32 +33,27 @@ describe("settled yet?", () => {
     "stopped is not running": [{ for: "running" }, vm("stopped"), "pending"],
     "gone is when nobody shows it": [{ for: "gone" }, undefined, "settled"],
     "a failed VM can still go": [{ for: "gone" }, vm("failed"), "pending"],
-    "VERIFY_RESIZE ends a resize": [{ for: "resized", isTarget: isLarge }, vm("verify_resize"), "settled"],
+    "VERIFY_RESIZE ends a resize": [resized, vm("verify_resize"), "settled"],
     "so does the new flavor, where the service confirms by itself": [
-      { for: "resized", isTarget: isLarge },
+      resized,
       vm("running", { flavor: "large" }),
       "settled",
       true,
+    ],
+    "and at once where nothing can be confirmed": [
+      { ...resized, isConfirmed: false },
+      vm("running", { flavor: "large" }),
+      "settled",
     ],
     "and not while it may not have begun: it may wait to be confirmed then": [
-      { for: "resized", isTarget: isLarge },
+      resized,
       vm("running", { flavor: "large" }),
       "pending",
     ],
-    "the old flavor does not": [{ for: "resized", isTarget: isLarge }, vm("running", { flavor: "small" }), "pending"],
-    "no flavor shown says nothing": [{ for: "resized", isTarget: isLarge }, vm("running"), "pending"],
-    "but that it was on its way and is there does": [
-      { for: "resized", isTarget: isLarge },
-      vm("running"),
-      "settled",
-      true,
-    ],
-    "and not where the old flavor shows": [
-      { for: "resized", isTarget: isLarge },
-      vm("running", { flavor: "small" }),
-      "pending",
-      true,
-    ],
+    "the old flavor does not": [resized, vm("running", { flavor: "small" }), "pending"],
+    "no flavor shown says nothing": [resized, vm("running"), "pending"],
+    "but that it was on its way and is there does": [resized, vm("running"), "settled", true],
+    "and not where the old flavor shows": [resized, vm("running", { flavor: "small" }), "pending", true],
     "a rebuild is done when the new image shows": [
       { for: "rebuilt", isOther: isNotB },
       vm("running", { image: "b" }),

@@ -79,11 +79,6 @@ export const isNameKeptOtherwise = (recorded: Pick<RecordedResource, "kind" | "u
   isNamedForGood(recorded.kind) &&
   recorded.unseen?.some(({ field }) => field === "name") === true;
 
-interface Wish {
-  readonly action: Action | "none";
-  readonly desired?: { readonly name: string } | undefined;
-}
-
 /**
  * The writes of a record that are still unseen after a look. What shows by now is settled, and so is what differs and
  * nobody wants any more: nothing is planned for the resource.
@@ -91,7 +86,7 @@ interface Wish {
 export const stillUnseen = <K extends Kind>(
   writes: readonly UnseenWrite[],
   live: LiveOf[K] | undefined,
-  { action, desired }: Wish,
+  { action, desired }: { readonly action: Action | "none"; readonly desired?: { readonly name: string } | undefined },
 ): readonly UnseenWrite[] =>
   live === undefined
     ? writes

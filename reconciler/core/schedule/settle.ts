@@ -15,7 +15,8 @@ export type Wait =
   | { readonly for: "running" }
   /** `isOther`: the VM shows another image than before. */
   | { readonly for: "rebuilt"; readonly isOther: (image: string) => boolean }
-  | { readonly for: "resized"; readonly isTarget: (flavor: string) => boolean }
+  /** `isConfirmed`: there is an operation that confirms it, so the VM may come to wait for that. */
+  | { readonly for: "resized"; readonly isTarget: (flavor: string) => boolean; readonly isConfirmed: boolean }
   | { readonly for: "decided" }
   | { readonly for: "steady" }
   /** Whatever state an interrupted run asked for. */
@@ -56,8 +57,9 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): 
 function isAsSent(wait: Wait, live: LiveVm, moved: boolean): boolean {
   if (wait.for === "rebuilt") return live.image === undefined || !wait.isOther(live.image);
   if (wait.for !== "resized" || live.phase === "verify_resize") return true;
+  if (live.flavor === undefined) return moved;
   // Some show the new flavor and a state at rest before the resize waits to be confirmed.
-  return moved && (live.flavor === undefined || wait.isTarget(live.flavor));
+  return wait.isTarget(live.flavor) && (moved || !wait.isConfirmed);
 }
 
 export type VolumeWait =

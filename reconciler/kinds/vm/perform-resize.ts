@@ -39,7 +39,8 @@ export async function resize(
     run,
   );
   if (outcome.status === "accepted") {
-    const { vm: _, ...result } = await waitForVm(step, run, id, { for: "resized", isTarget });
+    const isConfirmed = run.ports.client.can.confirmsResize;
+    const { vm: _, ...result } = await waitForVm(step, run, id, { for: "resized", isTarget, isConfirmed });
     return result;
   }
   if (outcome.status !== "unknown" && before !== undefined) await takeBack(step, before, run);
