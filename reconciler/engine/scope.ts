@@ -82,9 +82,9 @@ const otherWorld: Advice = [
   ),
 ];
 
-const accepted = "pulumi config set reconcile-cloud:acceptService true for one update";
+const acceptInPulumi = "pulumi config set reconcile-cloud:acceptService true for one update";
 const orAccept = (words: string, then: string): Advice => [
-  toSay([`${words}; ${then}: `, ["apply", acceptService]], `${words}; ${then}: ${accepted}`),
+  toSay([`${words}; ${then}: `, ["apply", acceptService]], `${words}; ${then}: ${acceptInPulumi}`),
 ];
 
 const rightWay: Record<ScopeDoubt["about"], Advice> = {
@@ -104,7 +104,7 @@ const rightWay: Record<ScopeDoubt["about"], Advice> = {
         ["apply", acceptService],
         ", and --recreate ADDR for each resource to create again",
       ],
-      `use the credential of the project that this state is of; if it is the right one, and they are really gone: ${accepted}`,
+      `use the credential of the project that this state is of; if it is the right one, and they are really gone: ${acceptInPulumi}`,
     ),
   ],
 };

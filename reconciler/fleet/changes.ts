@@ -32,13 +32,13 @@ export function changesOf(now: ReadonlyMap<string, StackSpec>, wanted: ReadonlyM
   return changes.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const filesOf = ({ source, env, service, vars }: StackSpec): readonly unknown[] => {
+const whatItSays = ({ source, env, service, vars }: StackSpec): readonly unknown[] => {
   const { ref: _, digest: __, pulls: ___, ...place } = { ref: "", digest: "", pulls: undefined, ...source };
   return [place, env, service, vars];
 };
 
 const isOtherName = (one: StackSpec, other: StackSpec): boolean =>
-  one.state !== other.state && deepEqual(filesOf(one), filesOf(other));
+  one.state !== other.state && deepEqual(whatItSays(one), whatItSays(other));
 
 function differingFields(before: StackSpec, after: StackSpec): string[] {
   const [old, now] = [Object.entries(before), Object.entries(after)];

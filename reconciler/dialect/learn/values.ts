@@ -99,10 +99,10 @@ function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
 }
 
 /** How a text is read as an id: without what stands around it, in small letters or in capitals. */
-export type Reading = Pick<Selector, "cut" | "case">;
+export type IdForm = Pick<Selector, "cut" | "case">;
 
 /** How a text names one of the wanted ids: as it is, with text around it, or in other letters. */
-export function knownReferenceIn(text: string, known: ReadonlySet<string>): Reading | undefined {
+export function knownReferenceIn(text: string, known: ReadonlySet<string>): IdForm | undefined {
   const exact = exactReferenceIn(text, known);
   // A short text may be a word.
   if (exact !== undefined || !/(?=\w*\d)[\w-]{8,}$/.test(text)) return exact;
@@ -118,7 +118,7 @@ export function knownReferenceIn(text: string, known: ReadonlySet<string>): Read
   return undefined;
 }
 
-function exactReferenceIn(text: string, known: ReadonlySet<string>): Reading | undefined {
+function exactReferenceIn(text: string, known: ReadonlySet<string>): IdForm | undefined {
   if (known.has(text)) return {};
   for (const separator of ["/", ":"]) {
     const at = text.lastIndexOf(separator);
@@ -137,7 +137,7 @@ function exactReferenceIn(text: string, known: ReadonlySet<string>): Reading | u
 export const placeOfText = (record: unknown, text: string): RecordPlace | undefined =>
   leavesOf(record).find(({ place, value }) => typeof place === "string" && String(value) === text)?.place;
 
-export function withReading(place: RecordPlace, reading: Reading): RecordPlace {
+export function withReading(place: RecordPlace, reading: IdForm): RecordPlace {
   if (Object.keys(reading).length === 0) return place;
   return { ...(typeof place === "string" ? { value: place } : place), ...reading };
 }

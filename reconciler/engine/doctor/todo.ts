@@ -43,8 +43,8 @@ export function leftToDo(
     fields.some(({ field, place }) => field === "attached_to" && place !== undefined),
   );
   // Where a VM names no volumes, or in no way that a dialect knows, the volumes say what they hang on.
-  const isToldOtherwise = (record: string, field: string): boolean =>
-    isAttached && record === "vm" && field === "volumes";
+  const hosts: Readonly<Record<string, readonly string[]>> = isAttached ? { vm: ["volumes"] } : {};
+  const isToldOtherwise = (record: string, field: string): boolean => hosts[record]?.includes(field) === true;
   for (const { record, fields } of report.records)
     for (const { field, place } of fields)
       if (place === undefined && needed[record]?.includes(field) === true && !isToldOtherwise(record, field))

@@ -180,7 +180,7 @@ const pluralOf = (noun: string): string => (noun.endsWith("y") ? `${noun.slice(0
 const showsState = ({ names: [name = ""] }: Leaf): boolean =>
   /(status|state|phase|result|outcome)(code|name)?$|^(done|finished|completed)$/.test(name);
 
-const finished =
+const endWord =
   /^(done|complete[d]?|success(ful|ful?ly|ded)?|succeeded|finished|ok|ended|closed|true|(err|fail|abort|cancel|reject|timed)\w*)$/i;
 
 /** What a person has to be told when the job that an answer names is not found. */
@@ -247,7 +247,7 @@ async function jobWords(trial: Watching, route: Asking, id: string, place: Recor
       words.push(word);
       since = now;
     }
-    const isOver = word !== undefined && finished.test(word) && now - since >= timing.pollMs;
+    const isOver = word !== undefined && endWord.test(word) && now - since >= timing.pollMs;
     if (isOver || now - since > timing.quietCreateMs || now - start > timing.mostMs) return words;
   }
 }

@@ -135,7 +135,7 @@ async function canDeleteVolumes(stage: Stage): Promise<boolean> {
  * that nobody has, which is the same at a path that no service has, says that it is not.
  */
 async function isDeleteLikely({ report, ports }: Trial): Promise<boolean> {
-  if (isGivenRoute(report, "volume.delete") || !isMissing(report, "volume.list")) return true;
+  if (isGivenRoute(report, "volume.delete") || !isToBeLearnt(report, "volume.list")) return true;
   const { method, path } = rowOf("volume.delete");
   const [own, other] = [path.replace("{id}", nobody), `/api/v1/${nobody}/${nobody}`];
   const answers = [];
@@ -146,7 +146,7 @@ async function isDeleteLikely({ report, ports }: Trial): Promise<boolean> {
   return answers[0] !== answers[1];
 }
 
-const isMissing = ({ operations: found }: Trial["report"], operation: AssumedOperation): boolean =>
+const isToBeLearnt = ({ operations: found }: Trial["report"], operation: AssumedOperation): boolean =>
   found.some((one) => one.operation === operation && one.verdict !== "found" && one.isLikely !== true);
 
 /** Images are asked for by their ids: a name that the list shows is looked up. */

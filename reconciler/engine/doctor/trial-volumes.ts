@@ -55,7 +55,7 @@ export const attachingActs: readonly TrialAct[] = [
   }),
 ];
 
-const sizeOf = ({ live }: TrialLook): number | undefined => (isLiveVm(live) ? undefined : live.sizeGb);
+const sizeShown = ({ live }: TrialLook): number | undefined => (isLiveVm(live) ? undefined : live.sizeGb);
 
 /** The words of a volume that is free, and of one that is attached, where they stand at a place that nothing names. */
 function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly string[] {
@@ -86,7 +86,7 @@ export const growingActs: readonly TrialAct[] = [
     trial.mean(trial.words.volume, "ready", after.last?.word);
     trial.onTheWay(trial.words.volume, [...before.words, ...after.words], [before.last?.word, after.last?.word]);
     // A number that grew with the volume is its size.
-    if (grow.status === "accepted" && after.last !== undefined && sizeOf(after.last) === undefined) {
+    if (grow.status === "accepted" && after.last !== undefined && sizeShown(after.last) === undefined) {
       trial.made.sizes.set(id, 2);
       await trial.lookAgain();
     }

@@ -3,7 +3,7 @@
  * looks at one thing and how it sends its writes stand beside this file; what is done with the things is for trial.ts and
  * trial-away.ts.
  */
-import { type AssumedOperation, type Operation, rowOf } from "../../core/model/operation";
+import { type AssumedOperation, isAssumed, type Operation, rowOf } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import { payloadOf } from "../../dialect/answers";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
@@ -258,11 +258,12 @@ export class Trial {
     id: string,
   ): Promise<{ readonly record?: unknown; readonly headers: SeenAnswer["headers"] }> {
     const { dialect } = this.report;
-    const byItself = kind === "volume" ? rowOf("volume.get") : dialect.operations[`${kind}.get`];
+    const single = `${kind}.get` as const;
+    const byItself = isAssumed(single) ? dialect.operations[single] : rowOf(single);
     const route = byItself ?? dialect.operations[`${kind}.list`];
     const filled = route === null ? undefined : fillRoute(route, { id }, dialect);
     if (route === null || filled === undefined) return { headers: {} };
-    const operation = byItself === null ? (`${kind}.list` as const) : (`${kind}.get` as const);
+    const operation = byItself === null ? (`${kind}.list` as const) : single;
     const { body, headers } = await look(this.ports.doctor, { operation, method: route.method, ...filled });
     if (byItself !== null) return { record: findRecordIn(body, id)?.record, headers };
     const idAt = compilePointers(dialect.records[kind].id);
@@ -274,10 +275,8 @@ export class Trial {
   /** What a resize alone has changed in the VM's record is its flavor, where no list of flavors told it. */
   tellFlavor(): void {
     const [before, after] = [this.#records.get("running"), this.#records.get("verify_resize")];
-    const isKnown = this.report.records.some(
-      ({ record, fields }) =>
-        record === "vm" && fields.some(({ field, place }) => field === "flavor" && place !== undefined),
-    );
+    const learnt = new Map(this.report.records.map(({ record, fields }) => [record, fields]));
+    const isKnown = learnt.get("vm")?.some(({ field, place }) => field === "flavor" && place !== undefined) === true;
     const place = isKnown || before === undefined || after === undefined ? undefined : placeThatChanged(before, after);
     if (place !== undefined) this.lookForAt("vm", "flavor", place);
   }
