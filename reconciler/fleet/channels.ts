@@ -171,7 +171,7 @@ export async function tell(to: ChannelTarget, told: Told, id: string, sending: S
     case "teams":
       return post(await addressToSend(to.address), teamsBody(told), {}, to.kind, sending);
     case "email":
-      return mail(to, told, id);
+      return mail(to, told, id, sending.signal);
     case "commit_status": {
       const request = statusRequest(told, to);
       if (request === undefined) return;
@@ -213,6 +213,7 @@ async function mail(
   { to, from, smtp }: Extract<ChannelTarget, { kind: "email" }>,
   told: Told,
   id: string,
+  signal: AbortSignal,
 ): Promise<void> {
   const { createTransport } = await import("nodemailer").catch(() => {
     throw new Error("mails need the package nodemailer on this worker: npm install nodemailer");
@@ -221,12 +222,11 @@ async function mail(
   const transport = createTransport(mailServer(server));
   try {
     // A mail that is sent twice has the same id, by which a reader's program drops one.
-    await transport.sendMail({
-      from,
-      to: [...to],
-      ...mailOf(told),
-      messageId: `<${id}.${placeOf({ kind: "email", to, from, smtp }).replace(" ", ".")}@reconcile.invalid>`,
-    });
+    const messageId = `<${id}.${placeOf({ kind: "email", to, from, smtp }).replace(" ", ".")}@reconcile.invalid>`;
+    // A server that says a little now and then keeps every limit of the connection.
+    const taken = transport.sendMail({ from, to: [...to], ...mailOf(told), messageId });
+    taken.catch(() => undefined);
+    await Promise.race([taken, endOf(signal)]);
   } catch (error) {
     const password = URL.canParse(server) ? decodeURIComponent(new URL(server).password) : "";
     const said = errorMessage(error);
@@ -235,6 +235,13 @@ async function mail(
     transport.close();
   }
 }
+
+const endOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const end = (): void => reject(new Error("the server did not take it in time"));
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+  });
 
 /** With limits, so that a silent server is given up. */
 const mailServer = (address: string): { readonly url: string; readonly [limit: string]: string | number } => ({

@@ -228,4 +228,18 @@ describe("sent over real connections", () => {
       "canary",
     );
   });
+
+  test("a mail server that says a little now and then holds nobody for longer than the letter has", async () => {
+    const given = new AbortController();
+    const server = createSocketServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.write("220-wait\r\n");
+      setTimeout(() => given.abort(), 20);
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    closers.push(() => server.close());
+    const smtp = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const to: ChannelTarget = { kind: "email", to: ["ops@acme.example"], from: "fleet@acme.example", smtp };
+    await expect(tell(to, told, "1", { ...sending, signal: given.signal })).rejects.toThrow("in time");
+  });
 });
