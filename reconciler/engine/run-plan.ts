@@ -6,6 +6,7 @@ import { indexCatalogue } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { WhyUnseen } from "../core/model/effect";
+import { type ToldFix, told } from "../core/model/fix";
 import type { Live } from "../core/model/live";
 import type { Outputs } from "../core/model/output";
 import { type Orphan, orphanKey, type RecordedVm, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
@@ -35,9 +36,12 @@ import type { DoneStep, OpenStep, Run, StepResult } from "./run";
 /** A step that is done. `unseen`: absent where all of it was seen. */
 export type DoneResult = Omit<DoneStep, "effect"> & { readonly unseen?: readonly UnseenEffect[] };
 
+/** A step that is not done, with what to do about it as its reader is told, and in parts. */
+export type OpenResult = Omit<OpenStep, "fix"> & Partial<ToldFix>;
+
 export interface StepReport {
   readonly step: Step;
-  readonly result: DoneResult | OpenStep | { readonly end: "skipped"; readonly message?: string };
+  readonly result: DoneResult | OpenResult | { readonly end: "skipped"; readonly message?: string };
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly waitedMs: number;
@@ -253,7 +257,7 @@ export async function runPlan(
       if (result.end === "done") ended.push({ step, writes: open });
       reports.set(step.id, {
         step,
-        result: result.end === "done" ? withoutEffect(result) : result,
+        result: result.end === "done" ? withoutEffect(result) : { ...result, ...told(result.fix) },
         startedAt: began,
         endedAt,
         waitedMs: waited.get(step.id) ?? 0,

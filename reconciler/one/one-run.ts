@@ -10,7 +10,6 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import { acceptService as acceptServiceFlag } from "../core/model/evidence";
 import { cataloguedOf } from "../core/model/fields";
-import { told } from "../core/model/fix";
 import { type Kind, ofKind } from "../core/model/kinds";
 import { type Live, notSeen, sight } from "../core/model/live";
 import type {
@@ -398,7 +397,7 @@ function problemsOf(report: RunReport): Diagnostic[] {
       severity: "error",
       code: said?.code ?? `apply/${result.end}`,
       summary: `${step.title}: ${result.message ?? result.end}`,
-      ...told(said?.fix),
+      ...onlyDefined({ fix: said?.fix, fixParts: said?.fixParts }),
     });
   }
   problems.push(

@@ -6,7 +6,6 @@
 import type { Address } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { hasErrors } from "../core/model/diagnostic";
-import { told } from "../core/model/fix";
 import type { Operation } from "../core/model/operation";
 import type { Consent } from "../core/plan/consent";
 import { PermittedPlan } from "../core/plan/permitted";
@@ -157,7 +156,7 @@ function rehearsedStep({ step, result, startedAt, endedAt, waitedMs }: StepRepor
     endMs: endedAt === undefined ? undefined : endedAt - began,
     waitedMs,
     message: result.message,
-    fix: "fix" in result ? told(result.fix).fix : undefined,
+    fix: "fix" in result ? result.fix : undefined,
   };
 }
 

@@ -4,7 +4,6 @@
  */
 
 import type { Diagnostic } from "../core/model/diagnostic";
-import { told } from "../core/model/fix";
 import type { Plan } from "../core/plan/plan";
 import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
@@ -168,7 +167,7 @@ function outcome({ plan, run, diagnostics }: HtmlReport): string {
       cards.push(
         card(result.end === "waiting" ? "change" : "danger", `${result.end}: ${step.address}`, step.title, {
           message: result.message,
-          ...told(result.fix),
+          fix: result.fix,
         }),
       );
   if (run?.broken !== undefined) cards.push(card("danger", "the state could not be written", run.broken.message, {}));

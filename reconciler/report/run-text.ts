@@ -5,7 +5,6 @@
 
 import type { Change } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
-import { adviceText } from "../core/model/fix";
 import type { Orphan } from "../core/model/recorded";
 import { type Plan, sortChanges } from "../core/plan/plan";
 import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
@@ -98,8 +97,7 @@ function adviceLines(result: StepReport["result"], width: number): string[] {
   const lines = result.message === undefined ? [] : hang("      ", printable(result.message), width);
   if ("output" in result && result.output !== undefined)
     lines.push(...result.output.map((line) => `      | ${printable(line)}`));
-  if ("fix" in result && result.fix !== undefined)
-    lines.push(...hang("      → ", printable(adviceText(result.fix)), width));
+  if ("fix" in result && result.fix !== undefined) lines.push(...hang("      → ", printable(result.fix), width));
   if ("code" in result && result.code !== undefined) lines.push(`      → reconcile explain ${printable(result.code)}`);
   return lines;
 }

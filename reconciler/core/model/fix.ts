@@ -50,10 +50,13 @@ export function adviceInProgram(advice: Advice): string | undefined {
   return told.length === 0 ? undefined : told.join(", or ");
 }
 
-/** The fields of a diagnostic that say what to do. */
-export const told = (
-  advice: Advice | undefined,
-): { readonly fix: string | undefined; readonly fixParts?: readonly Fix[] } =>
+/** The fields of a diagnostic, or of a step that is not done, that say what to do. */
+export interface ToldFix {
+  readonly fix: string | undefined;
+  readonly fixParts?: readonly Fix[];
+}
+
+export const told = (advice: Advice | undefined): ToldFix =>
   advice === undefined || typeof advice === "string" ? { fix: advice } : { fix: adviceText(advice), fixParts: advice };
 
 const commandText = (command: Command): string => `reconcile ${command.join(" ")}`;
