@@ -27,6 +27,8 @@ describe("a worker", () => {
   let records: Records;
   let worker: Worker;
   let round: Parameters<Queue["work"]>[0]["round"];
+  const service = { name: "in-west", baseUrl: "http://127.0.0.1:9", insecureHttp: false, credential: { env: "NONE" } };
+  const known = { ...noSettings, services: [service] };
   const hastened: string[] = [];
   const outputs: Record<string, Record<string, unknown>> = {};
   const folder = makeFolder({ "reconcile.yaml": "version: 1\n" });
@@ -83,6 +85,7 @@ describe("a worker", () => {
     database = await openDatabase("embedded", makeFolder());
     await prepareTables(database);
     const real = createRecords(database);
+    await real.saveSettings(known);
     records = {
       ...real,
       async takeStack(name, turn) {
@@ -133,7 +136,7 @@ describe("a worker", () => {
   test("windows open and close by the database's clock, whatever the worker's shows", async () => {
     await records.saveStacks([stackSpec("clocked", { source })]);
     const friday = { kind: "deny", schedule: "0 18 * * 5", timeZone: "UTC", durationMs: 3_600_000 } as const;
-    await records.saveSettings({ ...noSettings, windows: [{ ...friday, stacks: ["clocked"], actions: ["look"] }] });
+    await records.saveSettings({ ...known, windows: [{ ...friday, stacks: ["clocked"], actions: ["look"] }] });
     // The settings are read anew after two seconds.
     await new Promise((resolve) => setTimeout(resolve, 2100));
     for (const [time, isHeld] of [
@@ -146,7 +149,7 @@ describe("a worker", () => {
       expect([time, (await statusOf("clocked"))?.blocked]).toEqual([time, isHeld]);
     }
     readAt = undefined;
-    await records.saveSettings(noSettings);
+    await records.saveSettings(known);
   });
 
   test("a stack that is planned in a process of its own lends its place meanwhile, and gets it back", async () => {

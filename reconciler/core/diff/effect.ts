@@ -4,10 +4,8 @@ import type { EffectField, Expected, UnseenWrite } from "../model/effect";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import type { Kind } from "../model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
-import type { RecordedResource } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { fieldsIn } from "../text/objects";
-import type { Action } from "./changes";
 
 /** `hidden`: the record that was read does not have the field. */
 export type FieldSight = "shown" | "not-shown" | "hidden";
@@ -70,31 +68,19 @@ function groupShows({ field, value }: ExpectedField, { name, description, rules 
 /** Fields of which a look at the resource shows how they are now, whatever they were to become. */
 const plainly: ReadonlySet<EffectField> = new Set(["flavor_id", "image_id"]);
 
-/** A name that a resource has from its create and cannot change: a new one would show the same name as this one. */
-export const isNamedForGood = (kind: Kind): boolean => fieldsOf[kind].name.effect === "replace";
-
-/** The service has shown another name than its create was given ever since: it keeps names in a form of its own. */
-export const isNameKeptOtherwise = (recorded: Pick<RecordedResource, "kind" | "unseen"> | undefined): boolean =>
-  recorded !== undefined &&
-  isNamedForGood(recorded.kind) &&
-  recorded.unseen?.some(({ field }) => field === "name") === true;
-
 /**
  * The writes of a record that are still unseen after a look. What shows by now is settled, and so is what differs and
- * nobody wants any more: nothing is planned for the resource.
+ * nobody wants any more. `isAsWished`: nothing is planned for the resource.
  */
 export const stillUnseen = <K extends Kind>(
   writes: readonly UnseenWrite[],
   live: LiveOf[K] | undefined,
-  { action, desired }: { readonly action: Action | "none"; readonly desired?: { readonly name: string } | undefined },
+  isAsWished: boolean,
 ): readonly UnseenWrite[] =>
   live === undefined
     ? writes
     : writes.filter((write) => {
-        const isAsWished = action === "none";
-        const isLasting =
-          write.field === "name" && isNamedForGood(live.kind) && desired?.name.toLowerCase() === write.value;
         const shown = showsEffect(write, live);
         if (shown === "hidden") return !(isAsWished && plainly.has(write.field));
-        return shown === "not-shown" && (!isAsWished || isLasting);
+        return shown === "not-shown" && !isAsWished;
       });

@@ -64,10 +64,10 @@ function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<
 function unseenNow(
   old: RecordedResource,
   live: LiveOf[RecordedResource["kind"]] | undefined,
-  difference: Pick<ResourceDifference, "action" | "desired">,
+  { action }: Pick<ResourceDifference, "action">,
 ): Pick<RecordedResource, "unseen"> {
   if (old.unseen === undefined) return {};
-  const unseen = stillUnseen(old.unseen, live, difference);
+  const unseen = stillUnseen(old.unseen, live, action === "none");
   return { unseen: unseen.length === 0 ? undefined : unseen };
 }
 

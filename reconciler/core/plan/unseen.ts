@@ -4,11 +4,12 @@
  */
 
 import type { ResourceDifference } from "../diff/all";
-import { isNamedForGood, stillUnseen } from "../diff/effect";
+import { stillUnseen } from "../diff/effect";
 import { type Address, kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { EffectField, UnseenWrite, WhyUnseen } from "../model/effect";
+import { fieldsOf } from "../model/fields";
 import { type Advice, told, toSay } from "../model/fix";
 import type { RecordedResource, State } from "../model/recorded";
 
@@ -60,8 +61,14 @@ const unseenFix = (address: Address, field: EffectField): Advice =>
           "look for it in the service's console; after pulumi refresh the update makes anew what is not there",
         ),
       ]
-    : field === "name" && isNamedForGood(kindOf(address))
-      ? "write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"
+    : field === "name" && fieldsOf[kindOf(address)].name.effect === "replace"
+      ? // A new one would have the same name.
+        [
+          toSay(
+            ["write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"],
+            'write the name as the service shows it, or leave it alone with ignoreChanges: ["name"]',
+          ),
+        ]
       : [
           toSay(
             [
@@ -97,11 +104,11 @@ export const unseenNotes = (
   { resources }: Pick<State, "resources">,
 ): Diagnostic[] =>
   differences.flatMap((difference) =>
-    stillUnseen(resources.get(difference.address)?.unseen ?? [], difference.live, difference).map((write) =>
-      unseenNote(difference.address, write),
+    stillUnseen(resources.get(difference.address)?.unseen ?? [], difference.live, difference.action === "none").map(
+      (write) => unseenNote(difference.address, write),
     ),
   );
 
 /** The same where nothing is wished: whatever does not show is told. */
 export const unseenOf = ({ address, unseen = [] }: RecordedResource, live: ResourceDifference["live"]): Diagnostic[] =>
-  stillUnseen(unseen, live, { action: "update" }).map((write) => unseenNote(address, write));
+  stillUnseen(unseen, live, false).map((write) => unseenNote(address, write));

@@ -16,7 +16,6 @@ import {
   removalReason,
   unchanged,
 } from "../../core/diff/difference";
-import { isNameKeptOtherwise } from "../../core/diff/effect";
 import { explain } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
 import { goneNote, letGo } from "../../core/diff/findings";
@@ -159,7 +158,6 @@ function updated(
     const [shown, known, wanted] = [live, recorded, desired].map((one) => fieldsIn(one)[key]);
     const before = shown ?? known;
     if (!isValue(before) || !isValue(wanted) || before === wanted || ignored.has(row.field)) continue;
-    if (key === "name" && known === wanted && isNameKeptOtherwise(recorded)) continue;
     fields.push(fieldChange(row, before, wanted));
     if (known !== wanted) isIntended = true;
   }

@@ -18,7 +18,6 @@ import {
   removalReason,
   unchanged,
 } from "../../core/diff/difference";
-import { isNameKeptOtherwise } from "../../core/diff/effect";
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
@@ -256,12 +255,9 @@ function compareValues(
   const diagnostics: Diagnostic[] = [];
   let isIntended = false;
   const name = live?.name ?? recorded?.name;
-  const isIntendedName = recorded?.name !== desired.name;
-  const isLeftAlone =
-    ignored.has("name") || isLabel(desired, recorded) || (!isIntendedName && isNameKeptOtherwise(recorded));
-  if (name !== undefined && name !== desired.name && !isLeftAlone) {
+  if (name !== undefined && name !== desired.name && !ignored.has("name") && !isLabel(desired, recorded)) {
     fields.push(fieldChange(volumeFields.name, name, desired.name));
-    if (isIntendedName) isIntended = true;
+    if (recorded?.name !== desired.name) isIntended = true;
   }
   const sizeGb = live?.sizeGb ?? recorded?.sizeGb;
   if (sizeGb !== undefined && sizeGb !== desired.sizeGb && !ignored.has("size")) {
