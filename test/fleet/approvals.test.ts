@@ -10,10 +10,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approve, reject } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
-import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import type { Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
-import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { type Approval, decide } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { waitingPage } from "../../reconciler/fleet/pages/waiting";
@@ -22,7 +20,7 @@ import { checkOutGit } from "../../reconciler/fleet/sources/git";
 import { newStatus, occasionsOf } from "../../reconciler/fleet/status";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { beginRun, planFacts as facts, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, embeddedRecords, planFacts as facts, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing } from "../support/postgres-server";
 
@@ -181,9 +179,7 @@ describe("the desk", () => {
   let records: Records;
   const digest = "0123456789abcdef";
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
-    await prepareTables(database);
-    records = createRecords(database);
+    ({ database, records } = await embeddedRecords());
   });
   afterAll(() => database.close());
 

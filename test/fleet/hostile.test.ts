@@ -5,17 +5,15 @@ import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
 import { approve, carryOutSync, pause, reject, stop, undo } from "../../reconciler/fleet/actions";
 import { changesOf } from "../../reconciler/fleet/changes";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
-import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import type { Records } from "../../reconciler/fleet/database/records";
 import type { StackRecord } from "../../reconciler/fleet/database/stacks";
-import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { type FleetSettings, noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type OpeningPorts, projectInput } from "../../reconciler/fleet/open-stack";
 import { type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
 import { openingOf } from "../../reconciler/fleet/windows";
-import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, embeddedRecords, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const [first, second] = ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"];
@@ -30,9 +28,7 @@ describe("the desk", () => {
   let database: Database;
   let records: Records;
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
-    await prepareTables(database);
-    records = createRecords(database);
+    ({ database, records } = await embeddedRecords());
   });
   afterAll(() => database.close());
 

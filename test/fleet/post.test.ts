@@ -3,16 +3,13 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
-import { createRecords, type Records } from "../../reconciler/fleet/database/records";
-import { prepareTables } from "../../reconciler/fleet/database/tables";
+import type { Records } from "../../reconciler/fleet/database/records";
 import type { Receiver } from "../../reconciler/fleet/model";
 import { lettersOf } from "../../reconciler/fleet/notify";
 import { openPost, type Post } from "../../reconciler/fleet/post";
 import { newStatus } from "../../reconciler/fleet/status";
 import { eventually } from "../support/eventually";
-import { beginRun, stackSpec } from "../support/fleet-stage";
-import { makeFolder } from "../support/folder";
+import { beginRun, embeddedRecords, stackSpec } from "../support/fleet-stage";
 
 const source = { kind: "folder", folder: "/nowhere" } as const;
 
@@ -62,9 +59,7 @@ describe("letters to receivers", () => {
   }
 
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
-    await prepareTables(database);
-    records = createRecords(database);
+    ({ database, records } = await embeddedRecords());
     await records.saveStacks([stackSpec("shop")]);
   });
   beforeEach(async () => {

@@ -7,15 +7,13 @@ import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashOf } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
-import { createRecords, type Records } from "../../reconciler/fleet/database/records";
-import { prepareTables } from "../../reconciler/fleet/database/tables";
+import type { Records } from "../../reconciler/fleet/database/records";
 import { createProvider } from "../../reconciler/fleet/identity";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { answerFor } from "../../reconciler/fleet/person";
 import { newStatus } from "../../reconciler/fleet/status";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
-import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, embeddedRecords, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { problemsOfEvent } from "../support/schemas";
 
@@ -28,9 +26,7 @@ describe("a command that asks the server", () => {
   const digest = "0123456789abcdef";
 
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
-    await prepareTables(database);
-    records = createRecords(database);
+    ({ database, records } = await embeddedRecords());
     for (const name of ["prod-a", "lab-b"]) {
       await records.saveStacks([stackSpec(name, { approve: "plan" })]);
       await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest, reason: "it loses data" });

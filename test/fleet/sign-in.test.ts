@@ -4,14 +4,11 @@ import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { grantsOf } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
-import { createRecords, type Records } from "../../reconciler/fleet/database/records";
-import { prepareTables } from "../../reconciler/fleet/database/tables";
+import type { Records } from "../../reconciler/fleet/database/records";
 import { createProvider } from "../../reconciler/fleet/identity";
 import { noSettings, type SignIn } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
-import { idleQueue } from "../support/fleet-stage";
-import { makeFolder } from "../support/folder";
+import { embeddedRecords, idleQueue } from "../support/fleet-stage";
 import {
   clientSecret,
   type IdentityProvider,
@@ -67,9 +64,7 @@ describe("signing in with a provider", () => {
   const said: string[] = [];
 
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
-    await prepareTables(database);
-    records = createRecords(database);
+    ({ database, records } = await embeddedRecords());
     const port = await freePort();
     base = `http://127.0.0.1:${port}`;
     const pages = createPages({

@@ -5,8 +5,10 @@ import { vi } from "vitest";
 import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { hashOf, type Role } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import type { StartedRun } from "../../reconciler/fleet/database/runs";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
 import type { PlanFacts } from "../../reconciler/fleet/decide";
 import { mayRead } from "../../reconciler/fleet/may-read";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
@@ -27,6 +29,13 @@ export async function beginRun(
 }
 
 /** Nothing comes to it. */
+/** What a fleet keeps, on a new database inside this process. */
+export async function embeddedRecords(): Promise<{ readonly database: Database; readonly records: Records }> {
+  const database = await openDatabase("embedded", makeFolder());
+  await prepareTables(database);
+  return { database, records: createRecords(database) };
+}
+
 export const idleQueue: Queue = {
   enqueue: async () => undefined,
   hasten: async () => undefined,
