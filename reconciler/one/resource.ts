@@ -68,7 +68,7 @@ import {
 import { lookOnce, maySendAgain, pendingDifference, planPendingDelete, readPending } from "./pending";
 import { readAgain, readByIdAlone } from "./reading";
 import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Shape, wanted, withLeft } from "./shape";
-import { adoptedId, adoptsNothing } from "./shared-properties";
+import { adoptedId, adoptsNothing, isDoneWith } from "./shared-properties";
 import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";
 
@@ -174,8 +174,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       assertSameService(service, remembered, String(inputs["name"]));
       if (!isPending(id)) await claimSeen(service, thing(id), remembered, context.notes);
       noteInState(context, service, id, remembered);
-      const { changes, known } = changedInputs(shape, remembered, before, inputs);
-      if (isPending(id)) return pendingDifference(shape, context, id, before, known, changes);
+      const { changes: stated, known } = changedInputs(shape, remembered, before, inputs);
+      if (isPending(id)) return pendingDifference(shape, context, id, before, known, stated);
+      const changes = stated.filter(({ property }) => property !== "adopt" || !isDoneWith(inputs, id));
       const { desired, address, record, own } = standingOf(shape, before, known);
       const left = record === undefined ? undefined : context.notes?.findLeft(id);
       const state = stateOf(address, record === undefined ? own : { ...own, record: withLeft(shape, record, left) });

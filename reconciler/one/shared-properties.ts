@@ -19,6 +19,10 @@ export const adoptsNothing = ({ adopt: id }: Props): boolean => id === nothing;
 
 const nothing = "none";
 
+/** It says nothing any more of the resource that has this id by now. */
+export const isDoneWith = ({ adopt: said }: Props, id: string): boolean =>
+  said === undefined || said === nothing || said === id;
+
 export const flush: Property = {
   type: "object",
   behaviour: true,

@@ -22,6 +22,7 @@ import { rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode } from "../core/text/errors";
+import { isProcessGone } from "../store/process-gone";
 
 export class FileNotWritten extends Error {
   override readonly name = "FileNotWritten";
@@ -64,13 +65,23 @@ export async function writeBeside(path: string, text: string): Promise<void> {
   }
 }
 
-const temporaryOf = (path: string): string => `${path}.${randomUUID()}.tmp`;
+const temporaryOf = (path: string): string => `${path}.${process.pid}.${randomUUID()}.tmp`;
 
 /** What writes that were cut off have left beside a file. */
 export const temporariesOf = (path: string): string[] =>
   readdirSync(dirname(path)).flatMap((name) =>
     name.startsWith(`${basename(path)}.`) && name.endsWith(".tmp") ? [join(dirname(path), name)] : [],
   );
+
+const temporaryName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.tmp$/;
+
+/** What writes in a folder have left that were cut off, and whose process is gone; `of`: the file it was to become. */
+export function leftBehind(folder: string): { readonly path: string; readonly of: string }[] {
+  return readdirSync(folder).flatMap((name) => {
+    const [, of, pid] = temporaryName.exec(name) ?? [];
+    return of !== undefined && isProcessGone(Number(pid)) ? [{ path: join(folder, name), of: join(folder, of) }] : [];
+  });
+}
 
 function refuseLink(path: string): void {
   if (lookIfThere(path, lstatSync)?.isSymbolicLink() !== true) return;

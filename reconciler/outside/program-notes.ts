@@ -14,7 +14,7 @@ import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
-import { temporariesOf, writeBeside } from "./private-file";
+import { leftBehind, temporariesOf, writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -49,6 +49,7 @@ export function programNotes(
   const leaving = join(creates, file.replace(/json$/, "left.json"));
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
+  for (const one of [creates, owners]) sweepOnce(one, writer);
   const write = async (at: string, value: OpenDelete | Note | MadeFile | Claim): Promise<void> => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
     await writeBeside(at, JSON.stringify(value));
@@ -59,8 +60,10 @@ export function programNotes(
         const note = readNote(path);
         if (note === undefined || note.by.name === writer.name) return undefined;
         const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
-        if (!isAtWork || look >= looks || signal.aborted)
-          return note.id === undefined ? (finished(path, note.sentAt) ?? note) : note;
+        if (!isAtWork || look >= looks || signal.aborted) {
+          if (note.id === undefined) finish(path, note.sentAt);
+          return readNote(path);
+        }
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
     },
@@ -105,15 +108,35 @@ export function programNotes(
 }
 
 /** A process that was killed may have written the id, and not yet given the file its name: that is done here. */
-function finished(path: string, sentAt: string): Note | undefined {
+function finish(path: string, sentAt: string): void {
   for (const temporary of temporariesOf(path)) {
-    const note = parsedJson(readFileSync(temporary, "utf8"));
+    const note = parsedFile(temporary);
     if (!isNote(note) || note.id === undefined || note.sentAt !== sentAt) continue;
     renameSync(temporary, path);
-    return note;
+    return;
   }
-  return undefined;
 }
+
+const swept = new Set<string>();
+
+/** Once in each process: what others were writing when they were killed is finished where it is whole, or else removed. */
+function sweepOnce(folder: string, writer: Writer): void {
+  const key = `${writer.name} ${folder}`;
+  if (swept.has(key)) return;
+  swept.add(key);
+  try {
+    for (const { path, of } of existsSync(folder) ? leftBehind(folder) : []) {
+      const note = parsedFile(of);
+      if (isNote(note) && note.id === undefined) finish(of, note.sentAt);
+      removeFile(path);
+    }
+  } catch {
+    // Another process does the same, or the folder is not to be written in. Nothing depends on it.
+  }
+}
+
+/** `undefined`: it is not there, or not whole. */
+const parsedFile = (path: string): unknown => (existsSync(path) ? parsedJson(readFileSync(path, "utf8")) : undefined);
 
 const noteName = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 

@@ -653,6 +653,25 @@ describe("what two processes serve", () => {
     expect(stage.notes("owners")).toEqual([]);
   });
 
+  it("an adoption that is done may leave the program, which is no change; another id is one", async () => {
+    stage = await startStage(full, everything);
+    const made = await makeAll(stage);
+    const wishes = [
+      ["Vm", "web-z", vm, made.Vm],
+      ["Volume", "data2", { name: "data", size: 5 }, made.Volume],
+      ["SecurityGroup", "group2", { name: "web-group", rulesMode: "shared" }, made.SecurityGroup],
+    ] as const;
+    for (const [type, name, inputs, { id }] of wishes) {
+      const taken = await stage.startProcess().create(type, name, { ...inputs, adopt: id });
+      const next = stage.startProcess();
+      const changesOf = async (props: Props) => (await next.diff(taken, props)).changes;
+      expect(await changesOf({ ...inputs, adopt: id })).toEqual([]);
+      expect(await changesOf(inputs)).toEqual([]);
+      expect(await changesOf({ ...inputs, adopt: "none" })).toEqual([]);
+      expect(await changesOf({ ...inputs, adopt: "another" })).toEqual([{ property: "adopt", replaces: false }]);
+    }
+  });
+
   it("an adoption that is refused takes nothing over", async () => {
     stage = await startStage(full, everything);
     const made = await makeAll(stage);

@@ -332,9 +332,13 @@ export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
           .map(async (resource) => {
             const provider = await providerOf(resource.type, resource.registration.provider);
             const { id, urn, outputs, inputs } = resource;
-            return { resource, read: await provider.read(id, urn, send(provider, outputs), send(provider, inputs)) };
+            return {
+              resource,
+              provider,
+              read: await provider.read(id, urn, send(provider, outputs), send(provider, inputs)),
+            };
           });
-        for (const { resource, read } of await Promise.all(reads)) {
+        for (const { resource, provider, read } of await Promise.all(reads)) {
           if (read.id === "") {
             note("gone", resource);
             state.delete(resource.urn);
@@ -342,7 +346,13 @@ export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
           }
           const inputs = read.inputs ?? resource.inputs;
           const outs = read.outs ?? {};
-          const same = isSame(inputs, resource.inputs) && isSame(shown(outs), shown(resource.outputs));
+          const before = send(provider, outs);
+          const wanted = send(provider, resource.inputs);
+          // The real engine asks the provider what the program would have to change after this.
+          const sameInputs = async () =>
+            isSame(inputs, resource.inputs) ||
+            (await provider.diff(read.id, resource.urn, before, wanted, send(provider, inputs))).changes === "none";
+          const same = isSame(shown(outs), shown(resource.outputs)) && (await sameInputs());
           note(same ? "same" : "drift", resource);
           Object.assign(resource, { id: read.id, inputs, outputs: outs });
         }

@@ -282,6 +282,30 @@ describe("a create whose engine was killed", () => {
     }
   });
 
+  it("leaves nothing half-written behind: the next process finishes what is whole, and removes the rest", async () => {
+    const dead = 0x3fffffff;
+    const of = (name: string) => programNotes(folder, { urn: "urn:x::data", service: "s" }, { name, pid: dead });
+    const open = { sentAt: "2026-01-01T00:00:00.000Z", idsBefore: [] };
+    await of("killed").write(open, "s volume:made");
+    await of("killed").claim("s vm:1", "somebody");
+    const files = (sub: string) => readdirSync(join(folder, sub)).sort();
+    const before = { creates: files("creates"), owners: files("owners") };
+    const [note = ""] = creates();
+    const beside = (sub: string, file: string, pid: number, text: string): void =>
+      writeFileSync(join(folder, sub, `${file}.${pid}.${crypto.randomUUID()}.tmp`), text);
+    for (const file of before.creates) beside("creates", file, dead, '{"sentAt":"2026');
+    beside("creates", "no-such-note.json", dead, "");
+    for (const file of before.owners) beside("owners", file, dead, "");
+    beside("creates", note, dead, JSON.stringify({ ...open, by: { name: "killed", pid: dead }, id: "made" }));
+    beside("creates", note, process.pid, "");
+    const next = of("next");
+    const atWork = files("creates").filter((file) => file.includes(`.${process.pid}.`));
+    expect(atWork).toHaveLength(1);
+    expect(files("creates")).toEqual([...before.creates, ...atWork].sort());
+    expect(files("owners")).toEqual(before.owners);
+    expect((await next.find(new AbortController().signal))?.id).toBe("made");
+  });
+
   it("is known by its id also where the process died before the note had its name", async () => {
     const folder = mkdtempSync(join(tmpdir(), "reconcile-notes-"));
     try {

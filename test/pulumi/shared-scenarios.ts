@@ -117,9 +117,13 @@ new cloud.SecurityGroupRule(${JSON.stringify(name)}, { securityGroupId: group.id
     });
     await succeeds(stack.up());
     expect(world()).toEqual([[id], [id], 1]);
-    await succeeds(stack.up(), nothing);
-    await succeeds(stack.refresh(), nothing);
-    await succeeds(stack.up(), nothing);
+    const isDone = `new cloud.Vm("other", { ...vmArgs, name: "db-1" }, opts)`;
+    for (const text of [undefined, program("second", isDone)]) {
+      if (text !== undefined) stack.write({ "index.js": text });
+      await succeeds(stack.up(), nothing);
+      await succeeds(stack.refresh(), nothing);
+      await succeeds(stack.up(), nothing);
+    }
     await succeeds(stack.destroy());
     expect(world()).toEqual([[], [], 0]);
   },
