@@ -175,31 +175,32 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.workers ADD COLUMN troubles jsonb NOT NULL DEFAULT '[]';`,
 ];
 
-export async function prepareTables(database: Database): Promise<void> {
+/**
+ * Each step is a transaction of its own, as all that is sent at once is: it holds the table that it changes and no other
+ * one, so that it and a worker of an earlier version that is at work meanwhile cannot wait for each other. `upTo`: the
+ * tables as an earlier version left them.
+ */
+export async function prepareTables(database: Database, upTo = migrations.length): Promise<void> {
   const there = await database.query("SELECT to_regclass($1) IS NOT NULL AS there", [`${schema}.version`]);
   const version = there[0]?.["there"] === true ? await versionOf(database) : 0;
-  if (version >= migrations.length) return;
-  // One transaction under a lock: two workers that create the same table at once would refuse each other.
-  const steps = migrations.slice(version).map(
-    (migration, index) =>
-      // A worker that waited for the lock finds the work done.
-      `DO $step$ BEGIN
-         IF (SELECT coalesce(max(version), 0) FROM ${schema}.version) < ${version + index + 1} THEN
-           ${migration}
-           INSERT INTO ${schema}.version VALUES (${version + index + 1});
-         END IF;
-       END $step$;`,
-  );
-  await database.run(
-    [
-      "BEGIN",
-      "SELECT pg_advisory_xact_lock(hashtext('reconcile-fleet'))",
-      `CREATE SCHEMA IF NOT EXISTS ${schema}`,
-      `CREATE TABLE IF NOT EXISTS ${schema}.version (version int PRIMARY KEY)`,
-      ...steps,
-      "COMMIT",
-    ].join(";\n"),
-  );
+  for (const [index, migration] of migrations.slice(0, upTo).entries()) {
+    const own = index + 1;
+    if (own <= version) continue;
+    // Under a lock: two workers that make the same table at once would refuse each other. The later one finds it done.
+    await database.run(
+      [
+        "SELECT pg_advisory_xact_lock(hashtext('reconcile-fleet'))",
+        `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+        `CREATE TABLE IF NOT EXISTS ${schema}.version (version int PRIMARY KEY)`,
+        `DO $step$ BEGIN
+           IF (SELECT coalesce(max(version), 0) FROM ${schema}.version) < ${own} THEN
+             ${migration}
+             INSERT INTO ${schema}.version VALUES (${own});
+           END IF;
+         END $step$`,
+      ].join(";\n"),
+    );
+  }
 }
 
 async function versionOf(database: Database): Promise<number> {

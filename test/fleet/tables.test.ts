@@ -1,0 +1,51 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords } from "../../reconciler/fleet/database/records";
+import { prepareTables, schema } from "../../reconciler/fleet/database/tables";
+import { eventually } from "../support/eventually";
+import { stackSpec } from "../support/fleet-stage";
+import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
+
+describe.skipIf(postgresMissing !== undefined)("tables of an earlier version", () => {
+  let server: PostgresServer;
+  let database: Database;
+  beforeAll(async () => {
+    server = await startPostgres();
+    database = await openDatabase(server.url, "");
+  });
+  afterAll(async () => {
+    await database?.close();
+    await server?.stop();
+  });
+
+  const waiting = async (): Promise<boolean> => {
+    const [row] = await database.query(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%step%' AND pid <> pg_backend_pid()",
+    );
+    return Number(row?.["n"]) > 0;
+  };
+
+  test("are brought up to date beside a worker that holds one of them and comes for another", async () => {
+    // The steps after these change the stacks first and the repositories later.
+    await prepareTables(database, 6);
+    const older = new Client({ connectionString: server.url });
+    await older.connect();
+    await older.query(`BEGIN; SELECT * FROM ${schema}.repositories`);
+    const prepared = prepareTables(database);
+    await eventually("the step waits for the worker", async () => ((await waiting()) ? true : undefined));
+    await older.query(`SELECT * FROM ${schema}.stacks; COMMIT`);
+    await prepared;
+    await older.end();
+    await createRecords(database).saveStacks([stackSpec("shop")]);
+    expect((await createRecords(database).stack("shop"))?.spec.name).toBe("shop");
+  });
+
+  test("are prepared by several at once", async () => {
+    await database.run(`DROP SCHEMA ${schema} CASCADE`);
+    await Promise.all([1, 2, 3].map(() => prepareTables(database)));
+    const [row] = await database.query(`SELECT count(*) = max(version) AS whole FROM ${schema}.version`);
+    expect(row?.["whole"]).toBe(true);
+  });
+});
