@@ -15,7 +15,8 @@ import { type Kind, kinds, ofKind } from "../core/model/kinds";
 import type { Intent } from "../core/model/recorded";
 import { recordOfMade } from "../core/plan/made";
 import type { Step } from "../core/plan/step";
-import type { HandlerContext, HandlerService, Props } from "./handler";
+import { notedForeign } from "./guards";
+import type { HandlerContext, HandlerFailure, HandlerService, Props } from "./handler";
 import { planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
 import { maySendAgain, sentAgain } from "./pending";
 import { adoptsNothing } from "./shared-properties";
@@ -60,6 +61,21 @@ export async function createdBefore(
     `${name} (${open.id}) was made by a run that was cut off before it could say so; it is managed from now on. Where this run was told to replace it: once a preview has shown it as unchanged, say so again`,
   );
   return kept;
+}
+
+/**
+ * What another resource of the program has sent under this name is asked of the user where a second one would be made
+ * without a word: it may be this resource, which has another name in the program by now.
+ */
+export function foreignBefore(
+  { notes, isInState = false }: HandlerContext,
+  { client }: HandlerService,
+  kind: Kind,
+  inputs: Props,
+): HandlerFailure | undefined {
+  if (isInState || inputs["adopt"] !== undefined || client.unique?.includes(kind) === true) return undefined;
+  const foreign = notes?.findForeign(String(inputs["name"]));
+  return foreign === undefined ? undefined : notedForeign(inputs, foreign);
 }
 
 /** What the create makes necessary was owed from before it was sent. */

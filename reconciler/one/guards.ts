@@ -4,6 +4,7 @@ import { acceptService, compareScopes, type Unobserved } from "../core/model/evi
 import { deepEqual } from "../core/text/deep-equal";
 import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { changeOf, type PlannedOne, type Remembered } from "./one-run";
+import type { ForeignCreate } from "./program-notes";
 import { adoptsNothing } from "./shared-properties";
 
 export const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
@@ -48,6 +49,17 @@ export const notedOpen = (inputs: Props, sentAt: string): HandlerFailure =>
       code: "apply/id-unknown",
       summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}, and its outcome is not known`,
       detail: adoptsNothing(inputs) ? saidBefore : undefined,
+    },
+  ]);
+
+/** Another resource of this program has sent it, and may be this one under its former name. */
+export const notedForeign = (inputs: Props, { by, sentAt, id }: ForeignCreate): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "apply/id-unknown",
+      summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}${id === undefined ? "" : `, which made ${id}`}, and no state was seen to have it since`,
+      detail: `it was sent for ${by}, which is this resource where only it, its parent or its stack got another name; where that is another one, adopt: "none" makes this one`,
     },
   ]);
 

@@ -349,7 +349,7 @@ async function noteCreates(
   });
   for (const change of changes) {
     if (change.type === "intent" && change.intent !== null && change.intent.operation !== "vm.snapshot")
-      await notes.write(openCreateOf(change.intent));
+      await notes.write(openCreateOf(change.intent), { name: change.intent.name });
     if (change.type !== "intent" || change.intent !== null) continue;
     const open = intents.get(change.address);
     if (open === undefined || open.operation === "vm.snapshot") continue;
@@ -357,7 +357,10 @@ async function noteCreates(
     const id = made?.type === "resource" ? made.record?.id : undefined;
     // A note with the id stays until Pulumi's state was seen to hold it; a refused create is no longer open.
     if (id === undefined) notes.settled();
-    else await notes.write({ ...openCreateOf(open), id }, thingAt(service, thingOf(kindOf(open.address), id)));
+    else {
+      const thing = thingAt(service, thingOf(kindOf(open.address), id));
+      await notes.write({ ...openCreateOf(open), id }, { name: open.name, thing });
+    }
   }
 }
 

@@ -20,6 +20,12 @@ export interface OpenCreate {
   readonly saidNone?: true;
 }
 
+/** A create of the same kind and name that another resource of the program has sent. */
+export interface ForeignCreate extends Pick<OpenCreate, "sentAt" | "id"> {
+  /** The URN of the resource that has sent it. */
+  readonly by: string;
+}
+
 /** A delete that was cut off, and what it leaves behind that the record in the program's state does not name. */
 export interface OpenDelete {
   readonly id: string;
@@ -37,8 +43,15 @@ export interface Claim {
 export interface ProgramNotes {
   /** The create that another process left behind. Waits for a process that is still working on it. */
   find(signal: AbortSignal): Promise<OpenCreate | undefined>;
-  /** Durable once it is over. `thing`: what the id in the note names. */
-  write(open: OpenCreate, thing?: string): Promise<void>;
+  /** Durable once it is over. `name`: of what is made. `thing`: what the id in the note names. */
+  write(open: OpenCreate, about?: { readonly name?: string; readonly thing?: string }): Promise<void>;
+  /**
+   * What a process that is gone has sent under another URN, and no state was seen to hold: the resource, its parent or
+   * its stack may only have another name by now. Not what is another stack's that is there.
+   */
+  findForeign(name: string): ForeignCreate | undefined;
+  /** The user has said what became of it. */
+  settleForeign(name: string): void;
   /** The program does not say `adopt: "none"` any more: when it says so again, it says it of this create. */
   takeBackNone(): Promise<void>;
   /** Nothing is open any more: the create was refused, or the user has said what became of it. */

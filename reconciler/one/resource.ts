@@ -5,7 +5,7 @@ import { compareScopes } from "../core/model/evidence";
 import { sight } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
-import { createdBefore } from "./created-before";
+import { createdBefore, foreignBefore } from "./created-before";
 import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
@@ -78,6 +78,8 @@ const forRemoval = ({ client, looks }: HandlerService): HandlerService["client"]
 
 const adopts = (what: string): string =>
   `${what} is taken over: nothing is made. Where another resource of this program goes that named the same one, it stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
+
+const refusedLater = ({ message }: HandlerFailure): string => `the update will refuse this one: ${message}`;
 
 const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
 
@@ -221,11 +223,13 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const adopted = adoptedId(inputs);
       const isAdopted = adopted !== undefined;
       const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address, inputs);
+      const foreign = earlier === undefined ? foreignBefore(context, service, kind, inputs) : undefined;
+      // Only its own create is refused: a preview that failed would keep everything else from being made.
+      if (foreign !== undefined) return [refusedLater(foreign)];
       const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
       const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
-      // Only its own create is refused for it: a preview that failed would keep everything else from being made.
       if (earlier?.intent !== undefined && errors.length > 0)
-        return [`the update will refuse this one: ${notedOpen(inputs, earlier.intent.sentAt).message}`];
+        return [refusedLater(notedOpen(inputs, earlier.intent.sentAt))];
       const isNameTaken = ({ code }: Diagnostic): boolean => code === "plan/name-taken";
       const mayMakeWay =
         errors.some(isNameTaken) &&
@@ -253,6 +257,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const adopted = adoptedId(inputs);
       const earlier =
         adopted === undefined ? await createdBefore(context, service, desired, address, inputs) : undefined;
+      const foreign = earlier === undefined ? foreignBefore(context, service, kind, inputs) : undefined;
+      if (foreign !== undefined) throw foreign;
       const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
       const { intent } = earlier ?? {};
       if (intent === undefined) throwErrors(planned);
@@ -269,6 +275,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         ? doIt()
         : taking(service, [thing(takes), ...fieldsTaken(planned, desired, undefined, takes)], owner, notes, doIt));
       if (adopted !== undefined) await settleNote(context, adopted);
+      if (inputs["adopt"] !== undefined) notes?.settleForeign(String(inputs["name"]));
       if (inputs["adopt"] !== undefined || maySendAgain(service.client, kind))
         claimMade(service, takenOver(kind, inputs["name"]), undefined);
       const kept = await keep(context, inputs, ran, desired, { owner });

@@ -8,11 +8,11 @@
  *   owners/<thing>.json            which resource has taken this thing over
  */
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
-import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
+import type { Claim, ForeignCreate, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
 import { leftBehind, temporariesOf, writeBeside } from "./private-file";
 
@@ -26,6 +26,9 @@ const thisProcess: Writer = { name: randomUUID(), pid: process.pid };
 
 interface Note extends OpenCreate {
   readonly by: Writer;
+  readonly urn?: string;
+  /** Of the service, the type and the name of what is made; a name may be a secret. */
+  readonly named?: string;
 }
 
 interface MadeFile {
@@ -50,6 +53,8 @@ export function programNotes(
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
   for (const one of [creates, owners]) sweepOnce(one, writer);
+  const nameOf = (name: string): string => noteName(`${service}\n${typeIn(urn)}\n${name}`);
+  const foreign = (name: string) => foreignIn(folder, creates, file, urn, nameOf(name), writer);
   const write = async (at: string, value: OpenDelete | Note | MadeFile | Claim): Promise<void> => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
     await writeBeside(at, JSON.stringify(value));
@@ -67,15 +72,20 @@ export function programNotes(
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
     },
-    async write(open, thing) {
+    async write(open, { name, thing } = {}) {
       // First where it is found by its id: a note with an id that nobody finds would never go.
       if (thing !== undefined) await write(madeAt(thing), { file });
-      await write(path, { ...open, by: writer });
+      await write(path, { ...open, by: writer, urn, named: name === undefined ? undefined : nameOf(name) });
       removeFile(leaving);
     },
     async takeBackNone() {
       const { saidNone: _saidNone, ...note } = readNote(path) ?? {};
       if (isNote(note)) await write(path, note);
+    },
+    findForeign: (name) => foreign(name)?.open,
+    settleForeign(name) {
+      const found = foreign(name);
+      if (found?.isOfNobodyElse === true) removeFile(found.path);
     },
     settled: () => removeFile(path),
     isInState(thing, sentAt) {
@@ -106,6 +116,54 @@ export function programNotes(
     claimAt,
   };
 }
+
+interface Named {
+  readonly path: string;
+  readonly by: string;
+}
+
+const namedBefore = new Map<string, ReadonlyMap<string, readonly Named[]>>();
+
+/** What was open when this process looked first, by what it is named. */
+function namedNotes(creates: string, writer: Writer): ReadonlyMap<string, readonly Named[]> {
+  const key = `${writer.name} ${creates}`;
+  let known = namedBefore.get(key);
+  if (known !== undefined) return known;
+  const found = new Map<string, Named[]>();
+  for (const file of existsSync(creates) ? readdirSync(creates) : []) {
+    if (!/^[0-9a-f]{32}\.json$/.test(file)) continue;
+    const path = join(creates, file);
+    const note = parsedFile(path);
+    if (!isNote(note) || note.urn === undefined || note.named === undefined || !isProcessGone(note.by.pid)) continue;
+    found.set(note.named, [...(found.get(note.named) ?? []), { path, by: note.urn }]);
+  }
+  known = found;
+  namedBefore.set(key, known);
+  return known;
+}
+
+/** `isOfNobodyElse`: no other stack can be at it. */
+function foreignIn(folder: string, creates: string, own: string, urn: string, named: string, writer: Writer) {
+  for (const { path, by } of namedNotes(creates, writer).get(named) ?? []) {
+    const note = path === join(creates, own) ? undefined : readNote(path);
+    if (note === undefined || note.by.name === writer.name) continue;
+    const isOfNobodyElse =
+      stackIn(by) === stackIn(urn) || (!isStackThere(folder, stackIn(by)) && isStackThere(folder, stackIn(urn)));
+    // Where no file tells which stacks there are, another one may have it by its id.
+    if (!isOfNobodyElse && (isStackThere(folder, stackIn(by)) || note.id !== undefined)) continue;
+    const { sentAt, id } = note;
+    return { path, isOfNobodyElse, open: { sentAt, id, by } satisfies ForeignCreate };
+  }
+  return undefined;
+}
+
+/** urn:pulumi:stack::project::types::name, and the last type as package:module:Type */
+const stackIn = (urn: string): string => urn.split("::")[0]?.split(":").at(-1) ?? "";
+const typeIn = (urn: string): string => urn.split("::")[2]?.split(":").at(-1) ?? "";
+
+/** A stack that is renamed or removed takes its configuration along, which is beside the program. */
+const isStackThere = (folder: string, stack: string): boolean =>
+  ["yaml", "yml", "json"].some((end) => existsSync(join(dirname(folder), `Pulumi.${stack}.${end}`)));
 
 /** A process that was killed may have written the id, and not yet given the file its name: that is done here. */
 function finish(path: string, sentAt: string): void {

@@ -282,11 +282,47 @@ describe("a create whose engine was killed", () => {
     }
   });
 
+  it.each([
+    ["its stack", "dev::demo::x:index:Volume::data", "prod", true],
+    ["itself", "prod::demo::x:index:Volume::store", "prod", true],
+    ["its parent", "prod::demo::x:index:Shop$x:index:Volume::data", "prod", true],
+    ["no stack, but another one is there", "dev::demo::x:index:Volume::data", "dev prod", false],
+    ["nothing, and is of another kind", "prod::demo::x:index:Vm::data", "prod", false],
+  ])("whose resource has another name by now, of %s, is asked for", async (_, urn, stacks, isAsked) => {
+    const notesIn = join(folder, ".reconcile");
+    for (const stack of stacks.split(" ")) writeFileSync(join(folder, `Pulumi.${stack}.yaml`), "");
+    const of = (name: string, of: string) =>
+      programNotes(notesIn, { urn: `urn:pulumi:${of}`, service: "s" }, { name, pid: 0x3fffffff });
+    const world = await startBenchWorld({});
+    try {
+      const contextOf = (process: string, notes = of(process, "prod::demo::x:index:Volume::data")) => ({
+        ...contextFor(world, []),
+        notes,
+      });
+      const inputs = { name: "data", size: 5 };
+      const made = await handlers.Volume.create(contextOf("killed", of("killed", urn)), inputs);
+      if (!isAsked) {
+        expect(await handlers.Volume.preview(contextOf("next"), inputs)).toEqual([]);
+        await handlers.Volume.create(contextOf("next"), inputs);
+        return;
+      }
+      const asks = new RegExp(`which made ${made.id}, and no state.*adopt: "<its id>"`);
+      expect((await handlers.Volume.preview(contextOf("next"), inputs)).join()).toMatch(asks);
+      await expect(handlers.Volume.create(contextOf("next"), inputs)).rejects.toThrow(asks);
+      const taken = await handlers.Volume.create(contextOf("next"), { ...inputs, adopt: made.id });
+      expect(taken.id).toBe(made.id);
+      const another = await handlers.Volume.create(contextOf("last"), inputs);
+      expect(another.id).not.toBe(made.id);
+    } finally {
+      await world.close();
+    }
+  });
+
   it("leaves nothing half-written behind: the next process finishes what is whole, and removes the rest", async () => {
     const dead = 0x3fffffff;
     const of = (name: string) => programNotes(folder, { urn: "urn:x::data", service: "s" }, { name, pid: dead });
     const open = { sentAt: "2026-01-01T00:00:00.000Z", idsBefore: [] };
-    await of("killed").write(open, "s volume:made");
+    await of("killed").write(open, { thing: "s volume:made" });
     await of("killed").claim("s vm:1", "somebody");
     const files = (sub: string) => readdirSync(join(folder, sub)).sort();
     const before = { creates: files("creates"), owners: files("owners") };

@@ -161,6 +161,29 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     await succeeds(up("--expect-no-changes"));
   });
 
+  it("a stack that is renamed while a create is open asks for what was made, and makes nothing twice", async () => {
+    await open(mode, {}, false);
+    const wish = (adopt = "") => `${head} new cloud.Volume("data", { size: 5${adopt} }, opts);`;
+    bring(wish());
+    stack.emulator.setFaults([{ operation: "volume.create", kind: "latency", ms: 5000, when: "after", count: 1 }]);
+    const child = stack.start("up", "--yes", "--skip-preview");
+    while (child.exitCode === null && volumes().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await cutPower(child);
+    stack.emulator.setFaults([]);
+    await restart();
+    await succeeds(stack.pulumi("stack", "rename", "prod"));
+    const refused = await up();
+    expect([refused.code === 0, refused.text]).toEqual([false, expect.stringContaining("sent the create of data")]);
+    expect(refused.text).toContain("urn:pulumi:dev::demo");
+    const [{ id } = { id: "" }, ...twins] = volumes();
+    expect(twins).toEqual([]);
+    bring(wish(`, adopt: "${id}"`));
+    await succeeds(up());
+    bring(wish());
+    await succeeds(up("--expect-no-changes"));
+    expect(volumes().map((one) => one.id)).toEqual([id]);
+  });
+
   it("the power is cut while volumes are made, with a state that is slow: none is made twice, and none is asked for whose id was known", async () => {
     await open(mode, {}, false);
     const perRound = 10;
