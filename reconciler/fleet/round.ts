@@ -363,10 +363,10 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
   }
 }
 
-const describe = ({ facts }: Planned): string =>
-  facts.drifted.length > 0
-    ? `${facts.drifted.slice(0, 5).join(", ")}${facts.drifted.length > 5 ? ` and ${facts.drifted.length - 5} more` : ""} differ from what was applied`
-    : `${facts.steps} ${facts.steps === 1 ? "step is" : "steps are"} pending`;
+const describe = ({ facts: { drifted, steps } }: Planned): string =>
+  drifted.length > 0
+    ? `${drifted.slice(0, 5).join(", ")}${drifted.length > 5 ? ` and ${drifted.length - 5} more` : ""} ${drifted.length === 1 ? "differs" : "differ"} from what was applied`
+    : `${steps} ${steps === 1 ? "step is" : "steps are"} pending`;
 
 const heldByWindow = ({
   why,

@@ -204,7 +204,7 @@ const stacks: readonly (readonly [
   ],
   [
     stackSpec("lab-drifted", { approve: "never" }),
-    stood({ drifted: true, reason: "vm.web differ from what was applied, and is left so (approve: never)" }),
+    stood({ drifted: true, reason: "vm.web differs from what was applied, and is left so (approve: never)" }),
     "in_sync",
   ],
   [
