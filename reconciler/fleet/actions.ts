@@ -10,7 +10,7 @@ import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
-import { asksWhy, isValidFor, namesIn, rejectedWhy } from "./decide";
+import { asksWhy, isSamePerson, isValidFor, namesIn, rejectedWhy } from "./decide";
 import { refuseSharedStates } from "./may-read";
 import type { Fleet, FleetSettings, StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
@@ -201,10 +201,11 @@ function twiceRefused(
 ): ActionRefused | undefined {
   const { approvers = 1 } = spec;
   const counts = approvers > 1 && approval !== undefined && isValidFor(approval, digest, now);
-  if (!counts || !namesIn(approval).includes(who)) return undefined;
+  const before = counts ? namesIn(approval).find((by) => isSamePerson(by, who)) : undefined;
+  if (before === undefined) return undefined;
   return new ActionRefused(
     "fleet/approved-already",
-    `${who} has approved the plan ${digest} of ${name} already, and ${approvers} people have to`,
+    `${before} has approved the plan ${digest} of ${name} already, and ${approvers} people have to`,
     "somebody else approves it as well",
   );
 }

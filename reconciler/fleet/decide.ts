@@ -42,10 +42,22 @@ export interface Approval extends Voice {
   readonly throughWindow?: true;
 }
 
+/**
+ * A person may sign in by an address and have a token by a name: what stands before the @ is taken for a name of theirs,
+ * because two people of one name are rarer than one person who approves twice.
+ */
+export function isSamePerson(one: string, other: string): boolean {
+  const [name, ...host] = one.toLowerCase().split("@");
+  const [otherName, ...otherHost] = other.toLowerCase().split("@");
+  return name === otherName && (host.length === 0 || otherHost.length === 0 || host.join("@") === otherHost.join("@"));
+}
+
 /** The people who approved, each once. */
-export const namesIn = ({ by, also = [] }: Approval): readonly string[] => [
-  ...new Set([by, ...also.map((voice) => voice.by)]),
-];
+export function namesIn({ by, also = [] }: Approval): readonly string[] {
+  const names = [by];
+  for (const voice of also) if (!names.some((name) => isSamePerson(name, voice.by))) names.push(voice.by);
+  return names;
+}
 
 /** A person does not want this plan. It stands until the files, the state or a person change it. */
 export interface Rejection {

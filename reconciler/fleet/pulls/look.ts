@@ -9,7 +9,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
-import { asksWhy } from "../decide";
+import { asksWhy, isSamePerson, namesIn } from "../decide";
 import type { PullSetting } from "../model";
 import { isTouched, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
@@ -231,8 +231,8 @@ function whyNot(
   by: string,
   author: string,
 ): string | undefined {
-  if (approval?.digest === digest && [approval, ...(approval?.also ?? [])].some((voice) => voice?.by === by))
-    return `${by} has approved the plan of ${stack} already`;
+  const before = approval === undefined || approval.digest !== digest ? [] : namesIn(approval);
+  if (before.some((one) => isSamePerson(one, by))) return `${by} has approved the plan of ${stack} already`;
   if (!notTheAuthor) return undefined;
   const { commits = [], alsoBy = [] } = body?.change ?? {};
   const wrote = by === author || [...commits, ...alsoBy].some((writers) => isBy(writers, by));
