@@ -17,7 +17,7 @@ const reading: ChildLimits = {
   most: 8,
   slowMs: 250,
   niceness: 10,
-  givesWayMs: 3000,
+  givesWayMs: 1000,
 };
 const planning: ChildLimits = { ...reading, most: 4, slowMs: 0 };
 
