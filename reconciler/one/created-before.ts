@@ -73,7 +73,8 @@ export function foreignBefore(
   kind: Kind,
   inputs: Props,
 ): HandlerFailure | undefined {
-  if (isInState || inputs["adopt"] !== undefined || client.unique?.includes(kind) === true) return undefined;
+  const isShown = client.can.canFindCreated(kind) || client.unique?.includes(kind) === true;
+  if (isInState || inputs["adopt"] !== undefined || isShown) return undefined;
   const foreign = notes?.findForeign(String(inputs["name"]));
   return foreign === undefined ? undefined : notedForeign(inputs, foreign);
 }

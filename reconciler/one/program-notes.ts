@@ -61,7 +61,10 @@ export interface ProgramNotes {
    * `sentAt`: of a create that the state itself keeps as open.
    */
   isInState(thing: string, sentAt: string | undefined): void;
-  /** The engine goes on with the former version, so that its state has what this process made. */
+  /**
+   * The engine's state has what this process made in the place of a former version, so that another replacement may be
+   * asked for. The note stays: the state may be overwritten by the engine of another update of the same stack.
+   */
   isKnownToEngine(): void;
   /** Written before the delete is sent, after which nothing else shows what was attached. Durable once it is over. */
   writeLeaving(open: OpenDelete): Promise<void>;

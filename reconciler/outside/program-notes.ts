@@ -14,7 +14,7 @@ import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, ForeignCreate, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
-import { leftBehind, temporariesOf, writeBeside } from "./private-file";
+import { leftBehind, temporariesOf, writeBeside, writePrivately } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -101,8 +101,9 @@ export function programNotes(
       if (note?.id === undefined && note?.sentAt === sentAt) removeFile(path);
     },
     isKnownToEngine() {
-      const note = readNote(path);
-      if (note?.id !== undefined && note.by.name === writer.name) removeFile(path);
+      const { hasFormer, ...note } = readNote(path) ?? {};
+      if (hasFormer === true && isNote(note) && note.id !== undefined && note.by.name === writer.name)
+        writePrivately(path, JSON.stringify(note));
     },
     writeLeaving: (open) => write(leaving, open),
     findLeft(id) {

@@ -184,6 +184,31 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     expect(volumes().map((one) => one.id)).toEqual([id]);
   });
 
+  it("an update goes on after a cancel, and another one of the same stack begins: nothing is made twice or forgotten", async () => {
+    await open(mode, {}, false);
+    const attached = [head, parts.vm, parts.volume, parts.group, parts.attachment].join("\n");
+    bring(attached);
+    const slow = { kind: "latency", ms: 4000, when: "after", count: 1 } as const;
+    stack.emulator.setFaults(
+      ["vm.create", "volume.create", "group.create"].map((operation) => ({ operation, ...slow })),
+    );
+    const first = stack.start("up", "--yes", "--skip-preview");
+    const ended = new Promise((resolve) => first.once("exit", resolve));
+    while (first.exitCode === null && volumes().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await restart();
+    await up();
+    await ended;
+    await restart();
+    await succeeds(up());
+    const wanted = { ...made, ports: [] };
+    expect(worldOf(stack)).toEqual(wanted);
+    await succeeds(up("--expect-no-changes"));
+    const state = await stack.exported();
+    for (const { id } of [...stack.emulator.dump().vms, ...volumes()]) expect(state).toContain(id);
+    await succeeds(stack.pulumi("destroy", "--yes", "--skip-preview"));
+    expect(worldOf(stack)).toEqual({ vms: [], volumes: [], groups: [], ports: [] });
+  });
+
   it("the power is cut while volumes are made, with a state that is slow: none is made twice, and none is asked for whose id was known", async () => {
     await open(mode, {}, false);
     const perRound = 10;
