@@ -46,12 +46,18 @@ ${stacks}
     for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
     await stage.until("first", ({ status }) => status.ready);
     await standOnCopies(stage, many);
+    const began = Date.now();
     await stage.sync(
       fleet(
         `${of(many, "source: { folder: ./load }")}\n${of(silent, "source: { folder: ./mute }, service: mute, paused: true")}`,
       ),
     );
+    const synced = Date.now();
     await allSince(0, many);
+    const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+    console.log(
+      `the first sweep of ${count} by ${workers} workers: ${seconds(Date.now() - began)} s, of which ${seconds(synced - began)} s the sync`,
+    );
   });
   afterAll(async () => {
     // What waits for an answer would be waited for.
