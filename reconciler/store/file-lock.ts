@@ -39,7 +39,8 @@ export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock 
   const lock: FileLock = {
     present: () => readLock(path),
     isAlive: (present) => !(isSameSpace(present) && isProcessGone(present.pid)) && (ageOf(path) ?? 0) <= leaseMs,
-    isHeldBy: (token) => readLock(path)?.token === token,
+    // Asked before each request: no other lock has this token, wherever it stands in the text.
+    isHeldBy: (token) => readIfThere(path)?.includes(token) === true,
     take(holder, then) {
       const mine: Lock = { ...holder, token: randomUUID(), processes: processSpace() };
       return lock.exclusively(() => {

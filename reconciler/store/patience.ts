@@ -35,7 +35,10 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
   let isSilent = false;
   const orStop = <T>(
     ask: () => Promise<T>,
-    { undo, failed = new StoreStopped(store.location) }: { undo?: (late: T) => void; failed?: Error } = {},
+    {
+      undo,
+      failure = () => new StoreStopped(store.location),
+    }: { undo?: (late: T) => void; failure?: () => Error } = {},
   ): Promise<T> =>
     new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -45,7 +48,7 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
         if (!isSilent) onSilent?.();
         isSilent = true;
         signal.removeEventListener("abort", onStop);
-        reject(failed);
+        reject(failure());
       };
       const onStop = (): void => {
         timer = setTimeout(giveUp, leaseGraceMs);
@@ -71,9 +74,10 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
     });
   const written = <T>(ask: () => Promise<T>): Promise<T> =>
     orStop(ask, {
-      failed: new StoreFailed(
-        `the state ${store.location} did not answer, and the run was told to stop: what was written last may not be there`,
-      ),
+      failure: () =>
+        new StoreFailed(
+          `the state ${store.location} did not answer, and the run was told to stop: what was written last may not be there`,
+        ),
     });
   const stopping = (session: StateSession): StateSession => ({
     ...session,
