@@ -25,6 +25,9 @@ export function createJobs(dialect: SpokenDialect): Jobs {
       const isWhole = ["", "/data"].includes(typeof place === "string" ? place : (place?.value ?? "none"));
       const isRecord = isPlainMap(body) && typeof body["data"] !== "string";
       if (isWhole && isRecord) return body;
+      // Where a record would show its own id, the answer is the job alone.
+      const isOfRecord = typeof place === "string" && isPlainMap(body) && body[place.slice(1)] !== undefined;
+      if (isOfRecord) draft.value = {};
       draft.put(place, id);
       return draft.value;
     },

@@ -63,6 +63,8 @@ export interface Judging {
   readonly errors: readonly ErrorRule[];
   /** The dialect's envelope, read once (envelope.ts). Left out: the contract's envelope. */
   readonly envelope?: EnvelopeReader;
+  /** What is the answer that was asked for, whatever it says of an error. */
+  readonly isUnderstood?: ((body: unknown) => boolean) | undefined;
   /** When the answer came, on the clock that a date in it is compared with. */
   readonly nowMs: number;
   /** Takes the credential out of a text. */
@@ -261,6 +263,7 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === notJson) return judgeNotJson(operation, answer, judging);
+  if (judging.isUnderstood?.(body) === true) return accepted(body);
   const succeeded = envelope.succeeded(body);
   if (succeeded === true) return accepted(body);
   const { told, inside } = failureTold(body, succeeded, envelope, scrub);

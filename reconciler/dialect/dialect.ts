@@ -52,7 +52,7 @@ export type ListRoute = Route & {
   readonly for_each?: NonNullable<WrittenListRoute>["for_each"];
 };
 
-type JobLists = "id" | "status" | "done" | "failed" | "message";
+type JobLists = "id" | "status" | "done" | "failed" | "message" | "error";
 export type JobRoute = Readonly<Omit<NonNullable<WaitRoute>, JobLists>> &
   Filled<Pick<NonNullable<WaitRoute>, JobLists>>;
 

@@ -12,10 +12,22 @@ export type JobReading =
 export function readJob(wait: JobRoute, body: unknown): JobReading | undefined {
   const places = compilePointers(wait.status);
   const word = findWord(body, places);
+  const isOf = (words: readonly string[]): boolean =>
+    word !== undefined && words.some((one) => one.toLowerCase() === word.toLowerCase());
+  if (isOf(wait.failed) || showsError(wait, body))
+    return {
+      means: "failed",
+      word: word ?? "failed",
+      message: findText(body, compilePointers(wait.message)) ?? undefined,
+    };
   if (word === undefined)
     return places.some((place) => findAtPath(body, place) === null) ? { means: "waiting", word: "null" } : undefined;
-  const isOf = (words: readonly string[]): boolean => words.some((one) => one.toLowerCase() === word.toLowerCase());
-  if (isOf(wait.done)) return { means: "done" };
-  if (!isOf(wait.failed)) return { means: "waiting", word };
-  return { means: "failed", word, message: findText(body, compilePointers(wait.message)) ?? undefined };
+  return isOf(wait.done) ? { means: "done" } : { means: "waiting", word };
 }
+
+const showsError = ({ error }: JobRoute, body: unknown): boolean =>
+  compilePointers(error).some((place) => holdsSomething(findAtPath(body, place)));
+
+/** Zero, no, an empty text and an empty map say that there is no error. */
+export const holdsSomething = (value: unknown): boolean =>
+  typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value) && value !== "0";

@@ -137,7 +137,7 @@ function mergeFingerprint(given: DialectFile["fingerprint"]): Pick<Dialect, "fin
 function mergeWait(given: unknown): Pick<Dialect, "wait"> {
   if (given === undefined || given === null) return {};
   // The schema has checked the parts, each of which may be one value or a list.
-  const { id, status, done, failed, message, ...route } = given as NonNullable<WaitRoute>;
+  const { id, status, done, failed, message, error, ...route } = given as NonNullable<WaitRoute>;
   return {
     wait: {
       ...route,
@@ -146,6 +146,7 @@ function mergeWait(given: unknown): Pick<Dialect, "wait"> {
       done: listOf<Scalar>(done).map(String),
       failed: listOf<Scalar>(failed).map(String),
       message: listOf<RecordPlace>(message),
+      error: listOf<RecordPlace>(error),
     } as JobRoute, // `Written` allows one value for each list, and these are lists by now.
   };
 }

@@ -463,4 +463,6 @@ export type WaitRoute = {
   failed?: Words;
   /** Where a failed job says why. */
   message?: Pointers;
+  /** Where a job shows something only when it has failed, such as /error: it has failed then, whatever its state says. */
+  error?: Pointers;
 } | null;

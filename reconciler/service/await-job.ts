@@ -3,6 +3,7 @@
  * failed is a refusal in its own words; one that cannot be followed leaves the write as one whose answer was lost.
  */
 import type { Outcome } from "../core/model/outcome";
+import { fieldsIn, isObject } from "../core/text/objects";
 import type { Dialect, JobRoute } from "../dialect/dialect";
 import { readJob } from "../dialect/jobs";
 import { compilePointers, findText } from "../dialect/pointers";
@@ -14,12 +15,13 @@ export interface JobPorts {
   readonly clock: Clock;
   readonly pollMs: number;
   readonly mostMs: number;
-  /** Reads once, with the repeats of any read; the body of the answer. */
+  /** Reads once, with the repeats of any read; the body of the answer. What is a failed job is no refusal of the read. */
   ask(
     method: JobRoute["method"],
     path: string,
     headers: Readonly<Record<string, string>> | undefined,
     body: unknown,
+    isFailedJob: (body: unknown) => boolean,
   ): Promise<Outcome<unknown>>;
   readonly signal: AbortSignal | undefined;
 }
@@ -35,7 +37,13 @@ export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcom
   if (filled === undefined) return jobLost(`the id of its job (${id}) is none`);
   const start = clock.now();
   for (let waitMs = Math.min(pollMs, 250); ; waitMs = Math.min(waitMs * 2, pollMs)) {
-    const outcome = await ports.ask(wait.method, filled.path, filled.headers, filled.body);
+    const outcome = await ports.ask(
+      wait.method,
+      filled.path,
+      filled.headers,
+      filled.body,
+      (body) => readJob(wait, body)?.means === "failed",
+    );
     if (outcome.status !== "accepted")
       return jobLost(
         `its job ${id} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
@@ -51,7 +59,18 @@ export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcom
   }
 }
 
-const jobLost = (reason: string): Outcome<never> => ({
+/**
+ * Whether what was read of the answer to a create is its job: an operation has an id and a name of its own, which may
+ * stand where a record has them.
+ */
+export function isJobAlone({ wait }: Dialect, answer: unknown, made: unknown, sent: unknown): boolean {
+  if (wait === undefined || !isObject(made) || made["id"] === undefined) return false;
+  if (findText(answer, compilePointers(wait.id)) !== made["id"]) return false;
+  const [shown, wanted] = [made["name"], fieldsIn(sent)["name"]].map((name) => String(name ?? "").toLowerCase());
+  return wanted === "" || shown !== wanted;
+}
+
+export const jobLost = (reason: string): Outcome<never> => ({
   status: "unknown",
   accepted: true,
   reason: `it was accepted, and ${reason}`,

@@ -71,6 +71,8 @@ export interface Call {
   readonly body?: string;
   /** Headers beside the credential. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** A success that is what was asked for, whatever it says of an error. */
+  readonly isUnderstood?: ((body: unknown) => boolean) | undefined;
 }
 
 /** The parsed body, and the headers that may speak of a list's pages. */
@@ -241,7 +243,7 @@ export function createCaller(parts: CallerParts): Caller {
     const exchange =
       received.kind === "answer" ? { ...received, answer: withoutCredential(received.answer) } : received;
     const nowMs = clock.now();
-    const outcome = judge(operation, exchange);
+    const outcome = judge(request, exchange);
     observe(operation, exchange, outcome, sentAtMs, nowMs);
     const event: RequestEvent = {
       operation,
@@ -280,13 +282,14 @@ export function createCaller(parts: CallerParts): Caller {
     };
   }
 
-  function judge(operation: Operation, exchange: Exchange): Outcome<ReadAnswer> {
+  function judge({ operation, isUnderstood }: Call, exchange: Exchange): Outcome<ReadAnswer> {
     if (exchange.kind === "broken")
       return scrubOutcome(judgeBreak(operation, exchange.sent, scrub(exchange.reason), exchange.fix), scrub);
     const { answer } = exchange;
     const judged = judgeAnswer(operation, answer, {
       errors: parts.dialect.errors,
       envelope,
+      isUnderstood,
       // The service counts from its own clock; this machine's may be an hour apart.
       nowMs: calendarMs(answer.date, clock.instant()),
       scrub,

@@ -30,7 +30,7 @@ import {
   type PageRead,
   waysToAskForMore,
 } from "../dialect/whole-list";
-import { awaitJob } from "./await-job";
+import { awaitJob, isJobAlone, jobLost } from "./await-job";
 import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
@@ -173,14 +173,15 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       if (unfinished !== undefined) return caller.scrub(unfinished);
     }
     const asked = `${route.method} ${basePath}${path.split("?", 1)[0]}`;
-    return outcome.status === "accepted"
-      ? caller.scrub(
-          withRequest(
-            outcomeOfReading(operation, reader(read.payload(operation, outcome.value.body), outcome.value.paging)),
-            asked,
-          ),
-        )
-      : caller.scrub(withRequest(outcome, asked));
+    if (outcome.status !== "accepted") return caller.scrub(withRequest(outcome, asked));
+    const reading = reader(read.payload(operation, outcome.value.body), outcome.value.paging);
+    if (
+      /\.create$/.test(operation) &&
+      reading.status === "accepted" &&
+      isJobAlone(dialect, outcome.value.body, reading.value, request.body)
+    )
+      return jobLost("its answer shows the job that is to do it, and not what was made");
+    return caller.scrub(withRequest(outcomeOfReading(operation, reading), asked));
   }
 
   /** The record that a request takes values from, as the service shows it. */
@@ -229,7 +230,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       pollMs: options.timing.pollIntervalMs ?? 2000,
       mostMs: options.timing.vmCreateTimeoutMs ?? 600_000,
       signal: requestOptions?.signal,
-      async ask(method, path, headers, body) {
+      async ask(method, path, headers, body, isFailedJob) {
         // Asked as a read of the contract, so that it is repeated as one.
         const outcome = await caller.call(
           {
@@ -238,6 +239,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
             path: basePath + path,
             headers,
             body: body === undefined ? undefined : JSON.stringify(body),
+            isUnderstood: isFailedJob,
           },
           requestOptions,
         );

@@ -6,15 +6,19 @@ import { fault, json, type Script } from "./scripted-server";
 
 const wait = `{ id: [/action/id, /jobid], method: GET, path: "/jobs/{id}", status: /status, done: [done], failed: errored, message: /reason }`;
 
-async function attach(answer: unknown, ...jobs: readonly Script[]) {
-  const { dialect, diagnostics } = readDialectText(`operations: { wait: ${wait} }`, "dialect.yaml");
+const startWith = async (lines: string, answer: unknown, ...jobs: readonly Script[]) => {
+  const { dialect, diagnostics } = readDialectText(lines, "dialect.yaml");
   expect(diagnostics).toEqual([]);
   let asked = 0;
   const script: Script = (request, response, raw) => {
     if (!request.url.startsWith("/jobs/")) return json(202, answer)(request, response, raw);
     return (jobs[Math.min(asked++, jobs.length - 1)] ?? fault(404, "no job"))(request, response, raw);
   };
-  const { client, server } = await start([script], { dialect });
+  return start([script], { dialect });
+};
+
+async function attach(answer: unknown, ...jobs: readonly Script[]) {
+  const { client, server } = await startWith(`operations: { wait: ${wait} }`, answer, ...jobs);
   return { outcome: await client.attachVolume("v", "m"), asked: server.received.map(({ url }) => url) };
 }
 
@@ -49,4 +53,24 @@ test("what cannot be right of a job is told", () => {
     "dialect.yaml",
   );
   expect(diagnostics.map(({ code }) => code)).toEqual(["dialect/placeholder", "dialect/state-twice"]);
+});
+
+const operations = `operations: { wait: { id: /id, method: GET, path: "/jobs/{id}", status: /done, done: true, error: /error, message: /error/message } }`;
+const ended = { id: "op-1", done: true, error: { code: 9, message: "the volume is busy" } };
+
+test.each([
+  ["where refusals have theirs", ""],
+  ["where refusals have none", "\nenvelope: { error: { message: /message } }"],
+])("a job that is done and shows an error has failed, %s", async (_, envelope) => {
+  const { client } = await startWith(operations + envelope, { id: "op-1", done: false }, json(200, ended));
+  const outcome = await client.attachVolume("v", "m");
+  expect(outcome).toMatchObject({ status: "rejected", message: "the volume is busy" });
+});
+
+test.each([
+  ["shows its job alone, which has an id and a name as well", { id: "op-1", name: "create-1" }, "unknown"],
+  ["is the record by which its job is asked for", { id: "op-1", name: "Data", size: 1 }, "accepted"],
+])("an answer to a create that %s", async (_, answer, status) => {
+  const { client } = await startWith(operations, answer, json(200, { id: "op-1", done: true, response: {} }));
+  expect(await client.createVolume("data", 1)).toMatchObject({ status });
 });

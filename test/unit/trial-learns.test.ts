@@ -218,12 +218,14 @@ test("a job whose state is null is not over, and one that shows none is a questi
     done: ["OK"],
     failed: ["KO"],
     message: [],
+    error: ["/error"],
   } as const;
-  expect(
-    [{ outcome: null }, { outcome: "ok" }, { outcome: "KO" }, { state: "OK" }].map(
-      (body) => readJob(wait, body)?.means,
-    ),
-  ).toEqual(["waiting", "done", "failed", undefined]);
+  const shown = [{ outcome: null }, { outcome: "ok" }, { outcome: "KO" }, { state: "OK" }];
+  expect(shown.map((body) => readJob(wait, body)?.means)).toEqual(["waiting", "done", "failed", undefined]);
+  const errors = [null, {}, "", 0, { code: 9 }, "busy"].map((error) => ({ outcome: "OK", error }));
+  expect(errors.map((body) => readJob(wait, body)?.means)).toEqual(
+    [..."1234"].map(() => "done").concat("failed", "failed"),
+  );
 });
 
 test("an id that is a link is what the link ends with, and what leads on stands beside each list", () => {

@@ -4,7 +4,7 @@
  */
 import { isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
-import { readJob } from "../../dialect/jobs";
+import { holdsSomething, readJob } from "../../dialect/jobs";
 import { type Leaf, leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import { askingFor, recordOfOperation, styleOf } from "../../dialect/learn/where";
 import { compilePointers, findText, findWord } from "../../dialect/pointers";
@@ -215,32 +215,51 @@ async function isJobAt(trial: Watching, { id, place }: NamedJob, route: Asking):
   const words = status === undefined ? [] : await jobWords(trial, route, id, status.place);
   const last = words.at(-1);
   if (status === undefined || last === undefined) return false;
+  // One that went wrong does not tell the word for those that did not.
+  const done = await jobShown(trial, route, id);
+  if (failureWord.test(last) || errorsIn(done).length > 0) return true;
   trial.learn({
-    wait: { ...route, id: [place], status: [status.place], done: [last], failed: [], message: [] },
+    wait: { ...route, id: [place], status: [status.place], done: [last], failed: [], message: [], error: [] },
   });
   trial.say(`A write is answered with a job, which GET ${route.path} shows; done is ${last}.`);
-  await learnFailure(trial, new Set(words));
+  await learnFailure(trial, words);
   return true;
 }
 
-async function jobShown(trial: Watching, route: Asking, id: string): Promise<unknown> {
+const failureWord = /^(err|fail|abort|cancel|reject|timed|ko$)/i;
+
+/** Where it speaks of an error that it has. */
+const errorsIn = (job: unknown): readonly Leaf[] =>
+  leavesOf(job).filter(
+    ({ place, value }) => typeof place === "string" && /\/(error|fault|failure)/i.test(place) && holdsSomething(value),
+  );
+
+/** `isJob`: a job is known to be there, and what it says of an error is its own. */
+async function jobShown(trial: Watching, route: Asking, id: string, isJob = false): Promise<unknown> {
   const filled = fillRoute(route, { id }, trial.report.dialect);
   if (filled === undefined) return undefined;
-  const { outcome, body } = await look(trial.ports.doctor, {
+  const { outcome, body, status } = await look(trial.ports.doctor, {
     operation: "volume.get",
     method: route.method,
     ...filled,
   });
-  return outcome.status === "accepted" && isObject(body) && JSON.stringify(body).includes(id) ? body : undefined;
+  const isShown = outcome.status === "accepted" || (isJob && status === 200);
+  return isShown && isObject(body) && JSON.stringify(body).includes(id) ? body : undefined;
 }
 
 /** The words that a job goes through, until one stays. */
-async function jobWords(trial: Watching, route: Asking, id: string, place: RecordPlace): Promise<readonly string[]> {
+async function jobWords(
+  trial: Watching,
+  route: Asking,
+  id: string,
+  place: RecordPlace,
+  isJob = false,
+): Promise<readonly string[]> {
   const { clock, timing } = trial.ports;
   const words: string[] = [];
   let since = clock.now();
   for (const start = since; ; await clock.sleep(timing.pollMs)) {
-    const shown = await jobShown(trial, route, id);
+    const shown = await jobShown(trial, route, id, isJob);
     const word = shown === undefined ? undefined : findWord(shown, compilePointers([place]));
     const now = clock.now();
     if (word !== undefined && word !== words.at(-1)) {
@@ -253,7 +272,7 @@ async function jobWords(trial: Watching, route: Asking, id: string, place: Recor
 }
 
 /** Asks for what cannot be done, so that its job fails; where it is refused at once, no job tells it. */
-async function learnFailure(trial: Watching, known: ReadonlySet<string>): Promise<void> {
+async function learnFailure(trial: Watching, known: readonly string[]): Promise<void> {
   const { wait } = trial.report.dialect;
   if (wait === undefined) return;
   const body = { vm_id: nobody, volume_id: nobody, flush_confirmed: true };
@@ -262,18 +281,30 @@ async function learnFailure(trial: Watching, known: ReadonlySet<string>): Promis
   const id = outcome.status === "accepted" ? findText(said, compilePointers(wait.id)) : undefined;
   const place = wait.status[0];
   if (typeof id !== "string" || place === undefined) return;
-  const word = (await jobWords(trial, wait, id, place)).at(-1);
-  if (word === undefined || known.has(word)) return;
-  const shown = await jobShown(trial, wait, id);
+  const word = (await jobWords(trial, wait, id, place, true)).at(-1);
+  const shown = await jobShown(trial, wait, id, true);
+  const [error] = errorsIn(shown);
+  // A word at which other jobs were, or that says that it is not over, is none for a failure.
+  const isItsOwn = word !== undefined && !known.includes(word) && !/^(false|null)$/.test(word) && !underWay.test(word);
+  if (!isItsOwn && (error === undefined || word !== known.at(-1))) return;
   const message = leavesOf(shown).find(
     ({ names: [name = ""], value }) =>
       typeof value === "string" && /(message|reason|detail|error|text|why)$/.test(name),
   );
   trial.learn({
-    wait: { ...wait, failed: [word], message: message === undefined ? [] : [message.place] },
+    wait: {
+      ...wait,
+      failed: isItsOwn ? [word] : [],
+      message: message === undefined ? [] : [message.place],
+      error: isItsOwn || error === undefined ? [] : [holderOf(error)],
+    },
   });
-  trial.say(`A job that has failed is ${word}.`);
+  trial.say(isItsOwn ? `A job that has failed is ${word}.` : `A job that has failed is ${word}, and shows an error.`);
 }
+
+/** /error of /error/code. */
+const holderOf = ({ place }: Leaf): RecordPlace =>
+  typeof place === "string" ? (/^.*?\/(error|fault|failure)[^/]*/i.exec(place)?.[0] ?? place) : place;
 
 /** Follows the job of a write that the trial sent by itself; `undefined`: it is done, or there is none. */
 export async function failureOfJob(trial: Watching, answer: unknown): Promise<string | undefined> {
@@ -282,7 +313,7 @@ export async function failureOfJob(trial: Watching, answer: unknown): Promise<st
   if (wait === undefined || typeof id !== "string" || id === "") return undefined;
   const { clock, timing } = trial.ports;
   for (const start = clock.now(); clock.now() - start <= timing.mostMs; await clock.sleep(timing.pollMs)) {
-    const job = readJob(wait, await jobShown(trial, wait, id));
+    const job = readJob(wait, await jobShown(trial, wait, id, true));
     if (job?.means === "failed") return job.message ?? `its job ended as ${job.word}`;
     if (job === undefined || job.means === "done") return undefined;
   }
