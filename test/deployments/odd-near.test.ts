@@ -17,6 +17,7 @@ import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
+import { arrivals } from "../support/odd/arrivals";
 import { further } from "../support/odd/further";
 import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
@@ -252,7 +253,7 @@ function deathsAmong(writes: number): readonly (readonly Kill[])[] {
 }
 
 const only = new RegExp(process.env["ODD_ONLY"] ?? "");
-const everyOdd = [...odds, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers];
+const everyOdd = [...odds, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers, ...arrivals];
 /** A few of them stand for all. */
 const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 === 3;
 

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { type Ran, runCli, startCli } from "../support/cli-process";
+import { arrivals } from "../support/odd/arrivals";
 import { further } from "../support/odd/further";
 import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
@@ -20,7 +21,7 @@ import { type RunningOdd, startOdd } from "../support/odd/server";
 import { odds as first, type Odd } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
 
-const odds = [...first, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers];
+const odds = [...first, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers, ...arrivals];
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -21,6 +21,7 @@ import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
 import { versioned } from "../../reconciler/engine/doctor/trial-send";
 import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
+import { writesFor } from "../../reconciler/engine/doctor/trial-writes";
 
 test.each([
   ["an action beside a record", { volume: { id: 7 }, action: { id: 36, type: "create" } }, "36", "/action/id"],
@@ -164,6 +165,17 @@ test.each([
     "curl -X POST https://c.example/20160918/instances/ocid1.vm.oc1.iad.aaaaaaaaabcd1234/actions/confirm",
     { path: "/20160918/instances/{id}/actions/confirm" },
   ],
+  [
+    "vm.resize.confirm",
+    "curl -X PUT https://c.example/v2/instance/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11:accept-scale",
+    { path: "/v2/instance/{id}:accept-scale" },
+  ],
+  [
+    "vm.resize.confirm",
+    "curl -X POST https://c.example/instances/ID:acceptSize",
+    { path: "/instances/{id}:acceptSize" },
+  ],
+  ["volume.delete", "curl -X DELETE https://c.example/storage/local:vm-100-disk-0", { path: "/storage/{id}" }],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
 });
@@ -563,4 +575,50 @@ test.each([
     return rejected("refused", status);
   });
   expect([sent, outcome.status]).toEqual([times, "rejected"]);
+});
+
+test("what tells a root disk is true of those of other VMs as well, and no text of one disk alone", () => {
+  const disks = ["a1", "b2"].map((id, nth) => ({
+    volume: { id: `vol-${id}`, crn: `crn:v1:acme:volume:vol-${id}`, serial: `3f2a91c4d${nth}`, lun: 7000 + nth },
+  }));
+  const made = { sizes: new Map([["vol-b2", 1]]), data: new Set(["vol-b2"]), root: new Set(["vol-a1"]) };
+  const root = (entries: readonly object[]) =>
+    placesIn("vm", [{ id: "i-1", name: "web", volumes: entries }], { volumes: new Set(["vol-a1", "vol-b2"]), made })[
+      "volume_entry.root"
+    ];
+  expect(root(disks)).toBeUndefined();
+  expect(root(disks.map((disk, nth) => ({ ...disk, slot: `/dev/sd${"ab"[nth]}` })))).toEqual({
+    value: "/slot",
+    is: "/dev/sda",
+  });
+});
+
+test("a flavor that was sent is found where none are listed, and the size of a disk is none", () => {
+  const vm = { id: "i-1", name: "web", image: { root_volume: { size: 10 } }, commercial_type: "m1.small" };
+  const made = { sizes: new Map(), data: new Set<string>(), root: new Set<string>() };
+  expect(placesIn("vm", [vm], { made: { ...made, sent: { flavor: "m1.small" } } })).toMatchObject({
+    flavor: "/commercial_type",
+  });
+  expect(placesIn("vm", [vm], {})).toMatchObject({ flavor: undefined });
+});
+
+test("where nothing is called an id, what the record is of may be", () => {
+  expect(placesIn("vm", [{ vm: "vm-12", name: "web", host: "host-3" }], {})).toMatchObject({ id: "/vm" });
+  expect(placesIn("volume", [{ disk: "d-1", vm: "vm-12", name: "data" }], {})).toMatchObject({ id: "/disk" });
+});
+
+test("what leads on stands in a link that leaves out the rest of the query", () => {
+  const next = { href: "https://inner.example/v1/volumes?limit=2&start=v-3" };
+  const page = { body: { volumes: [{}, {}], next }, headers: {}, items: [{}, {}], at: "/volumes", id: "/id" };
+  expect(waysOn({ ...page, origin: "https://c.example" })).toContainEqual({
+    next: [{ value: "/next/href", cut: "*&start={value}" }],
+    param: "start",
+    as: "token",
+  });
+});
+
+test("a record is asked for with what its list is asked with", () => {
+  const said = { lists: ["/v1/volumes"], idKeys: ["id"], query: { version: "2026-01-01" } };
+  const routes = writesFor("volume.delete", readDialectText("", "").dialect, said);
+  expect(routes).toContainEqual({ method: "DELETE", path: "/v1/volumes/{id}", query: { version: "2026-01-01" } });
 });

@@ -139,7 +139,7 @@ function rootMade(
     if (typeof place !== "string" || /(id|uuid|name|size|source|href|self|link|gb)$/.test(name)) return [];
     const [root, data] = [valuesAt(place, "root"), valuesAt(place, "data")];
     const [word] = root;
-    if (root.size !== 1 || word === undefined || data.has(word)) return [];
+    if (root.size !== 1 || word === undefined || data.has(word) || isOfOneAlone(word, made.root)) return [];
     const isTruth = typeof value === "boolean" && word === "true";
     return [
       {
@@ -152,6 +152,10 @@ function rootMade(
   const [best] = told.sort((one, other) => other.score - one.score);
   return best === undefined ? undefined : { place: best.place, shows: best.shows };
 }
+
+/** What no root disk of another VM shows: a text with its id in it, an id or a serial number, a moment. */
+const isOfOneAlone = (text: string, ids: ReadonlySet<string>): boolean =>
+  [...ids].some((id) => text.includes(id)) || /^(?=.*\d)(?!\/dev\/)[\w.:+-]{8,}$/.test(text) || /^\d{4,}$/.test(text);
 
 /** The yes of a word for yes or no, as it is written there. */
 function affirmed(word: string): string {

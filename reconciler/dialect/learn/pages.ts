@@ -4,7 +4,7 @@ import type { Paging, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
 import { type Page, type PageHolder, pageSigns, type Sign } from "../page-signs";
 import { findAt, tokensOf } from "../places";
-import { lettersAndDigits } from "./values";
+import { lettersAndDigits, withCut } from "./values";
 
 export interface FirstPage {
   readonly body: unknown;
@@ -62,15 +62,28 @@ function waysAlong({ at }: Sign, page: FirstPage): readonly Way[] {
   const found = findAt(page.body, tokensOf(at));
   const value = typeof found === "string" ? found.trim() : String(found);
   const asToken = parametersFor(at).map((param): Way => ({ next, param }));
+  const within = tokenIn(value).map(
+    ({ param, cut }): Way => ({ next: [withCut(placeOf(at, page.body), cut)], param, as: "token" }),
+  );
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) {
     const isOwn = value.startsWith(`${page.origin}/`);
-    return isOwn ? [{ next }] : [{ next, links: "rewritten" }];
+    return [isOwn ? { next } : { next, links: "rewritten" }, ...within];
   }
-  if (value.startsWith("?")) return [{ next }];
+  if (value.startsWith("?")) return [{ next }, ...within];
   // servers?page=2 leads on from where the list is.
   if (/^[\w./-]+\?\w+=/.test(value) && !value.startsWith("/")) return [{ next, as: "link" }, ...asToken];
-  if (value.startsWith("/")) return [{ next }, ...asToken.map((way): Way => ({ ...way, as: "token" }))];
+  if (value.startsWith("/")) return [{ next }, ...within, ...asToken.map((way): Way => ({ ...way, as: "token" }))];
   return asToken;
+}
+
+/**
+ * A link may leave out what every request has to say, such as a version: then what leads on is its last parameter, sent
+ * with the rest of the list's own query.
+ */
+function tokenIn(link: string): readonly { readonly param: string; readonly cut: string }[] {
+  const [, mark, param, token = ""] = /([?&])([^?&=]+)=([^?&=#%]+)$/.exec(link) ?? [];
+  if (mark === undefined || param === undefined || token === "") return [];
+  return [{ param, cut: `*${mark}${param}={value}` }];
 }
 
 /** Among several links, the one that is called next. */

@@ -61,6 +61,8 @@ export interface FieldFinding {
 export interface PlaceRule {
   /** Plain names of a place, the best first. */
   readonly names: readonly RegExp[];
+  /** What is called so, together with what it stands in, is something else. */
+  readonly besides?: RegExp;
   /** Whether a value fits the field. */
   fits?(text: string, evidence: KnownThings): boolean;
   /** The ids of which a reference has to name one. A reference is recognised at any place. */
@@ -124,7 +126,8 @@ export function learnPlace(
     if (shown.length === 0) return [];
     if (rule.unique === true && new Set(shown).size !== leaves.length) return [];
     if (rule.everywhere === true && shown.length < leaves.length) return [];
-    const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
+    const isElse = names.some((one) => rule.besides?.test(one) === true);
+    const named = isElse ? -1 : rule.names.findIndex((name) => names.some((one) => name.test(one)));
     const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
     if (wanted !== undefined) {

@@ -22,7 +22,7 @@ import {
   saysNone,
 } from "./place";
 import { addressKind, knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace } from "./values";
-import type { Learnt } from "./where";
+import { type Learnt, nouns } from "./where";
 
 export type ReadKind = Learnt;
 
@@ -48,6 +48,11 @@ const stateNames = [
   /^(phase|power|powered|poweredon|power(state|status)|running|isrunning|condition|taskstate|taskstatus|provisioningstate)$/,
   new RegExp(`^${noun}?(status|state)code$`),
 ];
+/** Where nothing is called an id, what the record is of may be: { vm: vm-1001, name: … }. */
+const idsOf = (kind: Learnt): readonly RegExp[] => [
+  ...idNames,
+  new RegExp(`^(${nouns[kind].map(lettersAndDigits).join("|")})$`),
+];
 const isShort = (text: string): boolean => text !== "" && text.length <= 60;
 const isAddress = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
@@ -55,11 +60,12 @@ const isAddress = (wanted: "private" | "public") => (text: string) => addressKin
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
 const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   vm: {
-    id: { names: idNames, fits: isId, unique: true, own: true, links: true },
+    id: { names: idsOf("vm"), fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
     status: { names: stateNames, plain: true, fits: isShort, everywhere: true },
     flavor: {
       names: [new RegExp(`^(flavor|plan|instancetype|machinetype|size|product)${idWord}?$`)],
+      besides: /(disk|volume|storage|memory|image|template)\w*size$/,
       refersTo: ({ flavors }) => someOf(flavors),
       outlives: true,
     },
@@ -89,7 +95,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   volume: {
-    id: { names: idNames, fits: isId, unique: true, own: true, links: true },
+    id: { names: idsOf("volume"), fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, own: true },
     size: {
       names: [
@@ -113,7 +119,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   group: {
-    id: { names: idNames, fits: isId, unique: true, own: true, links: true },
+    id: { names: idsOf("group"), fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
     description: { names: [new RegExp(`^${noun}?desc(ription)?$`), /^(note|notes|about|comment|summary|remark)$/] },
   },
@@ -163,6 +169,10 @@ export function learnRecord(
     const learnt =
       known ??
       (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??
+      // Without a list of them, a flavor or an image that was sent is the best proof.
+      (rule.outlives === true && rule.refersTo?.(evidence) === undefined
+        ? textSent(free, evidence.made?.sent?.[field])
+        : undefined) ??
       learnPlace(rule, free, evidence) ??
       learnName(rule, free, evidence) ??
       (field === "size" ? sizeSent(leaves, looked, fields, evidence) : textSent(free, evidence.made?.sent?.[field]));

@@ -37,6 +37,10 @@ export async function findOne(
   const candidates = [
     ...(route === null ? [] : [route]),
     ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),
+    // What the list has to be asked with, the record may have to be as well: a version of the service, a project.
+    ...(listed?.query === undefined || listed.method !== "GET"
+      ? []
+      : paths.map(routeOf).map((one): Route => ({ ...one, query: { ...listed.query, ...one.query } }))),
   ];
   for (const candidate of candidates) {
     const read = await firstOwn(ids, async (one) => {

@@ -63,9 +63,10 @@ function goneAs(trial: Trial, { httpStatus: status }: Rejection): void {
 /** Looks until it is so, for as long as a word has to stay unchanged. */
 export async function until(trial: Trial, isSo: () => Promise<boolean>): Promise<boolean> {
   const { clock, timing } = trial.ports;
-  for (const start = clock.now(); ; await trial.wait()) {
+  const start = clock.now();
+  for (let looks = 1; ; looks++, await trial.wait()) {
     if (await isSo()) return true;
-    if (clock.now() - start > timing.quietMs) return false;
+    if (clock.now() - start > timing.quietMs && looks >= fewestLooks) return false;
   }
 }
 
@@ -77,6 +78,9 @@ async function inList(trial: Trial, id: string): Promise<Outcome<LiveVm>> {
     ? { status: "rejected", condition: "not_found", message: "it is in no list" }
     : { status: "accepted", value: found };
 }
+
+/** A service that answers slowly is looked at as often as another before nothing counts as having changed. */
+const fewestLooks = 4;
 
 /** Waits until the resource has settled: at a word that means so, or at a word that does not change any more. */
 export async function settle(
@@ -90,16 +94,19 @@ export async function settle(
   const start = clock.now();
   const words: string[] = [];
   let since = start;
+  let looks = 0;
   for (;;) {
     const look = await lookAt(trial, kind, id);
     const now = clock.now();
+    looks++;
     if (look?.word !== undefined && look.word !== words.at(-1)) {
       words.push(look.word);
-      since = now;
+      [since, looks] = [now, 1];
     }
     // A word that speaks of something under way is given longer to change.
     const patience = look !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
-    const isOver = look === undefined || isRest(look) || now - since >= patience || now - start >= timing.mostMs;
+    const isQuiet = now - since >= patience && looks >= fewestLooks;
+    const isOver = look === undefined || isRest(look) || isQuiet || now - start >= timing.mostMs;
     if (isOver) return { words, last: look, ms: now - start };
     await trial.wait();
   }

@@ -292,8 +292,13 @@ export class Trial {
     const { dialect } = this.report;
     const { vm, volume } = dialect.states;
     const words = listsOf(this.words.vm);
+    // One that was given and cannot be read there is read from its list until a person says where it is.
+    const isUnread = this.report.operations.some(
+      ({ operation, verdict, tried }) => operation === "vm.get" && verdict === "missing" && tried.length > 0,
+    );
     return this.ports.clientIn({
       ...dialect,
+      ...(isUnread && { operations: { ...dialect.operations, "vm.get": null } }),
       states: { ...dialect.states, vm: { ...withWords(vm, words), gone: [] }, volume: { ...volume, gone: [] } },
     });
   }

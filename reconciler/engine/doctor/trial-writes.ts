@@ -20,6 +20,8 @@ export interface TrialWhereabouts {
   readonly idKeys: readonly string[];
   /** They show it as a number. */
   readonly isNumber?: boolean;
+  /** What their list is asked with, such as a version of the service: other requests may have to say it as well. */
+  readonly query?: Route["query"];
 }
 
 /** What ends the path of a list and is no part of where its items are. */
@@ -27,6 +29,7 @@ const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
 export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
   lists: besides(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
+  query: dialect.operations[`${kind}.list`]?.query,
   // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
     .slice(0, 2)
@@ -71,7 +74,7 @@ function listsOf(
 export function writesFor(
   operation: TriedOperation,
   dialect: Dialect,
-  { lists, idKeys, isNumber = false }: TrialWhereabouts,
+  { lists, idKeys, isNumber = false, query }: TrialWhereabouts,
 ): readonly Route[] {
   const said = dialect.operations[operation];
   const { method, path } = rowOf(operation);
@@ -79,7 +82,11 @@ export function writesFor(
   for (const list of lists)
     for (const key of idKeys) {
       const base = list.replace(/\/$/, "").replace(listing, "");
-      const usual = usualRequests[operation]({ base, key, id: isNumber ? "{id:number}" : "{id}" });
+      const plain = usualRequests[operation]({ base, key, id: isNumber ? "{id:number}" : "{id}" });
+      const usual =
+        query === undefined
+          ? plain
+          : plain.flatMap((route) => [route, { ...route, query: { ...query, ...route.query } }]);
       // Where lists end with a slash, everything mostly does.
       if (list.endsWith("/")) routes.push(...usual.map((route) => ({ ...route, path: `${route.path}/` })));
       routes.push(...usual);
@@ -164,7 +171,14 @@ export async function tryWrites(
   isDone: () => Promise<boolean>,
 ): Promise<Route | undefined> {
   const tried: { path: string; answer: string }[] = [];
+  const taken: Route[] = [];
   const { dialect } = trial.report;
+  const isFound = (route: Route): Route => {
+    if (trial.routes[operation] === undefined) trial.say(`${operation} is ${route.method} ${route.path}.`);
+    trial.routes[operation] = route;
+    trial.learn({ operations: { ...trial.report.dialect.operations, [operation]: route } });
+    return route;
+  };
   // By a person's word there is none.
   if (trial.report.operations.some((one) => one.operation === operation && one.isSaid === true)) return undefined;
   for (const route of writesFor(
@@ -187,18 +201,16 @@ export async function tryWrites(
     if (outcome.status === "accepted" && operation === "volume.delete" && ids.id !== undefined)
       trial.markDeleted(kind, ids.id);
     const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
-    if (isRefused || !(await isDone())) {
-      tried.push({
-        path: `${route.method} ${route.path}`,
-        answer: isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed",
-      });
-      continue;
-    }
-    if (trial.routes[operation] === undefined) trial.say(`${operation} is ${route.method} ${route.path}.`);
-    trial.routes[operation] = route;
-    trial.learn({ operations: { ...trial.report.dialect.operations, [operation]: route } });
-    return route;
+    if (!isRefused && (await isDone())) return isFound(route);
+    if (!isRefused) taken.push(route);
+    tried.push({
+      path: `${route.method} ${route.path}`,
+      answer: isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed",
+    });
   }
+  // One may have had its effect late, while the others were tried.
+  const [late, ...others] = taken;
+  if (late !== undefined && others.length === 0 && (await isDone())) return isFound(late);
   trial.inVain[operation] = tried;
   return undefined;
 }

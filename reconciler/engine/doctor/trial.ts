@@ -41,7 +41,10 @@ export async function tryOut(
     flavor: [vm?.flavor, otherFlavor].flatMap((name) => name ?? []),
     image: [vm?.image].flatMap((name) => name ?? []),
   };
-  const sent = { description: groupDescription, ...onlyDefined({ owner: vm?.owner }) };
+  const sent = {
+    description: groupDescription,
+    ...onlyDefined({ owner: vm?.owner, flavor: vm?.flavor, image: vm?.image }),
+  };
   const trial = new Trial(ports, looked, named, sent);
   trial.mayStay = wish.keepVolume === true;
   await takeAway(trial);
