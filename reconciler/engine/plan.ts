@@ -72,8 +72,12 @@ function readKept(stored: StoredState, lineage: string): ReadState {
 
 class ServiceUnreachable extends Error {
   override readonly name = "ServiceUnreachable";
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map(({ summary }) => summary).join("; "));
+  readonly code: Diagnostic["code"];
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(why: Diagnostic) {
+    super(why.summary);
+    this.code = why.code;
+    this.diagnostics = [why];
   }
 }
 
@@ -92,18 +96,16 @@ function assertReached(
     );
   if (first === undefined || isSeen) return;
   const why = first.summary.slice(first.summary.indexOf(": ") + 2);
-  throw new ServiceUnreachable([
-    {
-      severity: "error",
-      code: first.code,
-      summary:
-        first.code === "service/throttled"
-          ? `the service ${origin} lets nothing through: ${why}`
-          : `the service ${origin} cannot be reached: ${why}`,
-      detail: "Nothing of it could be looked at, so there is no plan.",
-      ...told(first.fixParts ?? first.fix ?? cannotReach),
-    },
-  ]);
+  throw new ServiceUnreachable({
+    severity: "error",
+    code: first.code,
+    summary:
+      first.code === "service/throttled"
+        ? `the service ${origin} lets nothing through: ${why}`
+        : `the service ${origin} cannot be reached: ${why}`,
+    detail: "Nothing of it could be looked at, so there is no plan.",
+    ...told(first.fixParts ?? first.fix ?? cannotReach),
+  });
 }
 
 export interface PreparePlan {
