@@ -1,6 +1,6 @@
 /**
  * What this process has made and noted. The engine writes a resource into its state before it lets another one name
- * its id.
+ * its id, so that the note about its create may go then.
  */
 import { kindRows } from "../core/model/kinds";
 import type { HandlerService, Props } from "./handler";

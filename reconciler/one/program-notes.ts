@@ -62,8 +62,8 @@ export interface ProgramNotes {
    */
   isInState(thing: string, sentAt: string | undefined): void;
   /**
-   * The engine's state has what this process made in the place of a former version, so that another replacement may be
-   * asked for. The note stays: the state may be overwritten by the engine of another update of the same stack.
+   * The engine goes on with what this process made, so that its state has it. The engine of another update of the same
+   * stack, which a cancel let in, knows nothing of it: for that one the note stays while this process lives.
    */
   isKnownToEngine(): void;
   /** Written before the delete is sent, after which nothing else shows what was attached. Durable once it is over. */

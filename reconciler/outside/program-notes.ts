@@ -3,6 +3,7 @@
  * what the others wrote. They hold only ids, times and the program's own names.
  *
  *   creates/<resource>.json        a create that was sent; with the id of what it made, once that is known
+ *   creates/<resource>.told.json   the same, once the engine of the process that wrote it was seen to go on with it
  *   creates/<resource>.left.json   a delete that was sent
  *   creates/made-<thing>.json      which of the first files has the id of this thing
  *   owners/<thing>.json            which resource has taken this thing over
@@ -14,7 +15,7 @@ import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, ForeignCreate, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
-import { leftBehind, temporariesOf, writeBeside, writePrivately } from "./private-file";
+import { leftBehind, temporariesOf, writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -50,6 +51,7 @@ export function programNotes(
   const file = `${noteName(`${service}\n${urn}`)}.json`;
   const path = join(creates, file);
   const leaving = join(creates, file.replace(/json$/, "left.json"));
+  const told = toldOf(path);
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
   for (const one of [creates, owners]) sweepOnce(one, writer);
@@ -62,12 +64,12 @@ export function programNotes(
   return {
     async find(signal) {
       for (let look = 0; ; look++) {
-        const note = readNote(path);
+        const note = readNote(path) ?? toldByAnother(told);
         if (note === undefined || note.by.name === writer.name) return undefined;
         const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
         if (!isAtWork || look >= looks || signal.aborted) {
           if (note.id === undefined) finish(path, note.sentAt);
-          return readNote(path);
+          return readNote(path) ?? toldByAnother(told);
         }
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
@@ -76,6 +78,7 @@ export function programNotes(
       // First where it is found by its id: a note with an id that nobody finds would never go.
       if (thing !== undefined) await write(madeAt(thing), { file });
       await write(path, { ...open, by: writer, urn, named: name === undefined ? undefined : nameOf(name) });
+      removeFile(told);
       removeFile(leaving);
     },
     async takeBackNone() {
@@ -92,8 +95,11 @@ export function programNotes(
       const made = madeAt(thing);
       const pointer = existsSync(made) ? noteAt(made, isMadeFile) : undefined;
       if (pointer !== undefined) {
-        const note = readNote(join(creates, pointer.file));
-        if (note?.id !== undefined && thing.endsWith(`:${note.id}`)) removeFile(join(creates, pointer.file));
+        const at = join(creates, pointer.file);
+        for (const one of [at, toldOf(at)]) {
+          const { id } = readNote(one) ?? {};
+          if (id !== undefined && thing.endsWith(`:${id}`)) removeFile(one);
+        }
         removeFile(made);
       }
       if (sentAt === undefined || !existsSync(path)) return;
@@ -101,9 +107,8 @@ export function programNotes(
       if (note?.id === undefined && note?.sentAt === sentAt) removeFile(path);
     },
     isKnownToEngine() {
-      const { hasFormer, ...note } = readNote(path) ?? {};
-      if (hasFormer === true && isNote(note) && note.id !== undefined && note.by.name === writer.name)
-        writePrivately(path, JSON.stringify(note));
+      const note = readNote(path);
+      if (note?.id !== undefined && note.by.name === writer.name) renameSync(path, told);
     },
     writeLeaving: (open) => write(leaving, open),
     findLeft(id) {
@@ -116,6 +121,14 @@ export function programNotes(
     unclaim: (thing) => removeFile(claimAt(thing)),
     claimAt,
   };
+}
+
+const toldOf = (path: string): string => path.replace(/json$/, "told.json");
+
+/** While its process lives, another update of the same stack is under way, whose state may be written last. */
+function toldByAnother(told: string): Note | undefined {
+  const note = readNote(told);
+  return note === undefined || isProcessGone(note.by.pid) ? undefined : note;
 }
 
 interface Named {

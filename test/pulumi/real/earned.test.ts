@@ -188,10 +188,10 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     await open(mode, {}, false);
     const attached = [head, parts.vm, parts.volume, parts.group, parts.attachment].join("\n");
     bring(attached);
-    const slow = { kind: "latency", ms: 4000, when: "after", count: 1 } as const;
-    stack.emulator.setFaults(
-      ["vm.create", "volume.create", "group.create"].map((operation) => ({ operation, ...slow })),
-    );
+    // The first update lives until the second one has begun to make the same.
+    const slow = { "vm.create": 20_000, "volume.create": 4000, "group.create": 4000 };
+    const faults = Object.entries(slow).map(([operation, ms]) => ({ operation, ms, when: "after", count: 1 }) as const);
+    stack.emulator.setFaults(faults.map((fault) => ({ kind: "latency", ...fault })));
     const first = stack.start("up", "--yes", "--skip-preview");
     const ended = new Promise((resolve) => first.once("exit", resolve));
     while (first.exitCode === null && volumes().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
