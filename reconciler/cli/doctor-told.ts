@@ -10,7 +10,7 @@ import {
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
-import { constantsIn, namesAnId, readCurl } from "../dialect/learn/curl";
+import { constantsIn, namesAnId, readCurl, type ToldRequest } from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
@@ -67,6 +67,18 @@ export const readGivenText = (file: string): string => readGiven(file, "correct 
 const listsGiven = ({ operations }: Dialect): readonly Route[] =>
   listOperations.flatMap((operation) => operations[operation] ?? []);
 
+/** Headers that several requests have alike: this service wants them in every one, those of the contract as well. */
+function headersOfAll([first, ...others]: readonly ToldRequest[]): Readonly<Record<string, string>> {
+  const isInAll = ([name, value]: [string, string]): boolean =>
+    others.every(({ route }) => route.headers?.[name] === value);
+  return others.length === 0 ? {} : Object.fromEntries(Object.entries(first?.route.headers ?? {}).filter(isInAll));
+}
+
+function withoutHeaders({ headers = {}, ...route }: Route, always: Readonly<Record<string, string>>): Route {
+  const own = Object.entries(headers).filter(([name]) => always[name] === undefined);
+  return own.length === 0 ? route : { ...route, headers: Object.fromEntries(own) };
+}
+
 /** The dialect with what was told over it, and the paths at which reads are to be looked for. */
 export function withTold(
   dialect: Dialect,
@@ -80,8 +92,12 @@ export function withTold(
     operation.endsWith(".list") ? (readCurl(operation, text.trim(), baseUrl, ids)?.route ?? []) : [],
   );
   const constants = constantsIn([...lists, ...listsGiven(dialect)]);
-  for (const [operation, text] of told.commands) {
-    const request = readCurl(operation, text.trim(), baseUrl, ids, constants);
+  const requests = told.commands.map(
+    ([operation, text]) => [operation, readCurl(operation, text.trim(), baseUrl, ids, constants)] as const,
+  );
+  const always = headersOfAll(requests.flatMap(([, request]) => request ?? []));
+  start = { ...start, headers: { ...start.headers, ...always } };
+  for (const [operation, request] of requests) {
     if (request === undefined)
       throw fail(
         "cli/usage",
@@ -94,8 +110,9 @@ export function withTold(
         `in what --curl says of ${operation}, nothing looks like an id, and it is sent as it is to nothing`,
         "write {id} where the id stands",
       );
-    if (operation === "wait") job = request.route;
-    else start = toldDialect(start, { [operation]: request.route });
+    const route = withoutHeaders(request.route, always);
+    if (operation === "wait") job = route;
+    else start = toldDialect(start, { [operation]: route });
     if (request.authorization !== undefined)
       start = { ...start, authorization: { ...start.authorization, ...request.authorization } };
   }

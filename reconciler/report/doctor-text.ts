@@ -98,6 +98,8 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
     );
   if (dialect.retry_after !== null && !deepEqual(dialect.retry_after, (base?.dialect ?? report.given).retry_after))
     lines.push(`retry_after: ${flow(dialect.retry_after)}   # was seen`);
+  if (Object.keys(dialect.headers).length > 0 && !deepEqual(dialect.headers, base?.dialect.headers))
+    lines.push(`headers: ${flow(dialect.headers)}   # was told`);
   lines.push(...learntLimits(report));
   lines.push(...answerLines(report), ...recordLines(report), ...stateLines(report), ...refusalLines(report));
   const { authorization } = report;

@@ -469,8 +469,13 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     ...(namesHosts(dialect) ? withHostsByName(calls) : calls),
     listCost: (kind) => costs().of(kind),
 
-    probe: ({ path, body, ...request }) =>
-      caller.probe({ ...request, path: basePath + path, body: body !== undefined ? JSON.stringify(body) : undefined }),
+    probe: ({ path, body, headers, ...request }) =>
+      caller.probe({
+        ...request,
+        headers: { ...fillRoute({ method: "GET", path: "/" }, {}, dialect)?.headers, ...headers },
+        path: basePath + path,
+        body: body !== undefined ? JSON.stringify(body) : undefined,
+      }),
     get concurrencyLimit() {
       return limiter.limit;
     },

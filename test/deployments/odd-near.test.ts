@@ -17,7 +17,7 @@ import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
-import { arrivals } from "../support/odd/arrivals";
+import { arrivals, nodes } from "../support/odd/arrivals";
 import { further } from "../support/odd/further";
 import { minds } from "../support/odd/minds";
 import { newcomers } from "../support/odd/newcomers";
@@ -353,3 +353,24 @@ test.each(unreadable.map((odd) => [odd.shape.title, odd] as const))(
     }
   },
 );
+
+test.each([
+  ["firewall", [], 4],
+  // A list that is called as nothing is.
+  ["fw", ["a"], 1],
+])("of a service whose groups are at /%s a trial leaves %s", async (groups, left, made) => {
+  const odd = nodes(groups);
+  const closers: Closers = [];
+  try {
+    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+    const report = await doctor(odd, place, wishFor(odd));
+    expect(leftIn(place.server, odd).map((name) => name.split("-").at(-1))).toEqual(left);
+    expect(place.server.writes.filter((write) => write === "group.create")).toHaveLength(made);
+    const isAlone = report.todo.some((line) => line.startsWith("one group alone was made"));
+    expect(isAlone).toBe(left.length > 0);
+    const wait = { status: ["/data/status"], done: ["stopped"], error: [{ value: "/data/exitstatus", none: "OK" }] };
+    expect(dialectOf(report).wait).toMatchObject(wait);
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+});

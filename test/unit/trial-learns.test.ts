@@ -1,5 +1,6 @@
 /** What a trial tells from single answers: jobs, versions, what a failed job means, and where a create says its id is. */
 import { expect, test } from "vitest";
+import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { Rejection } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
@@ -621,4 +622,24 @@ test("a record is asked for with what its list is asked with", () => {
   const said = { lists: ["/v1/volumes"], idKeys: ["id"], query: { version: "2026-01-01" } };
   const routes = writesFor("volume.delete", readDialectText("", "").dialect, said);
   expect(routes).toContainEqual({ method: "DELETE", path: "/v1/volumes/{id}", query: { version: "2026-01-01" } });
+});
+
+test("what several requests have alike in their headers is sent with every one", () => {
+  const at = "https://c.example";
+  const told = readTold({
+    curl: [
+      `vm.list=curl -H 'X-Action: List' -H 'X-Request-Id: r-1' ${at}/vms`,
+      `vm.resize.confirm=curl -X POST -H 'X-Action: Accept' -H 'X-Request-Id: r-1' ${at}/vms/ID/accept`,
+    ],
+  });
+  const { start } = withTold(readDialectText("", "").dialect, told, at, new Set());
+  expect(start.headers).toEqual({ "X-Request-Id": "r-1" });
+  expect(start.operations["vm.list"]?.headers).toEqual({ "X-Action": "List" });
+  const alone = withTold(
+    readDialectText("", "").dialect,
+    { ...told, commands: told.commands.slice(0, 1) },
+    at,
+    new Set(),
+  );
+  expect(alone.start.operations["vm.list"]?.headers).toEqual({ "X-Action": "List", "X-Request-Id": "r-1" });
 });

@@ -125,6 +125,8 @@ export function findRecordIn(
 ): { readonly item: string; readonly record: unknown } | undefined {
   const under = (keys: RegExp) => {
     const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
+      // One alone may be answered as a list of one.
+      if (Array.isArray(value) && value.length === 1 && depth < 2) return visit(value[0], `${at}/0`, depth + 1);
       if (!isObject(value) || depth > deepestItem) return undefined;
       const shows = Object.entries(value).some(
         ([key, member]) =>

@@ -191,6 +191,10 @@ export function candidates(
   ];
   const several = forms[kind].filter(({ isPlural, casing }) => isPlural && casing !== "pascal" && casing !== "joined");
   const besides = folders.flatMap((folder) => several.map(({ text }) => `${folder}/${text}`));
+  // Where a folder is called as one thing is, the few usual words are enough.
+  const singly = folders.flatMap((folder) =>
+    called[kind].slice(0, wordsWithVerbs).map((noun) => `${folder}/${noun.replaceAll(" ", "-")}`),
+  );
   const at = (paths: readonly string[]): readonly Candidate[] =>
     paths.map((one) => ({ asking: { method: "GET", path: one } }));
   const all = [
@@ -199,6 +203,7 @@ export function candidates(
     ...styled,
     ...at(besides),
     ...at(byRule),
+    ...at(singly),
   ];
   const keyOf = ({ asking: { method, path: one, query, headers, body } }: Candidate): string =>
     JSON.stringify([method, one, query, headers, body]);

@@ -222,7 +222,7 @@ async function isJobAt(trial: Watching, { id, place }: NamedJob, route: Asking):
     wait: { ...route, id: [place], status: [status.place], done: [last], failed: [], message: [], error: [] },
   });
   trial.say(`A write is answered with a job, which GET ${route.path} shows; done is ${last}.`);
-  await learnFailure(trial, words);
+  await learnFailure(trial, words, done);
   return true;
 }
 
@@ -272,7 +272,7 @@ async function jobWords(
 }
 
 /** Asks for what cannot be done, so that its job fails; where it is refused at once, no job tells it. */
-async function learnFailure(trial: Watching, known: readonly string[]): Promise<void> {
+async function learnFailure(trial: Watching, known: readonly string[], done: unknown): Promise<void> {
   const { wait } = trial.report.dialect;
   if (wait === undefined) return;
   const body = { vm_id: nobody, volume_id: nobody, flush_confirmed: true };
@@ -283,7 +283,7 @@ async function learnFailure(trial: Watching, known: readonly string[]): Promise<
   if (typeof id !== "string" || place === undefined) return;
   const word = (await jobWords(trial, wait, id, place, true)).at(-1);
   const shown = await jobShown(trial, wait, id, true);
-  const [error] = errorsIn(shown);
+  const error = errorsIn(shown).map(holderOf)[0] ?? resultOf(done, shown);
   // A word at which other jobs were, or that says that it is not over, is none for a failure.
   const isItsOwn = word !== undefined && !known.includes(word) && !/^(false|null)$/.test(word) && !underWay.test(word);
   if (!isItsOwn && (error === undefined || word !== known.at(-1))) return;
@@ -296,10 +296,26 @@ async function learnFailure(trial: Watching, known: readonly string[]): Promise<
       ...wait,
       failed: isItsOwn ? [word] : [],
       message: message === undefined ? [] : [message.place],
-      error: isItsOwn || error === undefined ? [] : [holderOf(error)],
+      error: isItsOwn || error === undefined ? [] : [error],
     },
   });
   trial.say(isItsOwn ? `A job that has failed is ${word}.` : `A job that has failed is ${word}, and shows an error.`);
+}
+
+/** Where a job that ended says with what, such as { status: stopped, exitstatus: OK }: anything else there is an error. */
+function resultOf(done: unknown, failed: unknown): RecordPlace | undefined {
+  const other = new Map(leavesOf(failed).map(({ place, value }) => [JSON.stringify(place), value]));
+  for (const {
+    place,
+    names: [name = ""],
+    value,
+  } of leavesOf(done)) {
+    const [said, there] = [String(value), other.get(JSON.stringify(place))];
+    if (typeof place !== "string" || there === undefined || String(there) === said) continue;
+    if (!/(exit|result|outcome|conclusion|return)(code|status)?$/.test(name)) continue;
+    if (/^(ok|0|success(ful)?|succeeded|passed)$/i.test(said)) return { value: place, none: value === 0 ? 0 : said };
+  }
+  return undefined;
 }
 
 /** /error of /error/code. */

@@ -21,9 +21,9 @@ export async function findMade(trial: Trial): Promise<void> {
     const wanted = trial.notes.made.filter(({ id }) => id === undefined);
     for (const thing of wanted) {
       // A name may be there twice, and each of the notes is about one of them.
-      const id = idsNamed(trial, thing).find(
-        (one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one),
-      );
+      const id =
+        idsNamed(trial, thing).find((one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one)) ??
+        (await idShown(trial, thing));
       if (id === undefined) continue;
       const own = await ownIdOf(trial, thing, id);
       trial.notes.note(thing, { id: own });
@@ -35,6 +35,16 @@ export async function findMade(trial: Trial): Promise<void> {
     if (missing.length === 0 || isLate) return;
     await trial.wait();
   }
+}
+
+/** Where no place of an id is known: what the record of that name shows, and the contract reads it by. */
+async function idShown(trial: Trial, { kind, name, askedAt }: TrialThing): Promise<string | undefined> {
+  const isKnown = trial.report.records.some(
+    ({ record, fields }) => record === kind && fields.some(({ field, place }) => field === "id" && place !== undefined),
+  );
+  if (!isReadByContract(kind) || name === undefined || isKnown) return undefined;
+  const record = trial.report.samples.get(kind)?.find((one) => leavesOf(one).some(({ value }) => value === name));
+  return record === undefined ? undefined : idIn(trial, kind, record, name, askedAt);
 }
 
 /** Where a record shows two ids, the list may be read by the wrong one: the contract reads it by the right one. */

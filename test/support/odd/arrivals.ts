@@ -1,7 +1,7 @@
 /**
  * Services whose records are read at other places than they are listed: volumes by slot and products that are keys;
- * operations with a reference; attachments with ids of their own; rows whose records show more; and operations that are
- * done with an error.
+ * operations with a reference; attachments with ids of their own; rows whose records show more; operations that are done
+ * with an error; records in lists of one; and tasks that are stopped.
  */
 import { cut, type Meant, type Raw, type Said, text } from "../deployments/front";
 import { curl, disks, odd, type Shown, word } from "./further";
@@ -659,4 +659,212 @@ function doneWithError(): Odd {
   };
 }
 
-export const arrivals: readonly Odd[] = [slots(), references(), crns(), rows(), doneWithError()];
+/** One record alone is answered as a list of one, and every request has to have an id of its own in a header. */
+function ofOne(): Odd {
+  const number = (id: unknown) => (id == null ? null : Number(id));
+  const shown: Shown = {
+    vm: (raw) => ({
+      tenantId: "INT",
+      customerId: "54321",
+      instanceId: number(raw["id"]),
+      displayName: raw["name"],
+      name: `vmi${text(raw["id"])}`,
+      status: word({ ACTIVE: "running", SHUTOFF: "stopped", VERIFY_RESIZE: "pending_payment" }, raw, "provisioning"),
+      errorMessage: null,
+      productId: raw["flavor_id"],
+      productType: "ssd",
+      imageId: raw["image_id"],
+      contact: { mail: raw["owner"] },
+      ipConfig: {
+        v4: { ip: raw["floating_ip"] ?? "", netmaskCidr: 24, gateway: "" },
+        private: { ip: raw["private_ip"] },
+      },
+      addOns: [],
+      region: raw["region"],
+      dataCenter: "W1",
+      volumes: disks(raw).map(({ id, root }) => ({ volumeId: number(id), mount: root ? "/" : "/data" })),
+    }),
+    volume: (raw) => ({
+      volumeId: number(raw["id"]),
+      displayName: raw["name"],
+      sizeMb: Number(raw["size"]) * 1024,
+      status: word({ available: "ok", "in-use": "ok" }, raw, "product_change"),
+      instanceId: number(raw["attached_to"]),
+    }),
+    group: (raw) => ({
+      firewallId: raw["id"],
+      name: raw["name"],
+      description: raw["description"],
+      isDefault: false,
+      status: "active",
+    }),
+    flavor: (raw) => ({ productId: raw["id"], productName: raw["name"] }),
+    image: (raw) => ({ imageId: raw["id"], name: raw["name"], osType: "Linux", status: "downloaded" }),
+    region: (raw) => ({ regionSlug: raw["id"], regionName: raw["name"] }),
+  };
+  const at = "/v1/compute";
+  return odd({
+    title: "one record is a list of one, a request id in every request, names beside display names",
+    shown,
+    world: {
+      slowVolumes: true,
+      id: (kind, nth) =>
+        kind === "group" || kind === "rule"
+          ? `${someId.slice(0, -4)}${kind === "rule" ? "b" : "a"}${String(nth).padStart(3, "0")}`
+          : String(100_200 + nth),
+    },
+    lists: {
+      vm: `${at}/instances`,
+      volume: `${at}/volumes`,
+      group: "/v1/firewalls",
+      flavor: `${at}/products`,
+      image: `${at}/images`,
+      region: "/v1/regions",
+    },
+    routes: [
+      [`GET ${at}/instances/:id`, "vm.get"],
+      ["GET /v1/firewalls/:id", "group.get"],
+      [`POST ${at}/instances/:id/actions/accept`, "vm.resize.confirm"],
+      [`POST ${at}/instances/:id/actions/decline`, "vm.resize.revert"],
+      [`DELETE ${at}/volumes/:id`, "volume.delete"],
+      ["DELETE /v1/firewalls/:id/rules/:rule", "group.rule.delete"],
+    ],
+    page: (items, { query, path }, operation) => {
+      const [nth, size] = [Number(query.get("page") ?? 1), Number(query.get("size") ?? 3)];
+      const last = Math.max(1, Math.ceil(items.length / size));
+      const link = (page: number) => `${path}?page=${page}&size=${size}`;
+      return {
+        body: {
+          data: cut(items, (nth - 1) * size, size).map(shown[kindIn(operation)]),
+          _pagination: { size, totalElements: items.length, totalPages: last, page: nth },
+          _links: { self: link(nth), first: link(1), last: link(last), ...(nth < last && { next: link(nth + 1) }) },
+        },
+      };
+    },
+    answer: (operation, record, payload) =>
+      record !== undefined
+        ? { body: { data: [record], _links: { self: "/x" } } }
+        : operation === "group.rule.list"
+          ? { body: { data: payload } }
+          : /delete|detach|resize/.test(operation) && operation !== "vm.delete"
+            ? { status: 204 }
+            : { body: { data: [typeof payload === "string" ? { message: payload } : payload] } },
+    refuse: (_, status, message) => ({ status, body: { statusCode: status, message: [message], error: "x" } }),
+    refuses: (_operation, _ids, { headers }) =>
+      headers["x-request-id"] === undefined
+        ? {
+            status: 400,
+            body: { statusCode: 400, message: ["x-request-id should not be empty"], error: "Bad Request" },
+          }
+        : undefined,
+    told: [
+      ...curl("vm.list", `-H 'Authorization: Bearer x' -H 'x-request-id: ${someId}' URL${at}/instances`),
+      ...curl("vm.resize.confirm", `-X POST -H 'x-request-id: ${someId}' URL${at}/instances/100201/actions/accept`),
+      ...curl("vm.resize.revert", `-X POST -H 'x-request-id: ${someId}' URL${at}/instances/100201/actions/decline`),
+    ],
+  });
+}
+
+/** Tasks that end as stopped and say how; ids of volumes under a word of their own, and lists that are called as one thing is. */
+export function nodes(groups: string): Odd {
+  const upid = (job: string) => `UPID:pve1:0000A1${job.slice(1).padStart(2, "0")}:5E0F:qmtask:100:root@pam:`;
+  const shown: Shown = {
+    vm: (raw) => ({
+      vmid: Number(raw["id"]),
+      name: raw["name"],
+      node: "pve1",
+      status: word({ ACTIVE: "running", SHUTOFF: "stopped", VERIFY_RESIZE: "running" }, raw, "running"),
+      ...(!["ACTIVE", "SHUTOFF", "VERIFY_RESIZE"].includes(text(raw["status"])) && { lock: "clone" }),
+      ...(raw["status"] === "VERIFY_RESIZE" && { lock: "suspended" }),
+      template_flavor: raw["flavor_id"],
+      ostemplate: raw["image_id"],
+      tags: `owner;${text(raw["owner"])}`,
+      description: raw["owner"],
+      ip: raw["private_ip"],
+      ext_ip: raw["floating_ip"] ?? "",
+      scsi: disks(raw).map(({ id, root }) => `${id},size=32G${root ? ",boot" : ""}`),
+      uptime: 12,
+      maxmem: 1073741824,
+      cpu: 0.01,
+    }),
+    volume: (raw) => ({
+      volid: raw["id"],
+      content: "images",
+      format: "raw",
+      size: Number(raw["size"]) * 1024 ** 3,
+      notes: raw["name"],
+      vmid: raw["attached_to"] === null ? null : Number(raw["attached_to"]),
+    }),
+    group: (raw) => ({ group: raw["id"], label: raw["name"], comment: raw["description"], digest: "a1b2" }),
+    flavor: (raw) => ({ flavor: raw["id"], name: raw["name"] }),
+    image: (raw) => ({ volid: raw["id"], name: raw["name"], content: "iso" }),
+    region: (raw) => ({ node: raw["id"], status: "online", name: raw["name"] }),
+  };
+  const at = "/api2/json/nodes/pve1";
+  return odd({
+    title: "tasks that are stopped and say how, numbers and volume ids with colons, disks as texts",
+    credential: { name: "Authorization", value: "PVEAPIToken=ops-token" },
+    shown,
+    deferred: true,
+    world: {
+      twice: true,
+      slowVolumes: true,
+      id: (kind, nth) =>
+        kind === "vm"
+          ? String(100 + nth)
+          : kind === "volume"
+            ? `local-lvm:vm-10${nth}-disk-${nth}`
+            : kind === "rule"
+              ? String(nth)
+              : `sg-${nth}`,
+    },
+    lists: {
+      vm: `${at}/qemu`,
+      volume: `${at}/storage`,
+      group: `${at}/${groups}`,
+      flavor: "/api2/json/flavors",
+      image: `${at}/templates`,
+      region: "/api2/json/nodes",
+    },
+    routes: [
+      [`GET ${at}/qemu/:id`, "vm.get"],
+      [`POST ${at}/qemu/:id/accept`, "vm.resize.confirm"],
+      [`POST ${at}/qemu/:id/undo`, "vm.resize.revert"],
+      [`DELETE ${at}/storage/:id`, "volume.delete"],
+      [`DELETE ${at}/${groups}/:id/rules/:rule`, "group.rule.delete"],
+    ],
+    page: (items, _, operation) => ({ body: { data: items.map(shown[kindIn(operation)]) } }),
+    answer: (_, record, payload) => ({ body: { data: record ?? payload } }),
+    withJob: (_, job) => ({ data: upid(job) }),
+    job: ({ method, path: raw }) => {
+      const path = decodeURIComponent(raw);
+      const found =
+        method === "GET"
+          ? /^\/api2\/json\/nodes\/pve1\/tasks\/UPID:pve1:0000A1(\d+):.*\/status$/.exec(path)?.[1]
+          : undefined;
+      return found === undefined ? undefined : `j${Number(found)}`;
+    },
+    showJob: (id, isDone, failure) => ({
+      body: {
+        data: {
+          upid: upid(id),
+          type: "qmtask",
+          status: isDone ? "stopped" : "running",
+          ...(isDone && { exitstatus: failure === undefined ? "OK" : failure }),
+        },
+      },
+    }),
+    refuse: (_, status, message) => ({ status: status === 404 ? 500 : status, body: { data: null, message } }),
+    told: [
+      ...curl("vm.list", `-H 'Authorization: PVEAPIToken=x' URL${at}/qemu`),
+      ...curl(
+        "wait",
+        `-H 'Authorization: PVEAPIToken=x' 'URL${at}/tasks/UPID:pve1:0000A107:5E0F:qmtask:100:root@pam:/status'`,
+      ),
+      ...curl("vm.resize.confirm", `-X POST URL${at}/qemu/101/accept`),
+      ...curl("vm.resize.revert", `-X POST URL${at}/qemu/101/undo`),
+    ],
+  });
+}
+
+export const arrivals: readonly Odd[] = [slots(), references(), crns(), rows(), doneWithError(), ofOne()];
