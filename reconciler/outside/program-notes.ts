@@ -4,6 +4,7 @@
  *
  *   creates/<resource>.json        a create that was sent; with the id of what it made, once that is known
  *   creates/<resource>.told.json   the same, once the engine of the process that wrote it was seen to go on with it
+ *   creates/beside-<process>.json  this process is at work beside another one of the same stack
  *   creates/<resource>.left.json   a delete that was sent
  *   creates/made-<thing>.json      which of the first files has the id of this thing
  *   owners/<thing>.json            which resource has taken this thing over
@@ -66,6 +67,7 @@ export function programNotes(
       for (let look = 0; ; look++) {
         const note = readNote(path) ?? toldByAnother(told);
         if (note === undefined || note.by.name === writer.name) return undefined;
+        if (!isProcessGone(note.by.pid)) await goOnBeside(creates, note.by, writer);
         const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
         if (!isAtWork || look >= looks || signal.aborted) {
           if (note.id === undefined) finish(path, note.sentAt);
@@ -107,6 +109,7 @@ export function programNotes(
       if (note?.id === undefined && note?.sentAt === sentAt) removeFile(path);
     },
     isKnownToEngine() {
+      if (existsSync(besideAt(creates, writer))) return;
       const note = readNote(path);
       if (note?.id !== undefined && note.by.name === writer.name) renameSync(path, told);
     },
@@ -124,6 +127,20 @@ export function programNotes(
 }
 
 const toldOf = (path: string): string => path.replace(/json$/, "told.json");
+
+const besideAt = (creates: string, { name }: Writer): string => join(creates, `beside-${name}.json`);
+
+/** Which of two updates of one stack writes its state last is not known: what their engines were told proves nothing. */
+async function goOnBeside(creates: string, other: Writer, own: Writer): Promise<void> {
+  if (existsSync(besideAt(creates, other))) return;
+  for (const one of [other, own]) await writeBeside(besideAt(creates, one), JSON.stringify(one));
+  for (const file of readdirSync(creates)) {
+    if (!file.endsWith(".told.json")) continue;
+    const told = join(creates, file);
+    const path = told.replace(/told\.json$/, "json");
+    if (readNote(told)?.by.name === other.name && !existsSync(path)) renameSync(told, path);
+  }
+}
 
 /** While its process lives, another update of the same stack is under way, whose state may be written last. */
 function toldByAnother(told: string): Note | undefined {
@@ -201,6 +218,10 @@ function sweepOnce(folder: string, writer: Writer): void {
       const note = parsedFile(of);
       if (isNote(note) && note.id === undefined) finish(of, note.sentAt);
       removeFile(path);
+    }
+    for (const file of existsSync(folder) ? readdirSync(folder) : []) {
+      const beside = file.startsWith("beside-") ? parsedFile(join(folder, file)) : undefined;
+      if (isWriter(beside) && isProcessGone(beside.pid)) removeFile(join(folder, file));
     }
   } catch {
     // Another process does the same, or the folder is not to be written in. Nothing depends on it.
