@@ -643,3 +643,15 @@ test("what several requests have alike in their headers is sent with every one",
   );
   expect(alone.start.operations["vm.list"]?.headers).toEqual({ "X-Action": "List", "X-Request-Id": "r-1" });
 });
+
+test("of a service at the root of its host every path that is tried begins there", () => {
+  const { dialect } = readDialectText("", "");
+  const said = { lists: ["/"], idKeys: ["id"], query: { Action: "List" } };
+  const paths = [
+    ...writesFor("volume.delete", dialect, said).map(({ path }) => path),
+    ...writesFor("group.rule.delete", dialect, said).map(({ path }) => path),
+    ...placesOfOne("group.get", null, "/", []),
+  ];
+  expect(paths.filter((path) => !path.startsWith("/"))).toEqual([]);
+  expect(paths).toContain("/{id}");
+});

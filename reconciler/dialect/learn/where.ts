@@ -236,7 +236,7 @@ export function placesOfOne(
     `${base}/details/{id}`,
     `${base}/detail/{id}`,
     `${base}/describe/{id}`,
-    `${base}?id={id}`,
+    `${base === "" ? "/" : base}?id={id}`,
   ]);
   return [...new Set([...said, ...told, ...below, path, ...alsoAt])];
 }
