@@ -13,6 +13,7 @@ import { type AddressFault, addressFault, waits } from "../core/text/outside-pol
 import type { Answer } from "../dialect/conditions";
 import { isKeptHeader } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
+import { whyUnsendable } from "./sendable";
 
 export interface TransportRequest {
   readonly method: Method;
@@ -198,6 +199,11 @@ function dispatch(
   for (const [name, value] of Object.entries(request.headers ?? {})) requestHeaders[name.toLowerCase()] = value;
   requestHeaders[spelling.authorization] = request.authorization;
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";
+  const unsendable = whyUnsendable(request.path, requestHeaders);
+  if (unsendable !== undefined) {
+    end({ kind: "broken", sent, reason: unsendable, fix: howSendable });
+    return;
+  }
   const handler: Dispatcher.DispatchHandler = {
     // Called when a connection stands and nothing was written yet: a request that fails before this never left.
     onRequestStart(started) {
@@ -233,6 +239,7 @@ function dispatch(
   }
 }
 
+const howSendable = "correct the dialect: it says what is sent, and from which place of a record it is taken";
 const tooLarge = `the answer is larger than ${largestBody / 1024 / 1024} MiB`;
 
 function answerFrom(
