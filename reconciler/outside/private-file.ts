@@ -76,7 +76,7 @@ export const temporariesOf = (path: string): string[] =>
 const temporaryName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.tmp$/;
 
 /** What writes in a folder have left that were cut off, and whose process is gone; `of`: the file it was to become. */
-export function leftBehind(folder: string): { readonly path: string; readonly of: string }[] {
+export function temporariesLeft(folder: string): { readonly path: string; readonly of: string }[] {
   return readdirSync(folder).flatMap((name) => {
     const [, of, pid] = temporaryName.exec(name) ?? [];
     return of !== undefined && isProcessGone(Number(pid)) ? [{ path: join(folder, name), of: join(folder, of) }] : [];

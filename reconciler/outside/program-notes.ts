@@ -16,7 +16,7 @@ import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, ForeignCreate, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
-import { leftBehind, temporariesOf, writeBeside } from "./private-file";
+import { temporariesLeft, temporariesOf, writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -70,7 +70,7 @@ export function programNotes(
         if (!isProcessGone(note.by.pid)) await goOnBeside(creates, note.by, writer);
         const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
         if (!isAtWork || look >= looks || signal.aborted) {
-          if (note.id === undefined) finish(path, note.sentAt);
+          if (note.id === undefined) finishNote(path, note.sentAt);
           return readNote(path) ?? toldByAnother(told);
         }
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
@@ -148,19 +148,19 @@ function toldByAnother(told: string): Note | undefined {
   return note === undefined || isProcessGone(note.by.pid) ? undefined : note;
 }
 
-interface Named {
+interface NamedNote {
   readonly path: string;
   readonly by: string;
 }
 
-const namedBefore = new Map<string, ReadonlyMap<string, readonly Named[]>>();
+const namedBefore = new Map<string, ReadonlyMap<string, readonly NamedNote[]>>();
 
 /** What was open when this process looked first, by what it is named. */
-function namedNotes(creates: string, writer: Writer): ReadonlyMap<string, readonly Named[]> {
+function namedNotes(creates: string, writer: Writer): ReadonlyMap<string, readonly NamedNote[]> {
   const key = `${writer.name} ${creates}`;
   let known = namedBefore.get(key);
   if (known !== undefined) return known;
-  const found = new Map<string, Named[]>();
+  const found = new Map<string, NamedNote[]>();
   for (const file of existsSync(creates) ? readdirSync(creates) : []) {
     if (!/^[0-9a-f]{32}\.json$/.test(file)) continue;
     const path = join(creates, file);
@@ -197,7 +197,7 @@ const isStackThere = (folder: string, stack: string): boolean =>
   ["yaml", "yml", "json"].some((end) => existsSync(join(dirname(folder), `Pulumi.${stack}.${end}`)));
 
 /** A process that was killed may have written the id, and not yet given the file its name: that is done here. */
-function finish(path: string, sentAt: string): void {
+function finishNote(path: string, sentAt: string): void {
   for (const temporary of temporariesOf(path)) {
     const note = parsedFile(temporary);
     if (!isNote(note) || note.id === undefined || note.sentAt !== sentAt) continue;
@@ -214,9 +214,9 @@ function sweepOnce(folder: string, writer: Writer): void {
   if (swept.has(key)) return;
   swept.add(key);
   try {
-    for (const { path, of } of existsSync(folder) ? leftBehind(folder) : []) {
+    for (const { path, of } of existsSync(folder) ? temporariesLeft(folder) : []) {
       const note = parsedFile(of);
-      if (isNote(note) && note.id === undefined) finish(of, note.sentAt);
+      if (isNote(note) && note.id === undefined) finishNote(of, note.sentAt);
       removeFile(path);
     }
     for (const file of existsSync(folder) ? readdirSync(folder) : []) {

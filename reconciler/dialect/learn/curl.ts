@@ -44,13 +44,13 @@ export function readCurl(
     ([name, value]): [string, string] => [name, String(value)],
   );
   const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
-    ...segments.filter((segment) => !constants.has(segment)).map((segment) => ({ text: idIn(segment, known) })),
+    ...segments.filter((segment) => !constants.has(segment)).map((segment) => ({ text: idOfSegment(segment, known) })),
     ...asked.map(([key, text]) => ({ text, key })),
     ...textsIn(data),
   ]);
   const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
   const path = segments
-    .map((segment) => ids.put(idIn(segment, known)) + segment.slice(idIn(segment, known).length))
+    .map((segment) => ids.put(idOfSegment(segment, known)) + segment.slice(idOfSegment(segment, known).length))
     .join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
@@ -86,7 +86,7 @@ export const namesAnId = (operation: AssumedOperation | "wait", route: Route): b
   /\{(id|rule_id|field:[^{}]*)(:number)?\}/.test(JSON.stringify(route));
 
 /** A part of a path without what may stand behind an id: the form of the answer (ID.json), or a verb (ID:start). */
-function idIn(segment: string, known: ReadonlySet<string>): string {
+function idOfSegment(segment: string, known: ReadonlySet<string>): string {
   const [, before = ""] = /^([^:]+):[a-z][a-z_-]*$/i.exec(segment) ?? [];
   if (before !== "" && !known.has(segment) && rankOf({ text: before }, known) > 0) return before;
   return segment.replace(/\.(json|xml)$/, "");

@@ -49,7 +49,7 @@ const stateNames = [
   new RegExp(`^${noun}?(status|state)code$`),
 ];
 /** Where nothing is called an id, what the record is of may be: { vm: vm-1001, name: … }. */
-const idsOf = (kind: Learnt): readonly RegExp[] => [
+const idNamesOf = (kind: Learnt): readonly RegExp[] => [
   ...idNames,
   new RegExp(`^(${nouns[kind].map(lettersAndDigits).join("|")})$`),
 ];
@@ -60,7 +60,7 @@ const isAddress = (wanted: "private" | "public") => (text: string) => addressKin
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
 const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   vm: {
-    id: { names: idsOf("vm"), fits: isId, unique: true, own: true, links: true },
+    id: { names: idNamesOf("vm"), fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
     status: { names: stateNames, plain: true, fits: isShort, everywhere: true },
     flavor: {
@@ -95,7 +95,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   volume: {
-    id: { names: idsOf("volume"), fits: isId, unique: true, own: true, links: true },
+    id: { names: idNamesOf("volume"), fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, own: true },
     size: {
       names: [
@@ -119,7 +119,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   group: {
-    id: { names: idsOf("group"), fits: isId, unique: true, own: true, links: true },
+    id: { names: idNamesOf("group"), fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
     description: { names: [new RegExp(`^${noun}?desc(ription)?$`), /^(note|notes|about|comment|summary|remark)$/] },
   },

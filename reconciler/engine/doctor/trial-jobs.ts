@@ -283,7 +283,7 @@ async function learnFailure(trial: Watching, known: readonly string[], done: unk
   if (typeof id !== "string" || place === undefined) return;
   const word = (await jobWords(trial, wait, id, place, true)).at(-1);
   const shown = await jobShown(trial, wait, id, true);
-  const error = errorsIn(shown).map(holderOf)[0] ?? resultOf(done, shown);
+  const error = errorsIn(shown).map(mapAround)[0] ?? resultOf(done, shown);
   // A word at which other jobs were, or that says that it is not over, is none for a failure.
   const isItsOwn = word !== undefined && !known.includes(word) && !/^(false|null)$/.test(word) && !underWay.test(word);
   if (!isItsOwn && (error === undefined || word !== known.at(-1))) return;
@@ -319,7 +319,7 @@ function resultOf(done: unknown, failed: unknown): RecordPlace | undefined {
 }
 
 /** /error of /error/code. */
-const holderOf = ({ place }: Leaf): RecordPlace =>
+const mapAround = ({ place }: Leaf): RecordPlace =>
   typeof place === "string" ? (/^.*?\/(error|fault|failure)[^/]*/i.exec(place)?.[0] ?? place) : place;
 
 /** Follows the job of a write that the trial sent by itself; `undefined`: it is done, or there is none. */
