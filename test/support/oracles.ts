@@ -156,10 +156,10 @@ export async function wrongAfter(theatre: Theatre, ran: Ran, undisturbed: Undist
     if (![...state.orphans.values()].some((orphan) => orphan.id === id))
       problems.push("its VM is deleted under somebody else's volume, which no orphan names");
     const firstWrite = ran.heard.find(({ asked }) => isWrite(asked))?.asked.nth ?? nth;
-    // The look before the delete may have been answered just before it was attached.
-    const isLookedAt = ran.heard.some(
-      ({ asked }) => asked.nth > nth && asked.nth < taken.asked.nth && showsDisks(asked, taken.asked.id),
-    );
+    // The look before the delete may have been answered just before it was attached, and another one be under way.
+    const isLookedAt = ran.heard
+      .slice(0, taken.asked.answered)
+      .some(({ asked }) => asked.nth > nth && showsDisks(asked, taken.asked.id));
     if (nth > firstWrite && isLookedAt) problems.push("its VM is deleted under a volume that the plan did not know");
   }
   for (const text of unnamedNow(theatre, state))

@@ -14,6 +14,8 @@ export interface Asked {
   readonly nth: number;
   /** 1 for the first of its operation. */
   readonly nthOfItsKind: number;
+  /** So many had been answered by then. */
+  readonly answered: number;
   readonly operation: EmulatorOperation | "unknown";
   readonly method: string;
   readonly path: string;
@@ -146,7 +148,16 @@ export async function openDoor(emulator: RunningEmulator): Promise<Door> {
       return next;
     };
     const id = match.status === "found" ? (match.params["id"] ?? "") : "";
-    return { nth: count(""), nthOfItsKind: count(operation), operation, method, path, id, body: jsonOf(text) };
+    return {
+      nth: count(""),
+      nthOfItsKind: count(operation),
+      answered: heard.length,
+      operation,
+      method,
+      path,
+      id,
+      body: jsonOf(text),
+    };
   }
 
   const url = await listenHere(server);
