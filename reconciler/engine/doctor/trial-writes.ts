@@ -4,7 +4,8 @@ import { rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
-import { leavesOf } from "../../dialect/learn/values";
+import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
+import { nouns } from "../../dialect/learn/where";
 import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
@@ -24,12 +25,22 @@ export interface TrialWhereabouts {
   readonly query?: Route["query"];
 }
 
+/** What of a query says that this kind is listed is for no other request. */
+function withoutAction(query: Route["query"] = {}, kind: TriedKind): Route["query"] {
+  const isOfList = (value: unknown): boolean =>
+    nouns[kind].some((noun) => lettersAndDigits(String(value)).includes(lettersAndDigits(noun)));
+  const others = Object.entries(query).filter(
+    ([name, value]) => !/^(action|cmd|command|method|op|operation)$/i.test(name) && !isOfList(value),
+  );
+  return others.length === 0 ? undefined : Object.fromEntries(others);
+}
+
 /** What ends the path of a list and is no part of where its items are. */
 const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
 export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
   lists: besides(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
-  query: dialect.operations[`${kind}.list`]?.query,
+  query: withoutAction(dialect.operations[`${kind}.list`]?.query, kind),
   // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
     .slice(0, 2)
