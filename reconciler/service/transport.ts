@@ -13,7 +13,7 @@ import { type AddressFault, addressFault, waits } from "../core/text/outside-pol
 import type { Answer } from "../dialect/conditions";
 import { isKeptHeader } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
-import { whyUnsendable } from "./sendable";
+import { isOfConnection, whyUnsendable } from "./sendable";
 
 export interface TransportRequest {
   readonly method: Method;
@@ -196,7 +196,8 @@ function dispatch(
 
   // A cached answer is no evidence of what exists now.
   const requestHeaders: Record<string, string> = { accept: "application/json", "cache-control": "no-cache" };
-  for (const [name, value] of Object.entries(request.headers ?? {})) requestHeaders[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(request.headers ?? {}))
+    if (!isOfConnection(name)) requestHeaders[name.toLowerCase()] = value;
   requestHeaders[spelling.authorization] = request.authorization;
   if (request.body !== undefined) requestHeaders["content-type"] = "application/json";
   const unsendable = whyUnsendable(request.path, requestHeaders);
