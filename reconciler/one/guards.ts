@@ -59,7 +59,7 @@ export const notedForeign = (inputs: Props, { by, sentAt, id }: ForeignCreate): 
       severity: "error",
       code: "apply/id-unknown",
       summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}${id === undefined ? "" : `, which made ${id}`}, and no state was seen to have it since`,
-      detail: `it was sent for ${by}, which is this resource where only it, its parent or its stack got another name; where that is another one, adopt: "none" makes this one`,
+      detail: `it was sent for ${by}. If that is this resource, which has another name by now (or its parent or its stack has), adopt: "${id ?? "ID"}" takes over what was made. If it is another resource, adopt: "none" makes this one`,
     },
   ]);
 

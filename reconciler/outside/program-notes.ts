@@ -52,7 +52,7 @@ export function programNotes(
   const file = `${noteName(`${service}\n${urn}`)}.json`;
   const path = join(creates, file);
   const leaving = join(creates, file.replace(/json$/, "left.json"));
-  const told = toldOf(path);
+  const told = toldBeside(path);
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
   for (const one of [creates, owners]) sweepOnce(one, writer);
@@ -98,7 +98,7 @@ export function programNotes(
       const pointer = existsSync(made) ? noteAt(made, isMadeFile) : undefined;
       if (pointer !== undefined) {
         const at = join(creates, pointer.file);
-        for (const one of [at, toldOf(at)]) {
+        for (const one of [at, toldBeside(at)]) {
           const { id } = readNote(one) ?? {};
           if (id !== undefined && thing.endsWith(`:${id}`)) removeFile(one);
         }
@@ -126,7 +126,7 @@ export function programNotes(
   };
 }
 
-const toldOf = (path: string): string => path.replace(/json$/, "told.json");
+const toldBeside = (path: string): string => path.replace(/json$/, "told.json");
 
 const besideAt = (creates: string, { name }: Writer): string => join(creates, `beside-${name}.json`);
 

@@ -283,7 +283,7 @@ async function learnFailure(trial: Watching, known: readonly string[], done: unk
   if (typeof id !== "string" || place === undefined) return;
   const word = (await jobWords(trial, wait, id, place, true)).at(-1);
   const shown = await jobShown(trial, wait, id, true);
-  const error = errorsIn(shown).map(mapAround)[0] ?? resultOf(done, shown);
+  const error = errorsIn(shown).map(mapAround)[0] ?? placeOfResult(done, shown);
   // A word at which other jobs were, or that says that it is not over, is none for a failure.
   const isItsOwn = word !== undefined && !known.includes(word) && !/^(false|null)$/.test(word) && !underWay.test(word);
   if (!isItsOwn && (error === undefined || word !== known.at(-1))) return;
@@ -303,7 +303,7 @@ async function learnFailure(trial: Watching, known: readonly string[], done: unk
 }
 
 /** Where a job that ended says with what, such as { status: stopped, exitstatus: OK }: anything else there is an error. */
-function resultOf(done: unknown, failed: unknown): RecordPlace | undefined {
+function placeOfResult(done: unknown, failed: unknown): RecordPlace | undefined {
   const other = new Map(leavesOf(failed).map(({ place, value }) => [JSON.stringify(place), value]));
   for (const {
     place,

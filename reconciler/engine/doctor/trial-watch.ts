@@ -298,7 +298,7 @@ export class Trial {
     );
     return this.ports.clientIn({
       ...dialect,
-      ...(isUnread && { operations: { ...dialect.operations, "vm.get": null } }),
+      operations: isUnread ? { ...dialect.operations, "vm.get": null } : dialect.operations,
       states: { ...dialect.states, vm: { ...withWords(vm, words), gone: [] }, volume: { ...volume, gone: [] } },
     });
   }
