@@ -168,6 +168,7 @@ const rules = [
       "reconciler/report",
       "reconciler/service/client",
       "reconciler/store/store",
+      "reconciler/store/make-once",
     ],
     [
       "ajv",

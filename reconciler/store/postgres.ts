@@ -10,6 +10,7 @@ import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
+import { beginMaking } from "./make-once";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
   defaultLease,
@@ -187,11 +188,9 @@ export function createPostgresStore(
       journal,
     ]);
     if (fieldsIn(isThere.rows[0])["there"] === true) return addTail();
-    // One transaction, and one first writer at a time: PostgreSQL refuses one of two that create the same table at
-    // once.
+    // One transaction.
     const make = [
-      "SELECT pg_advisory_xact_lock(hashtext('reconcile-cloud'))",
-      `CREATE SCHEMA IF NOT EXISTS ${within}`,
+      ...beginMaking("reconcile-cloud", within),
       `CREATE TABLE IF NOT EXISTS ${states} (name text PRIMARY KEY, snapshot text, epoch bigint NOT NULL,
          token uuid, holder jsonb, alive_at timestamptz, tail_epoch bigint, tail_line bigint)`,
       `CREATE TABLE IF NOT EXISTS ${journal} (name text NOT NULL, line bigint NOT NULL, body text NOT NULL,

@@ -20,12 +20,13 @@ describe.skipIf(postgresMissing !== undefined)("tables of an earlier version", (
     await server?.stop();
   });
 
-  const waiting = async (): Promise<boolean> => {
-    const [row] = await database.query(
-      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%step%' AND pid <> pg_backend_pid()",
-    );
-    return Number(row?.["n"]) > 0;
-  };
+  const waits = async (): Promise<void> =>
+    void (await eventually("the step waits", async () => {
+      const [row] = await database.query(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%step%' AND pid <> pg_backend_pid()",
+      );
+      return Number(row?.["n"]) > 0 ? true : undefined;
+    }));
 
   test("are brought up to date beside a worker that holds one of them and comes for another", async () => {
     // The steps after these change the stacks first and the repositories later.
@@ -34,12 +35,25 @@ describe.skipIf(postgresMissing !== undefined)("tables of an earlier version", (
     await older.connect();
     await older.query(`BEGIN; SELECT * FROM ${schema}.repositories`);
     const prepared = prepareTables(database);
-    await eventually("the step waits for the worker", async () => ((await waiting()) ? true : undefined));
+    await waits();
     await older.query(`SELECT * FROM ${schema}.stacks; COMMIT`);
     await prepared;
     await older.end();
     await createRecords(database).saveStacks([stackSpec("shop")]);
     expect((await createRecords(database).stack("shop"))?.spec.name).toBe("shop");
+  });
+
+  test("are prepared beside another that makes the schema after this one looked for it", async () => {
+    await database.run(`DROP SCHEMA ${schema} CASCADE`);
+    const other = new Client({ connectionString: server.url });
+    await other.connect();
+    await other.query("BEGIN; SELECT pg_advisory_xact_lock(hashtext('reconcile-fleet'))");
+    const prepared = prepareTables(database);
+    await waits();
+    await other.query(`CREATE SCHEMA ${schema}; COMMIT`);
+    await prepared;
+    await other.end();
+    expect(await createRecords(database).stack("shop")).toBeUndefined();
   });
 
   test("are prepared by several at once", async () => {

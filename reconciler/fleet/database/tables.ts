@@ -2,6 +2,7 @@
  * The fleet's tables, made and brought up to date by the first worker that comes. Changes only add, so that a worker of
  * the former version goes on with the same tables and workers are replaced one by one.
  */
+import { beginMaking } from "../../store/make-once";
 import type { Database } from "./database";
 
 export const schema = "reconcile_fleet";
@@ -186,11 +187,10 @@ export async function prepareTables(database: Database, upTo = migrations.length
   for (const [index, migration] of migrations.slice(0, upTo).entries()) {
     const own = index + 1;
     if (own <= version) continue;
-    // Under a lock: two workers that make the same table at once would refuse each other. The later one finds it done.
+    // The later one of two workers finds it done.
     await database.run(
       [
-        "SELECT pg_advisory_xact_lock(hashtext('reconcile-fleet'))",
-        `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+        ...beginMaking("reconcile-fleet", schema),
         `CREATE TABLE IF NOT EXISTS ${schema}.version (version int PRIMARY KEY)`,
         `DO $step$ BEGIN
            IF (SELECT coalesce(max(version), 0) FROM ${schema}.version) < ${own} THEN
