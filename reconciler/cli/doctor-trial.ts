@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DesiredVm, NewVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { allOfKind } from "../core/model/kinds";
+import { allOfKind, kindRows } from "../core/model/kinds";
 import { newVm } from "../core/plan/records";
 import { onlyDefined } from "../core/text/objects";
 import type { DoctorPorts } from "../engine/doctor/look";
@@ -161,6 +161,16 @@ function madeLike(vm: DesiredVm): Omit<NewVm, "name"> {
   const { name: _, ...like } = newVm(vm);
   return { ...like, sizeGb: 1, skipFloatingIp: true };
 }
+
+/** What a trial was to walk through a life and did not: nothing shows that the file is right there. */
+export const unprovenByTrial = ({ trial }: DoctorReport): readonly Diagnostic[] =>
+  (trial?.unproven ?? []).map(({ kind, why }) => ({
+    severity: "warning",
+    code: "dialect/not-proven",
+    summary: `the trial has shown nothing of the life of a ${kindRows[kind].noun}`,
+    detail: why,
+    fix: "see to it that the service takes it, then: reconcile doctor --trial",
+  }));
 
 export const leftOfTrial = (report: DoctorReport): readonly Diagnostic[] =>
   (report.trial?.left ?? []).map((line) => ({

@@ -44,7 +44,8 @@ export function doctorText(report: DoctorReport, width = 80, yaml = dialectYaml(
     lines.push("", "For a person to find out");
     for (const todo of report.todo) lines.push(...hang("  - ", todo, width));
   }
-  lines.push("", "A dialect that fits", "", yaml.trimEnd());
+  const isWhole = (report.trial?.unproven ?? []).length === 0;
+  lines.push("", isWhole ? "A dialect that fits" : "A dialect of what was seen", "", yaml.trimEnd());
   return `${lines.join("\n")}\n`;
 }
 

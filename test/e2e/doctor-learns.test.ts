@@ -152,16 +152,37 @@ async function countingRelay(to: string) {
   return { url: `http://127.0.0.1:${address.port}`, most: () => most, close: () => relay.close() };
 }
 
-test("a trial sends nothing without its consent, and learns and leaves nothing with it", async () => {
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    `version: 1
+const trialProject = `version: 1
 project: acme
 region: in-west-1
 service: { timing: { poll_interval: 5ms, discovery_window: 200ms } }
 vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.example, user_id: "1042", size: 10 } }
-`,
-  );
+`;
+
+test.each([
+  ["group.create", ["group"]],
+  ["vm.create", ["VM"]],
+  // Without a volume that can be deleted again there is no VM.
+  ["volume.create", ["volume", "VM"]],
+  ["group.create volume.create vm.create", ["group", "volume", "VM"]],
+])(
+  "a trial to which the service refuses %s says of which kinds nothing is proven, and exit 2",
+  async (refused, nouns) => {
+    writeFileSync(join(folder, "reconcile.yaml"), trialProject);
+    const count = 99;
+    emulator.setFaults(refused.split(" ").map((operation) => ({ operation, kind: "status", code: 403, count })));
+    const ran = await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small", "--out", "mine.yaml", "--json");
+    const { diagnostics, exit_code } = JSON.parse(ran.stdout.trim().split("\n").at(-1) ?? "");
+    const unproven = diagnostics.filter(({ code }: { readonly code: string }) => code === "dialect/not-proven");
+    const told = unproven.map(({ summary }: { readonly summary: string }) => /of a (\S+)/.exec(summary)?.[1]);
+    expect([ran.exitCode, exit_code, told.sort()]).toEqual([2, 2, [...nouns].sort()]);
+    expect(ran.stderr).not.toContain("Use it");
+    expect(written("mine.yaml")).toContain("todo:");
+  },
+);
+
+test("a trial sends nothing without its consent, and learns and leaves nothing with it", async () => {
+  writeFileSync(join(folder, "reconcile.yaml"), trialProject);
   const refused = await doctor("reconcile.yaml", "--trial");
   expect([refused.exitCode, front.asked]).toEqual([3, []]);
   expect(refused.stderr).toContain("--allow-trial m1.small");

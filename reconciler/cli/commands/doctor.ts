@@ -31,7 +31,7 @@ import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
 import { type DoctorStart, doctorFileText, doctorStart, writeDialectFile } from "../doctor-file";
 import { type AskLine, askOpen, questionsAfter } from "../doctor-questions";
 import { readTold, type ToldToDoctor, withTold } from "../doctor-told";
-import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
+import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft, unprovenByTrial } from "../doctor-trial";
 import { commonFlags } from "../flags";
 import type { Session } from "../session";
 import { withLockedSession, withSession } from "../with-session";
@@ -304,12 +304,13 @@ async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<numb
           misfits: async (dialect) =>
             ((await ended.again?.(dialect)) ?? []).map((misfit) => misfitDiagnostic(misfit, out)),
         });
-  if (written?.proof !== undefined)
+  const unproven = unprovenByTrial(report);
+  if (written?.proof !== undefined && unproven.length === 0)
     output.note(
       `Wrote ${out}: it fits what was seen, and on the embedded service it carries a project through ${written.proof}. Use it with service.dialect in the file, or --dialect ${out}`,
     );
   else if (written?.isWritten === true) output.note(`Wrote ${out}. It is not to be used as it is`);
-  const found = [...wrong.filter(() => out === undefined), ...(written?.diagnostics ?? [])];
+  const found = [...wrong.filter(() => out === undefined), ...(written?.diagnostics ?? []), ...unproven];
   const failed =
     !report.reachable || report.credential === "refused" || hasErrors([...before, ...report.diagnostics, ...found]);
   // What the file that was written over left to a person is over with it.

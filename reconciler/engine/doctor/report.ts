@@ -1,5 +1,6 @@
 /** What the doctor says: of each operation, each kind of record, and what a person still has to find out. */
 import type { Diagnostic } from "../../core/model/diagnostic";
+import type { Kind } from "../../core/model/kinds";
 import { type AssumedOperation, type Fallback, type ListOperation, operations } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
 import { isObject } from "../../core/text/objects";
@@ -84,6 +85,12 @@ export const showsNoRecords = (finding: OperationFinding): boolean => shownForRe
 /** Changes that only a trial can find. */
 export type TriedOperation = "vm.resize.confirm" | "vm.resize.revert" | "volume.delete" | "group.rule.delete";
 
+/** A kind of which a trial made nothing that lived. */
+export interface Unproven {
+  readonly kind: Kind;
+  readonly why: string;
+}
+
 export interface TrialFindings {
   /** What the trial saw, in sentences. */
   readonly seen: readonly string[];
@@ -105,6 +112,8 @@ export interface TrialFindings {
   readonly left: readonly string[];
   /** What the trial could not learn, and why. */
   readonly open: readonly string[];
+  /** What it was to walk through a life and did not: of that the file holds what was read, and what is built in. */
+  readonly unproven: readonly Unproven[];
 }
 
 export interface DoctorReport {

@@ -24,7 +24,8 @@ export const makingActs: readonly TrialAct[] = [
     const isFound = first?.id !== undefined || canList(trial, "group");
     if (first !== undefined && isFound) await makeGroup(trial, partName(stage, "namingGroup"));
     else if (first !== undefined)
-      trial.open.push(
+      trial.lack(
+        "group",
         "one group alone was made, which nothing finds: no answer to its create tells its id, and no list does (show the list with --curl group.list='curl …')",
       );
   }),
@@ -45,16 +46,17 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
   const { vm, keepVolume } = wish;
   const isKnown = trial.report.dialect.operations["volume.delete"] !== null && (await isDeleteLikely(trial));
   if (!isKnown && keepVolume !== true)
-    trial.open.push(
+    trial.lack(
+      "volume",
       "no volume was made: no way to delete one is known (show it with --curl volume.delete='curl …'; --allow-trial …,keep-volume permits one that stays)",
     );
   const isTried = isKnown || keepVolume === true;
   const canDelete = isTried && ((await canDeleteVolumes(stage)) || keepVolume === true);
   if (canDelete) await makeVolume(trial, partName(stage, "volume"));
   if (vm !== undefined && !canDelete)
-    trial.open.push("no VM was made: the data volume that comes with it could not be deleted again");
+    trial.lack("vm", "no VM was made: the data volume that comes with it could not be deleted again");
   else if (vm !== undefined && (!canList(trial, "vm") || trial.report.operations.some(showsNoRecords)))
-    trial.open.push("no VM was made: no answer to a create tells its id, and no list does");
+    trial.lack("vm", "no VM was made: no answer to a create tells its id, and no list does");
   else if (vm !== undefined) {
     const [image, open] = [imageCalled(trial, vm.image), trial.open.length];
     const made = await makeVm(trial, { ...vm, image, name });
@@ -64,7 +66,7 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
   }
   await findMade(trial);
   if (trial.thing(name) !== undefined && trial.thing(name)?.id === undefined)
-    trial.open.push("the VM was asked for and did not appear in the list");
+    trial.lack("vm", "the VM was asked for and did not appear in the list");
 }
 
 export const groupDescription = "made by reconcile doctor --trial";
@@ -113,7 +115,7 @@ async function make(
   const outcome = await send();
   if (outcome.status === "rejected" || outcome.status === "unavailable") {
     trial.notes.drop(thing, "was refused");
-    trial.open.push(`a ${nounOf(thing.kind)} could not be made: ${wordsOf(outcome)}`);
+    trial.lack(thing.kind, `a ${nounOf(thing.kind)} could not be made: ${wordsOf(outcome)}`);
     return undefined;
   }
   const isTaken = outcome.status === "accepted" || outcome.accepted === true;

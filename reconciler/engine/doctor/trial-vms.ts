@@ -41,7 +41,7 @@ async function becomesReady(stage: Stage, id: string): Promise<readonly string[]
   await tellTrialDisks(trial, shown?.live);
   await noteDisks(trial, shown?.live);
   if (isLiveVm(made.last?.live) && made.last.live.phase === "failed") {
-    trial.open.push(`the VM was made and failed (${made.last.word ?? "no word"})`);
+    trial.lack("vm", `the VM was made and failed (${made.last.word ?? "no word"})`);
     stage.failed.add("vm");
     return undefined;
   }

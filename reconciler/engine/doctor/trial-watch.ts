@@ -59,6 +59,8 @@ export class Trial {
   /** The VM's record as something was under way, which may show the state of one that rests. */
   #busy: unknown;
   readonly open: string[] = [];
+  /** Why nothing of a kind was made, or lived. */
+  readonly lacks = new Map<TrialThing["kind"], string>();
   client: ServiceClient;
 
   constructor(
@@ -72,8 +74,9 @@ export class Trial {
     this.client = this.#watcher();
   }
 
-  findings(): TrialFindings {
+  findings(unproven: TrialFindings["unproven"]): TrialFindings {
     return {
+      unproven,
       seen: this.#seen,
       states: { vm: listsOf(this.words.vm), volume: listsOf(this.words.volume) },
       routes: this.routes,
@@ -90,6 +93,12 @@ export class Trial {
   say(line: string): void {
     this.#seen.push(line);
     this.ports.say(line);
+  }
+
+  /** Nothing of the kind could be made, or what was made did not live. */
+  lack(kind: TrialThing["kind"], why: string): void {
+    this.open.push(why);
+    this.lacks.set(kind, this.lacks.get(kind) ?? why);
   }
 
   /** Looks at everything again, now that there is something to look at. */

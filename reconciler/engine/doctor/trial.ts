@@ -4,8 +4,9 @@
  * refusals sound, and which operations there are to confirm, to revert and to delete with. What it does is a list of
  * acts. Everything is written down before it is asked for, and nothing else is ever touched.
  */
+import { kindRows, runsGuest } from "../../core/model/kinds";
 import { keysOf, onlyDefined, tableOf } from "../../core/text/objects";
-import type { DoctorReport, TrialFindings } from "./report";
+import type { DoctorReport, TrialFindings, Unproven } from "./report";
 import { partName, type Stage, type TrialAct, type TrialPart, type TrialWish, trialParts } from "./trial-act";
 import { compareWith, listedNow, takeAway } from "./trial-away";
 import { groupActs } from "./trial-groups";
@@ -51,7 +52,7 @@ export async function tryOut(
   trial.mayStay = false;
   if (trial.left.length > 0) {
     trial.open.push("nothing new was made, since what an earlier trial made is there still");
-    return { report: trial.report, findings: trial.findings() };
+    return { report: trial.report, findings: trial.findings([]) };
   }
   const before = await listedNow(trial);
   for (const [kind, { ids }] of before) for (const id of ids) trial.others.add(`${kind} ${id}`);
@@ -65,7 +66,18 @@ export async function tryOut(
   if (wish.keepVolume === true) trial.mayStay = true;
   await takeAway(trial, stage.name);
   await compareWith(trial, before);
-  return { report: trial.report, findings: trial.findings() };
+  return { report: trial.report, findings: trial.findings(unprovenIn(stage)) };
+}
+
+/** Of each kind that was wished for, one has to have had an id, and to have lived. */
+function unprovenIn(stage: Stage): readonly Unproven[] {
+  const { trial, name, wish, failed } = stage;
+  const dead = new Set([...failed].map((role) => partName(stage, role)));
+  const isOwn = (one = ""): boolean => one.startsWith(name) && !dead.has(one);
+  const lived = new Set(trial.notes.fates.flatMap((one) => (one.id !== undefined && isOwn(one.name) ? one.kind : [])));
+  return keysOf(kindRows)
+    .filter((kind) => !lived.has(kind) && (!runsGuest(kind) || wish.vm !== undefined))
+    .map((kind) => ({ kind, why: trial.lacks.get(kind) ?? "the trial did not come to it" }));
 }
 
 /** An act is left out while something that it is about is not there. */

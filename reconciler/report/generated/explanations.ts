@@ -245,8 +245,8 @@ export const explanations = {
     "todo": "The message has the line that would. `reconcile doctor --out FILE` writes all of them."
   },
   "dialect/not-proven": {
-    "means": "The dialect did not hold on the embedded service that speaks it.",
-    "todo": "The message names the part of the life, and what was otherwise; `reconcile dialect prove FILE` tries all of it."
+    "means": "The dialect did not hold on the embedded service that speaks it, or a trial could not try it.",
+    "todo": "The message names the part of the life, and what was otherwise; `reconcile dialect prove FILE` tries all of it. Where a trial could make nothing of a kind, its reason is the service's: a quota, a permission, a field that it wants."
   },
   "dialect/says-more": {
     "means": "The dialect to be written over says more than the new one.",
