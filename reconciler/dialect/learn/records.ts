@@ -21,7 +21,7 @@ import {
   type PlaceRule,
   saysNone,
 } from "./place";
-import { addressKind, knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace } from "./values";
+import { addressKind, knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace, textOfPlace } from "./values";
 import { type Learnt, nouns } from "./where";
 
 export type ReadKind = Learnt;
@@ -197,11 +197,10 @@ function ownPlaces(
   leaves: readonly (readonly Leaf[])[],
   own: ReadonlySet<string> = new Set(),
 ): readonly (readonly Leaf[])[] | undefined {
-  const places = leaves
-    .flat()
-    .flatMap(({ place, value }) => (knownReferenceIn(String(value), own) === undefined ? [] : [place]));
-  if (places.length === 0) return undefined;
-  return leaves.map((all) => all.filter(({ place }) => places.some((one) => samePlace(one, place))));
+  const known = leaves.flat().filter(({ value }) => knownReferenceIn(String(value), own) !== undefined);
+  if (known.length === 0) return undefined;
+  const places = new Set(known.map(({ place }) => textOfPlace(place)));
+  return leaves.map((all) => all.filter(({ place }) => places.has(textOfPlace(place))));
 }
 
 /** A place that the dialect names, where it holds in every record that shows anything there. */

@@ -155,7 +155,9 @@ export function absentIsNone(place: RecordPlace): RecordPlace {
 }
 
 export const samePlace = (one: RecordPlace, other: RecordPlace): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
+  one === other || (typeof one === "object" && typeof other === "object" && textOfPlace(one) === textOfPlace(other));
+
+export const textOfPlace = (place: RecordPlace): string => JSON.stringify(place);
 
 export function addressKind(text: string): "private" | "public" | undefined {
   if (!ipaddr.isValid(text) || (!text.includes(".") && !text.includes(":"))) return undefined;
