@@ -4,7 +4,7 @@
  */
 
 import type { Reply } from "../../emulator/decision";
-import { abilitiesOf } from "../core/model/abilities";
+import { type Abilities, abilitiesOf } from "../core/model/abilities";
 import { type ListOperation, type Operation, operations } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
 import type { PagedOperation } from "../dialect/answers";
@@ -45,7 +45,7 @@ export interface InProcessClient extends ServiceClient {
 }
 
 /**
- * The caller says which operations are served; the answers are read by the built-in dialect with every list that it
+ * The caller says which operations are served now; the answers are read by the built-in dialect with every list that it
  * knows.
  */
 const listRoute = (name: ListOperation) => ({
@@ -65,9 +65,11 @@ const recordReaders = createRecordReaders(dialect);
 
 export function inProcessClient(
   emulated: WorldCalls,
-  has: (operation: Operation) => boolean,
+  served: () => (operation: Operation) => boolean,
   holdUntil: (ms: number) => Promise<void>,
 ): InProcessClient {
+  const has = (operation: Operation): boolean => served()(operation);
+  let known: { readonly of: (operation: Operation) => boolean; readonly can: Abilities } | undefined;
   const sent: SentRequest[] = [];
   let fates: Fate[] = [];
 
@@ -134,7 +136,9 @@ export function inProcessClient(
       fates = [...next];
     },
     get can() {
-      return abilitiesOf(has, dialect.limits);
+      const of = served();
+      if (known?.of !== of) known = { of, can: abilitiesOf(of, dialect.limits) };
+      return known.can;
     },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,

@@ -82,7 +82,11 @@ export function virtualService(from: VirtualMoment): VirtualService {
   const clock = virtualClock((now) => {
     calls.nowMs = now;
   }, from.nowMs);
-  const client = inProcessClient(calls, hasOperation, (until) => clock.sleep(Math.max(0, until - clock.now())));
+  const client = inProcessClient(
+    calls,
+    () => hasOperation,
+    (until) => clock.sleep(Math.max(0, until - clock.now())),
+  );
   const missing = (kind: "flavor" | "image" | "region", names: OperationNames): string[] =>
     [...new Set(names)].filter((name) => !world.index.has(`${kind}/name/${name}`) && !world.tables[kind].has(name));
   const known = (name: string) => ({ id: isEntityId(name) ? name : newId(), name });

@@ -84,7 +84,7 @@ export function virtualWorld(
   });
   const client = inProcessClient(
     emulated,
-    (operation) => has(operation),
+    () => has,
     (until) => clock.sleep(Math.max(0, until - clock.now())),
   );
   const ports: Ports = {
