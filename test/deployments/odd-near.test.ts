@@ -4,10 +4,12 @@
  * the command line, with runs that are killed as well, is odd.test.ts. `ODD_NEAR_STRIDE=1` kills at every write of every
  * service, or of those whose titles `ODD_ONLY` matches.
  */
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { readByDialect } from "../../reconciler/engine/doctor/check";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { tryOut } from "../../reconciler/engine/doctor/trial";
@@ -16,6 +18,7 @@ import { withTrial } from "../../reconciler/engine/doctor/trial-fit";
 import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
+import { clientAt } from "../support/deployments/doctor-here";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
 import { arrivals, nodes } from "../support/odd/arrivals";
 import { further } from "../support/odd/further";
@@ -27,6 +30,7 @@ import { providers, unreadable } from "../support/odd/providers";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { type Odd, odds } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
+import { visitors } from "../support/odd/visitors";
 
 type Closers = (() => Promise<void>)[];
 
@@ -253,7 +257,17 @@ function deathsAmong(writes: number): readonly (readonly Kill[])[] {
 }
 
 const only = new RegExp(process.env["ODD_ONLY"] ?? "");
-const everyOdd = [...odds, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers, ...arrivals];
+const everyOdd = [
+  ...odds,
+  ...further,
+  ...minds,
+  ...strangers,
+  ...newcomers,
+  ...panels,
+  ...providers,
+  ...arrivals,
+  ...visitors,
+];
 /** A few of them stand for all. */
 const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 === 3;
 
@@ -287,6 +301,11 @@ async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
 
   const place = await placeOf();
   const report = await doctor(odd, place, wishFor(odd));
+  if (process.env["ODD_SHOW"] !== undefined)
+    writeFileSync(
+      process.env["ODD_SHOW"],
+      `${dialectYaml(report)}\n# ${report.trial?.seen.join("\n# ")}\n# ${place.server.asked.join("\n# ")}`,
+    );
   expect([report.trial?.left, leftIn(place.server, odd), place.notes.kept]).toEqual([[], [], undefined]);
   const dialect = dialectOf(report);
   expect(dialect).toMatchObject(lines[odd.shape.title] ?? {});
@@ -297,6 +316,13 @@ async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
     expect([plan.diagnostics.filter(({ severity }) => severity === "error"), run?.counts.failed]).toEqual([[], 0]);
     expect((await world.plan(desired)).changes).toEqual([]);
   }
+
+  // What a plan does not read, a check of the file does: all but what was told and is not there.
+  const client = clientAt(server.url, dialect);
+  closers.push(() => client.close());
+  const kept = report.operations.flatMap(({ operation, isKept }) => (isKept === true ? [operation] : []));
+  const misfits = (await readByDialect(client, [])).map(({ summary }) => summary);
+  expect(misfits.filter((line) => !kept.some((operation) => line.startsWith(operation)))).toEqual([]);
 
   if (!isShaken(odd)) return;
   const wrong: unknown[] = [];

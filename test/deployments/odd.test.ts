@@ -20,8 +20,19 @@ import { providers } from "../support/odd/providers";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { odds as first, type Odd } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
+import { visitors } from "../support/odd/visitors";
 
-const odds = [...first, ...further, ...minds, ...strangers, ...newcomers, ...panels, ...providers, ...arrivals];
+const odds = [
+  ...first,
+  ...further,
+  ...minds,
+  ...strangers,
+  ...newcomers,
+  ...panels,
+  ...providers,
+  ...arrivals,
+  ...visitors,
+];
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -25,7 +25,7 @@ import { findOne, readIdsThatArePaths, readRules, tryVolumeRead } from "./find-o
 import { fittingDialect, withRegionFields } from "./fit";
 import { Learnings } from "./learnings";
 import type { DoctorPorts, SeenAnswer } from "./look";
-import { goOnUnsaid } from "./read-whole";
+import { goOnCounted } from "./read-whole";
 import {
   type DialectBase,
   type DoctorReport,
@@ -109,7 +109,7 @@ async function examine(
   learnings.learn("vm");
   learnings.goOnAlike();
   learnings.oneOrManyAlike();
-  await goOnUnsaid(learnings);
+  await goOnCounted(learnings);
   await readIdsThatArePaths(learnings);
   for (const operation of ["vm.get", "group.get"] as const)
     if (!none.has(operation)) await findOne(learnings, operation, isLookedFor(operation));

@@ -23,8 +23,6 @@ export interface FoundList {
   /** Where the list is within the answer. */
   readonly at: string;
   readonly way?: Way;
-  /** Nothing in it says that it goes on. */
-  readonly isUnsaid?: true;
 }
 
 export class Learnings {

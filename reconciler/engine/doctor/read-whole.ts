@@ -5,7 +5,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { itemsAt } from "../../dialect/learn/items";
-import { capitalized, counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
+import { capitalized, counting, isCounted, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
 import { recordOfOperation } from "../../dialect/learn/where";
 import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
@@ -56,12 +56,7 @@ export async function readWholeList(
     const said = isSaidAlready ? route.pagination : way;
     const read = await follow(learnings, { ...given.pagination, ...said }, start);
     if (read === undefined) continue;
-    const found = {
-      way,
-      ...(signed === undefined && { isUnsaid: true as const }),
-      route: { ...route, pagination: way },
-    };
-    return { ...single, ...read, ...(!isSaidAlready && found) };
+    return { ...single, ...read, ...(!isSaidAlready && { way, route: { ...route, pagination: way } }) };
   }
   if (signed === undefined) return single;
   learnings.todo.push(
@@ -107,15 +102,14 @@ async function byOnes(
     const shown = itemsShown(learnings, first, place);
     if (shown?.length !== 1) continue;
     const page = { body: first.body, headers: first.headers, items: shown, at, id, origin: base.origin };
-    const signed = waysOn(page);
-    for (const way of signed ?? counting(page)) {
+    for (const way of waysOn(page) ?? counting(page)) {
       const read = await follow(
         learnings,
         { ...given.pagination, ...way },
         { request: asked, first, items: shown, place, id },
       );
       if (read?.items.length !== items.length) continue;
-      return { way, route: { ...route, pagination: way }, ...(signed === undefined && { isUnsaid: true as const }) };
+      return { way, route: { ...route, pagination: way } };
     }
   }
   return undefined;
@@ -154,39 +148,32 @@ interface Start {
 }
 
 /**
- * Where one list goes on without saying so, the others may as well: each is asked once in the same way, and goes on so
- * where that does not show the same page again.
+ * Where one list is read on by a count, the others may as well. One that says itself where it ends is read no further
+ * than that; any other is asked once for what would come next, and goes on so where that is not the same page again.
  */
-export async function goOnUnsaid(learnings: Learnings): Promise<void> {
+export async function goOnCounted(learnings: Learnings): Promise<void> {
   const { lists, findings, given } = learnings;
-  const [way] = [...lists.values()].flatMap((list) => unsaidWay(list) ?? []);
+  const way = [...lists.values()].map((list) => list.way ?? list.route.pagination ?? {}).find(isCounted);
   if (way === undefined) return;
   for (const [operation, list] of lists) {
     const finding = findings.get(operation);
     const id = learnings.placeOf(recordOfOperation(operation), "id");
-    const isKnown = list.way !== undefined || list.route.pagination !== undefined;
-    if (isKnown || list.items.length === 0 || finding === undefined || id === undefined) continue;
-    const own: Way = way.marker === undefined ? way : { ...way, marker: [id] };
-    const { route, items, bodies } = list;
-    const filled = fillRoute(route, {}, given);
-    const place = placeOfItems(learnings, route, bodies[0]);
-    if (filled === undefined || place === undefined) continue;
-    const [request, first] = [
-      { operation, method: route.method, ...filled },
-      { body: bodies[0], headers: {} },
-    ];
-    const start: Start = { request, first, items, place, id, mayEnd: true };
-    if ((await follow(learnings, { ...given.pagination, ...own }, start)) === undefined) continue;
+    const { route, items, at } = list;
+    const isKnown = list.way !== undefined || route.pagination !== undefined;
+    if (isKnown || finding === undefined || (way.marker !== undefined && id === undefined)) continue;
+    const own: Way = way.marker === undefined || id === undefined ? way : { ...way, marker: [id] };
+    const first = { body: list.bodies[0], headers: {} };
+    const isEndSaid = signsOf({ ...first, items, at }).some(({ kind }) => kind === "total" || kind === "pages");
+    const leadsOn = async (): Promise<boolean> => {
+      const filled = fillRoute(route, {}, given);
+      const place = placeOfItems(learnings, route, first.body);
+      if (items.length === 0 || filled === undefined || place === undefined) return false;
+      const start: Start = { request: { operation, method: route.method, ...filled }, first, items, place, id };
+      return (await follow(learnings, { ...given.pagination, ...own }, { ...start, mayEnd: true })) !== undefined;
+    };
+    if (!isEndSaid && !(await leadsOn())) continue;
     findings.set(operation, { ...finding, route: { ...route, pagination: own } });
   }
-}
-
-/** How a list goes on that shows no sign of it, as learnt now or in an earlier look. */
-function unsaidWay({ way, isUnsaid, route, bodies: [body], items }: FoundList): Way | undefined {
-  if (isUnsaid === true) return way;
-  const { pagination: said } = route;
-  const isCounted = said?.marker !== undefined || said?.number !== undefined || said?.offset === true;
-  return isCounted && signsOf({ body, headers: {}, items, at: "" }).length === 0 ? said : undefined;
 }
 
 /** `undefined`: this way does not lead on. */

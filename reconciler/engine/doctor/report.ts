@@ -7,7 +7,7 @@ import { isObject } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ErrorRule, ListRoute, Route } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
-import { isSameWay, type Way } from "../../dialect/learn/pages";
+import { isCounted, isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
 import type { Learnt } from "../../dialect/learn/where";
 import type { TrialFate } from "./trial-notes";
@@ -182,13 +182,18 @@ export const operationNotFound = (
 export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFinding =>
   finding.verdict === "missing" && isGivenRoute(of, finding.operation) ? { ...finding, isKept: true } : finding;
 
-/** The way that most of its lists go on, to be written once. */
+/**
+ * The way on of its lists, to be written once. A page that does not lead on is the last one of any list; a count is sent
+ * for every list that is read so, and holds for all only where it was seen to hold for each.
+ */
 export function commonWay(report: Pick<DoctorReport, "dialect">): Way | undefined {
-  const ways = Object.values(report.dialect.operations).flatMap((route) =>
-    route !== null && "pagination" in route && route.pagination !== undefined ? [route.pagination] : [],
+  const lists = Object.values(report.dialect.operations).flatMap((route) =>
+    route !== null && "items" in route ? [route.pagination] : [],
   );
+  const ways = lists.filter((way) => way !== undefined);
   const [first] = ways;
   // What a list goes on with stands in its own records.
-  if (first?.marker !== undefined) return undefined;
-  return first !== undefined && ways.every((way) => isSameWay(way, first)) ? first : undefined;
+  if (first === undefined || first.marker !== undefined) return undefined;
+  const isForAll = !isCounted(first) || ways.length === lists.length;
+  return isForAll && ways.every((way) => isSameWay(way, first)) ? first : undefined;
 }
