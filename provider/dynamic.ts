@@ -15,6 +15,7 @@ import { capturedKey, isNamedByItself, madeUpName, packageName, programKey, prog
 import { engineAddress, isEngineThere } from "./engine";
 import { hiding } from "./secrets";
 import { readSettings } from "./settings";
+import { isToldToReplace } from "./told-to-replace";
 
 /** A property that tells the state of a managed resource from the inputs of a look-up. */
 const managedKey = "__managed";
@@ -42,7 +43,9 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   });
   const notesFor = (raw: Inputs): Pick<HandlerContext, "notes" | "isInState"> => {
     const of = programNote(raw)?.of;
-    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of), isInState: known.has(of) };
+    return of === undefined
+      ? {}
+      : { notes: connectionFor(config).notesOf(of), isInState: known.has(of) || isToldToReplace(of) };
   };
   const kept = (raw: Inputs, outputs: Props): Inputs => ({
     ...clean(outputs),

@@ -24,6 +24,7 @@ import { PartialFailure, type Props, type Settings, unknownValue, version } from
 import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
+import { isToldToReplace } from "../told-to-replace";
 import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { progressOf } from "./progress";
@@ -113,7 +114,7 @@ export function createService(log: Log) {
     service: () => connected().service(),
     signal,
     notes: connected().notesOf(urn),
-    isInState: known.has(urn),
+    isInState: known.has(urn) || isToldToReplace(urn),
     log: (severity, message) => (severity === "info" ? tell(hide(message)) : log(severity, urn, hide(message))),
   });
 

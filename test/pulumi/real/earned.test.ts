@@ -265,6 +265,18 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     expect(volumes()).toEqual([]);
   });
 
+  it("a volume that nothing names and no list shows is replaced right after the update that made it", async () => {
+    await open(mode, {}, false);
+    bring([head, parts.volume].join("\n"));
+    await succeeds(up());
+    const [{ id = "" } = {}] = volumes();
+    const text = await succeeds(up("--replace", await urnOf(stack, "data")));
+    expect(text).not.toContain("cut off");
+    expect(volumes()).toHaveLength(1);
+    expect(volumes()[0]?.id).not.toBe(id);
+    await succeeds(up("--expect-no-changes"));
+  });
+
   it("everything that Pulumi is told to replace is there afterwards, and a refresh finds nothing", async () => {
     await open(mode);
     bring(program());
