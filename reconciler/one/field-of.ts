@@ -17,7 +17,7 @@ import {
   type Props,
   unknownValue,
 } from "./handler";
-import { noteNamed, withSuccessors } from "./made-here";
+import { withSuccessors } from "./made-here";
 import type { NamedId } from "./named-ids";
 import { plain, type Remembered } from "./one-run";
 import { claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
@@ -149,7 +149,6 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     async create(context, inputs) {
       refuseAbsent(inputs);
       const service = await context.service();
-      noteNamed(service, field.names(inputs));
       const { props, says } = withSuccessors(service, inputs, field.names(inputs));
       for (const one of says) context.log("warning", one);
       return field.create(context, service, props);

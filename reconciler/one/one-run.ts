@@ -36,7 +36,7 @@ import { type RunReport, runPlan, unseenIn } from "../engine/run-plan";
 import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
 import { thingAt, thingOf } from "./ownership";
-import type { OpenCreate, ProgramNotes } from "./program-notes";
+import { NotedMeanwhile, type OpenCreate, type ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
 import type { Told } from "./stands-on";
 import { isVouchedFor, noteRecorded, noteShown, someUnseen, witnessesOf } from "./witnesses";
@@ -279,6 +279,7 @@ export async function carryOut(
     undefined,
     service.poller,
   );
+  if (report.bug instanceof NotedMeanwhile) throw report.bug;
   for (const orphan of recorder.state.orphans.values())
     if (orphan.missingSince === undefined) context.log("warning", leftBehind(orphan));
   for (const unseen of unseenIn(report))

@@ -14,10 +14,15 @@ export interface OpenCreate {
   readonly accepted?: true;
   /** The id of what was made, once that is known. */
   readonly id?: string;
-  /** A former version of the resource was in the program's state when the create was sent. */
+  /** A former version of the resource is in the program's state, or was when the create was sent. */
   readonly hasFormer?: true;
   /** The program said `adopt: "none"` already when this create was sent, so that it says nothing of this one. */
   readonly saidNone?: true;
+}
+
+/** Another process makes the same resource: it is to be looked for once more before anything is sent. */
+export class NotedMeanwhile extends Error {
+  override readonly name = "NotedMeanwhile";
 }
 
 /** A create of the same kind and name that another resource of the program has sent. */
@@ -43,7 +48,10 @@ export interface Claim {
 export interface ProgramNotes {
   /** The create that another process left behind. Waits for a process that is still working on it. */
   find(signal: AbortSignal): Promise<OpenCreate | undefined>;
-  /** Durable once it is over. `name`: of what is made. `thing`: what the id in the note names. */
+  /**
+   * Durable once it is over. `name`: of what is made. `thing`: what the id in the note names. Fails with
+   * `NotedMeanwhile` where another process has noted a create since `find` looked.
+   */
   write(open: OpenCreate, about?: { readonly name?: string; readonly thing?: string }): Promise<void>;
   /**
    * What a process that is gone has sent under another URN, and no state was seen to hold: the resource, its parent or
@@ -57,15 +65,13 @@ export interface ProgramNotes {
   /** Nothing is open any more: the create was refused, or the user has said what became of it. */
   settled(): void;
   /**
-   * Pulumi's state was seen to hold this: the note about it is no longer needed, whichever resource it was made for.
+   * Pulumi's state was seen to hold this: the note about it is no longer needed, whichever resource it was made for. What
+   * another note of this resource is about is not in that state.
    * `sentAt`: of a create that the state itself keeps as open.
    */
-  isInState(thing: string, sentAt: string | undefined): void;
-  /**
-   * The engine goes on with what this process made, so that its state has it. The engine of another update of the same
-   * stack, which a cancel let in, knows nothing of it: for that one the note stays while this process lives.
-   */
-  isKnownToEngine(): void;
+  isInState(thing: string, sentAt: string | undefined): Promise<void>;
+  /** The engine deletes the former version, so that its state has the new one, which this process made. */
+  formerGoes(): Promise<void>;
   /** Written before the delete is sent, after which nothing else shows what was attached. Durable once it is over. */
   writeLeaving(open: OpenDelete): Promise<void>;
   /** `undefined`: no delete was cut off. */

@@ -33,7 +33,7 @@ import {
   pendingId,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
-import { noteGone, noteMade, noteNamed, noteSuccessor } from "./made-here";
+import { noteGone, noteSuccessor } from "./made-here";
 import { refuseUnknownIds } from "./named-ids";
 import { addressOf, checkInputs, desiredOf } from "./one-desired";
 import {
@@ -66,6 +66,7 @@ import {
   thingOf,
 } from "./ownership";
 import { lookOnce, maySendAgain, pendingDifference, planPendingDelete, readPending } from "./pending";
+import { NotedMeanwhile } from "./program-notes";
 import { readAgain, readByIdAlone } from "./reading";
 import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Shape, wanted, withLeft } from "./shape";
 import { adoptedId, adoptsNothing, isDoneWith } from "./shared-properties";
@@ -175,7 +176,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
       if (!isPending(id)) await claimSeen(service, thing(id), remembered, context.notes);
-      noteInState(context, service, id, remembered);
+      await noteInState(context, service, id, remembered);
       const { changes: stated, known } = changedInputs(shape, remembered, before, inputs);
       if (isPending(id)) return pendingDifference(shape, context, id, before, known, stated);
       const changes = stated.filter(({ property }) => property !== "adopt" || !isDoneWith(inputs, id));
@@ -250,46 +251,17 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     },
 
     async create(context, inputs) {
-      const service = await context.service();
-      noteNamed(service, shape.names?.(inputs) ?? []);
-      const { desired, address } = desiredOf(shape.write(inputs));
-      const { notes } = context;
-      const adopted = adoptedId(inputs);
-      const earlier =
-        adopted === undefined ? await createdBefore(context, service, desired, address, inputs) : undefined;
-      const foreign = earlier === undefined ? foreignBefore(context, service, kind, inputs) : undefined;
-      if (foreign !== undefined) throw foreign;
-      const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
-      const { intent } = earlier ?? {};
-      if (intent === undefined) throwErrors(planned);
-      else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, intent.sentAt);
-      if (adopted !== undefined) refuseLosses(planned, adoptsTooMuch);
-      const owner = newOwner();
-      const said = {
-        saidNone: adoptsNothing(inputs) ? true : undefined,
-        hasFormer: context.isInState === true ? true : undefined,
-      } as const;
-      const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, said);
-      const takes = adopted ?? earlier?.record?.id;
-      const ran = await (takes === undefined
-        ? doIt()
-        : taking(service, [thing(takes), ...fieldsTaken(planned, desired, undefined, takes)], owner, notes, doIt));
-      if (adopted !== undefined) await settleNote(context, adopted);
-      if (inputs["adopt"] !== undefined) notes?.settleForeign(String(inputs["name"]));
-      if (inputs["adopt"] !== undefined || maySendAgain(service.client, kind))
-        claimMade(service, takenOver(kind, inputs["name"]), undefined);
-      const kept = await keep(context, inputs, ran, desired, { owner });
-      await claimSettled(service, kind, inputs["name"], owner, notes);
-      if (!isPending(kept.id)) {
-        noteMade(service, { kind, id: kept.id }, notes);
-        noteSuccessor(service, { kind, id: kept.id }, inputs["name"]);
-      }
-      return kept;
+      for (;;)
+        try {
+          return await create(context, inputs);
+        } catch (error) {
+          if (!(error instanceof NotedMeanwhile)) throw error;
+        }
     },
 
     async read(context, id, before): Promise<Found | undefined> {
       const service = await context.service();
-      if (before !== undefined) noteInState(context, service, id, rememberedIn(before));
+      if (before !== undefined) await noteInState(context, service, id, rememberedIn(before));
       if (isPending(id)) return before === undefined ? undefined : readPending(shape, context, service, id, before);
       const record = before === undefined ? undefined : recordIn(shape, before);
       return record === undefined || before === undefined
@@ -300,7 +272,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     async update(context, id, before, inputs) {
       const service = await context.service();
       assertSameService(service, rememberedIn(before), String(inputs["name"]));
-      noteInState(context, service, id, rememberedIn(before));
+      await noteInState(context, service, id, rememberedIn(before));
       context.notes?.forgetLeaving();
       return exclusively(service, service.client, id, before, context.signal, () =>
         update(context, service, id, before, inputs),
@@ -311,8 +283,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(before["name"]));
-      noteInState(context, service, id, remembered);
-      context.notes?.isKnownToEngine();
+      await noteInState(context, service, id, remembered);
+      await context.notes?.formerGoes();
       const isOthers = (): string | undefined =>
         isPending(id)
           ? undefined
@@ -325,13 +297,51 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     },
   };
 
+  async function create(context: HandlerContext, inputs: Props): Promise<Kept> {
+    const service = await context.service();
+    const { desired, address } = desiredOf(shape.write(inputs));
+    const { notes } = context;
+    const adopted = adoptedId(inputs);
+    const earlier = adopted === undefined ? await createdBefore(context, service, desired, address, inputs) : undefined;
+    const foreign = earlier === undefined ? foreignBefore(context, service, kind, inputs) : undefined;
+    if (foreign !== undefined) throw foreign;
+    const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
+    const { intent } = earlier ?? {};
+    if (intent === undefined) throwErrors(planned);
+    else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, intent.sentAt);
+    if (adopted !== undefined) refuseLosses(planned, adoptsTooMuch);
+    const owner = newOwner();
+    const said = {
+      saidNone: adoptsNothing(inputs) ? true : undefined,
+      hasFormer: context.isInState === true ? true : undefined,
+    } as const;
+    const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, said);
+    const takes = adopted ?? earlier?.record?.id;
+    const ran = await (takes === undefined
+      ? doIt()
+      : taking(service, [thing(takes), ...fieldsTaken(planned, desired, undefined, takes)], owner, notes, doIt));
+    if (adopted !== undefined) await settleNote(context, adopted);
+    if (inputs["adopt"] !== undefined) notes?.settleForeign(String(inputs["name"]));
+    if (inputs["adopt"] !== undefined || maySendAgain(service.client, kind))
+      claimMade(service, takenOver(kind, inputs["name"]), undefined);
+    const kept = await keep(context, inputs, ran, desired, { owner });
+    await claimSettled(service, kind, inputs["name"], owner, notes);
+    if (!isPending(kept.id)) noteSuccessor(service, { kind, id: kept.id }, inputs["name"]);
+    return kept;
+  }
+
   function whatOf(before: Props, id: string): string {
     return `${kind} ${String(before["name"])} (${id})`;
   }
 
   /** Pulumi's state has the outcome of the create, so that the note about it is no longer needed. */
-  function noteInState({ notes }: HandlerContext, service: HandlerService, id: string, remembered: Remembered): void {
-    notes?.isInState(thingAt(service, thing(id)), remembered.intent?.sentAt);
+  async function noteInState(
+    { notes }: HandlerContext,
+    service: HandlerService,
+    id: string,
+    remembered: Remembered,
+  ): Promise<void> {
+    await notes?.isInState(thingAt(service, thing(id)), remembered.intent?.sentAt);
     if (remembered.record !== undefined) noteRecorded(service, stateOf(remembered.record.address, remembered));
   }
 

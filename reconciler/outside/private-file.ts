@@ -52,20 +52,20 @@ export function writePrivately(path: string, text: string, { isNew = false } = {
   }
 }
 
-/** The same for a file of the program's own, which is there already or is new: others go on while the disk takes it. */
-export async function writeBeside(path: string, text: string): Promise<void> {
+/** The same for a file of the program's own: others go on while the disk takes it. */
+export async function writeBeside(path: string, text: string, { isNew = false } = {}): Promise<void> {
   refuseLink(path);
   const temporary = temporaryOf(path);
   try {
     await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
-    await rename(temporary, path);
-  } catch (error) {
+    if (isNew) nameAsNew(temporary, path);
+    else await rename(temporary, path);
+  } finally {
     rmSync(temporary, { force: true });
-    throw error;
   }
 }
 
-const temporaryOf = (path: string): string => `${path}.${process.pid}.${randomUUID()}.tmp`;
+export const temporaryOf = (path: string): string => `${path}.${process.pid}.${randomUUID()}.tmp`;
 
 /** What writes that were cut off have left beside a file. */
 export const temporariesOf = (path: string): string[] =>

@@ -2,21 +2,26 @@
  * A program's notes as files in the folder `.reconcile` beside it, so that each process that serves the program reads
  * what the others wrote. They hold only ids, times and the program's own names.
  *
- *   creates/<resource>.json        a create that was sent; with the id of what it made, once that is known
- *   creates/<resource>.told.json   the same, once the engine of the process that wrote it was seen to go on with it
- *   creates/beside-<process>.json  this process is at work beside another one of the same stack
- *   creates/<resource>.left.json   a delete that was sent
- *   creates/made-<thing>.json      which of the first files has the id of this thing
- *   owners/<thing>.json            which resource has taken this thing over
+ *   creates/<resource>.json       a create that was sent; with the id of what it made, once that is known
+ *   creates/<resource>.left.json  a delete that was sent
+ *   creates/made-<thing>.json     which of the first files has the id of this thing
+ *   owners/<thing>.json           which resource has taken this thing over
  */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
-import type { Claim, ForeignCreate, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
+import {
+  type Claim,
+  type ForeignCreate,
+  NotedMeanwhile,
+  type OpenCreate,
+  type OpenDelete,
+  type ProgramNotes,
+} from "../one/program-notes";
 import { isProcessGone } from "../store/process-gone";
-import { temporariesLeft, temporariesOf, writeBeside } from "./private-file";
+import { temporariesLeft, temporariesOf, temporaryOf, writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -52,10 +57,11 @@ export function programNotes(
   const file = `${noteName(`${service}\n${urn}`)}.json`;
   const path = join(creates, file);
   const leaving = join(creates, file.replace(/json$/, "left.json"));
-  const told = toldBeside(path);
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
   for (const one of [creates, owners]) sweepOnce(one, writer);
+  let looked: Note | undefined;
+  let isWritten = false;
   const nameOf = (name: string): string => noteName(`${service}\n${typeIn(urn)}\n${name}`);
   const foreign = (name: string) => foreignIn(folder, creates, file, urn, nameOf(name), writer);
   const write = async (at: string, value: OpenDelete | Note | MadeFile | Claim): Promise<void> => {
@@ -65,22 +71,25 @@ export function programNotes(
   return {
     async find(signal) {
       for (let look = 0; ; look++) {
-        const note = readNote(path) ?? toldByAnother(told);
+        const note = readNote(path);
+        looked = note;
         if (note === undefined || note.by.name === writer.name) return undefined;
-        if (!isProcessGone(note.by.pid)) await goOnBeside(creates, note.by, writer);
         const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
         if (!isAtWork || look >= looks || signal.aborted) {
           if (note.id === undefined) finishNote(path, note.sentAt);
-          return readNote(path) ?? toldByAnother(told);
+          looked = readNote(path);
+          return looked;
         }
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
     },
     async write(open, { name, thing } = {}) {
+      const note: Note = { ...open, by: writer, urn, named: name === undefined ? undefined : nameOf(name) };
       // First where it is found by its id: a note with an id that nobody finds would never go.
       if (thing !== undefined) await write(madeAt(thing), { file });
-      await write(path, { ...open, by: writer, urn, named: name === undefined ? undefined : nameOf(name) });
-      removeFile(told);
+      if (isWritten || readNote(path)?.by.name === writer.name) await write(path, note);
+      else await writeFirst(path, looked, note);
+      isWritten = true;
       removeFile(leaving);
     },
     async takeBackNone() {
@@ -92,26 +101,27 @@ export function programNotes(
       const found = foreign(name);
       if (found?.isOfNobodyElse === true) removeFile(found.path);
     },
-    settled: () => removeFile(path),
-    isInState(thing, sentAt) {
+    settled() {
+      const note = existsSync(path) ? readNote(path) : undefined;
+      if (note?.by.name === writer.name || isSame(note, looked)) removeFile(path);
+    },
+    async isInState(thing, sentAt) {
       const made = madeAt(thing);
       const pointer = existsSync(made) ? noteAt(made, isMadeFile) : undefined;
       if (pointer !== undefined) {
         const at = join(creates, pointer.file);
-        for (const one of [at, toldBeside(at)]) {
-          const { id } = readNote(one) ?? {};
-          if (id !== undefined && thing.endsWith(`:${id}`)) removeFile(one);
-        }
+        const { id } = readNote(at) ?? {};
+        if (id !== undefined && thing.endsWith(`:${id}`)) removeFile(at);
         removeFile(made);
       }
-      if (sentAt === undefined || !existsSync(path)) return;
-      const note = readNote(path);
-      if (note?.id === undefined && note?.sentAt === sentAt) removeFile(path);
+      const note = existsSync(path) ? readNote(path) : undefined;
+      if (note === undefined) return;
+      if (note.id !== undefined && note.hasFormer !== true) await write(path, { ...note, hasFormer: true });
+      else if (note.id === undefined && note.sentAt === sentAt) removeFile(path);
     },
-    isKnownToEngine() {
-      if (existsSync(besideAt(creates, writer))) return;
-      const note = readNote(path);
-      if (note?.id !== undefined && note.by.name === writer.name) renameSync(path, told);
+    async formerGoes() {
+      const { hasFormer, ...note } = readNote(path) ?? {};
+      if (hasFormer === true && isNote(note) && note.by.name === writer.name) await write(path, note);
     },
     writeLeaving: (open) => write(leaving, open),
     findLeft(id) {
@@ -126,26 +136,26 @@ export function programNotes(
   };
 }
 
-const toldBeside = (path: string): string => path.replace(/json$/, "told.json");
+const isSame = (one: Note | undefined, other: Note | undefined): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
-const besideAt = (creates: string, { name }: Writer): string => join(creates, `beside-${name}.json`);
-
-/** Which of two updates of one stack writes its state last is not known: what their engines were told proves nothing. */
-async function goOnBeside(creates: string, other: Writer, own: Writer): Promise<void> {
-  if (existsSync(besideAt(creates, other))) return;
-  for (const one of [other, own]) await writeBeside(besideAt(creates, one), JSON.stringify(one));
-  for (const file of readdirSync(creates)) {
-    if (!file.endsWith(".told.json")) continue;
-    const told = join(creates, file);
-    const path = told.replace(/told\.json$/, "json");
-    if (readNote(told)?.by.name === other.name && !existsSync(path)) renameSync(told, path);
+/**
+ * Another process may write the first note at the same time: one of them takes away what both have looked at, and one
+ * gives its own the name.
+ */
+async function writeFirst(path: string, looked: Note | undefined, note: Note): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const there = readNote(path);
+  if (!isSame(there, looked)) throw new NotedMeanwhile();
+  const aside = temporaryOf(path);
+  try {
+    if (there !== undefined) renameSync(path, aside);
+    await writeBeside(path, JSON.stringify(note), { isNew: true });
+  } catch (error) {
+    throw ["ENOENT", "EEXIST"].includes(errorCode(error) ?? "") ? new NotedMeanwhile() : error;
+  } finally {
+    removeFile(aside);
   }
-}
-
-/** While its process lives, another update of the same stack is under way, whose state may be written last. */
-function toldByAnother(told: string): Note | undefined {
-  const note = readNote(told);
-  return note === undefined || isProcessGone(note.by.pid) ? undefined : note;
 }
 
 interface NamedNote {
@@ -218,10 +228,6 @@ function sweepOnce(folder: string, writer: Writer): void {
       const note = parsedFile(of);
       if (isNote(note) && note.id === undefined) finishNote(of, note.sentAt);
       removeFile(path);
-    }
-    for (const file of existsSync(folder) ? readdirSync(folder) : []) {
-      const beside = file.startsWith("beside-") ? parsedFile(join(folder, file)) : undefined;
-      if (isWriter(beside) && isProcessGone(beside.pid)) removeFile(join(folder, file));
     }
   } catch {
     // Another process does the same, or the folder is not to be written in. Nothing depends on it.

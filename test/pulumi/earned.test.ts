@@ -189,28 +189,17 @@ it("a replacement that only Pulumi's user wants makes another one, whatever note
   expect([old.id, made.id]).not.toContain(third.id);
 });
 
-it("what another resource names by its id is in the engine's state, so that the note of its create is for others alone", async () => {
-  stage = await startStage(full, everything);
-  const first = stage.startProcess();
-  const { create } = first;
-  const host = await create("Vm", "web-a", vm);
-  const volume = await create("Volume", "data", { name: "data", size: 5 });
-  const group = await create("SecurityGroup", "front", { name: "front", rulesMode: "shared" });
-  expect(stage.notes("creates")).toHaveLength(6);
-  await create("VolumeAttachment", "attached", { vmId: host.id, volumeId: volume.id });
-  await create("SecurityGroupRule", "ssh", ssh(group.id));
-  expect(stage.notes("creates").filter((file) => !/^made-|told/.test(file))).toEqual([]);
-  // Told to replace the VM, Pulumi asks for no difference.
-  const told = await stage.startProcess().preview("Vm", "web-a", vm);
-  expect(told.join()).toMatch(/web-a exists already .* goes first, and the root disk/s);
-  const next = stage.startProcess();
-  for (const [one, inputs] of [
-    [host, vm],
-    [volume, { name: "data", size: 5 }],
-    [group, { name: "front", rulesMode: "shared" }],
-  ] as const)
-    await next.diff(one, inputs);
-  expect(stage.notes("creates")).toEqual([]);
+it("what is to be replaced right after it was made is, where the user has told the engine so", async () => {
+  stage = await startStage(builtIn);
+  const inputs = { name: "data", size: 5 };
+  const old = await stage.startProcess().create("Volume", "data", inputs);
+  const next = stage.startProcess({ isInState: true });
+  const made = await next.create("Volume", "data", inputs);
+  expect(made.id).not.toBe(old.id);
+  await next.remove(old);
+  // And once more, though no run has compared it since.
+  const third = await stage.startProcess({ isInState: true }).create("Volume", "data", inputs);
+  expect([old.id, made.id]).not.toContain(third.id);
 });
 
 it.each(dialects)(
@@ -463,13 +452,39 @@ describe("a create whose engine and process were killed together", () => {
       const attachment = { vmId: Vm.id, volumeId: Volume.id, flushConfirmed: true };
       return [Vm, Volume, group, await create("VolumeAttachment", "att", attachment)].map(({ id }) => id);
     };
-    const [first, second] = [stage.startProcess({ pid: process.pid }), stage.startProcess()];
-    const made = await make(first);
-    expect(await make(second)).toEqual(made);
-    // Whichever state is written last, the notes stay until a later run has seen it hold what they are about.
-    expect(stage.notes("creates").filter((file) => file.includes("told"))).toEqual([]);
-    expect(await make(stage.startProcess())).toEqual(made);
+    // Whether the first one lives or has ended since, and whichever state is written last.
+    const made = await make(stage.startProcess({ pid: process.pid }));
+    for (let update = 0; update < 2; update++) expect(await make(stage.startProcess())).toEqual(made);
     expect([stage.vms().length, stage.volumes().length, stage.groups().length]).toEqual([1, 1, 1]);
+  });
+
+  it.each([
+    ["Volume", { name: "data", size: 5 }],
+    ["Vm", vm],
+    ["SecurityGroup", { name: "web-group", rules: [] }],
+  ] as const)("while another update of the stack makes the same: %s", async (type, inputs: Props) => {
+    for (const [, dialect, abilities] of dialects) {
+      stage = await startStage(dialect, abilities);
+      const both = [process.pid, process.ppid].map((pid) => stage.startProcess({ pid }));
+      const [one, other] = await Promise.all(both.map(({ create }) => create(type, "it", inputs)));
+      expect(other?.id).toBe(one?.id);
+      expect([...stage.vms(), ...stage.volumes(), ...stage.groups()]).toHaveLength(1);
+      await stage.close();
+    }
+    stage = await startStage(builtIn);
+  });
+
+  it("of a replacement that another update of the stack has made since this one's engine read its state", async () => {
+    stage = await startStage(builtIn);
+    const inputs = { name: "data", size: 5 };
+    const old = await stage.startProcess().create("Volume", "data", inputs);
+    const first = stage.startProcess({ isInState: true });
+    const made = await first.create("Volume", "data", { ...inputs, size: 4 });
+    await first.remove(old);
+    const second = stage.startProcess({ isInState: true });
+    await second.diff(old, { ...inputs, size: 4 });
+    expect((await second.create("Volume", "data", { ...inputs, size: 4 })).id).toBe(made.id);
+    expect(stage.volumes()).toHaveLength(1);
   });
 
   it("of a replacement is not forgotten because the state still has the one before it", async () => {

@@ -209,6 +209,19 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     expect(worldOf(stack)).toEqual({ vms: [], volumes: [], groups: [], ports: [] });
   });
 
+  it("a stack that is removed by force and made again goes on with what its first update made", async () => {
+    await open(mode, {}, false);
+    bring([head, parts.vm, parts.volume, parts.group, parts.attachment].join("\n"));
+    await succeeds(up());
+    const before = stack.emulator.dump();
+    await succeeds(stack.pulumi("stack", "rm", "dev", "--yes", "--force"));
+    await succeeds(stack.pulumi("stack", "init", "dev"));
+    await stack.pulumi("config", "set", "mode", mode);
+    expect(await succeeds(up())).toContain("is managed from now on");
+    expect(stack.emulator.dump()).toEqual(before);
+    await succeeds(up("--expect-no-changes"));
+  });
+
   it("the power is cut while volumes are made, with a state that is slow: none is made twice, and none is asked for whose id was known", async () => {
     await open(mode, {}, false);
     const perRound = 10;
