@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type Reporter, type TestSpecification } from "vitest/node";
@@ -34,7 +34,7 @@ class LongestFirst extends BaseSequencer {
 
 // The fleet's processes for one stack have this priority, below that of others. Where the tests kept both cores busy at a
 // higher one, a round would wait for minutes: with the same, they take turns.
-setPriority(10);
+if (getPriority() < 10) setPriority(10);
 
 /** Files that add kinds to those of the program: nothing else may run in their processes, before or after. */
 const apart = ["test/kinds/**/*.test.ts"];
