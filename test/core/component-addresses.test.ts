@@ -4,6 +4,7 @@ import {
   compareAddresses,
   componentOf,
   componentsAround,
+  eachKeyProblem,
   formatAddress,
   isComponentPath,
   isMeant,
@@ -12,6 +13,16 @@ import {
   parseAddress,
   renamed,
 } from "../../reconciler/core/model/address";
+
+describe("a for_each key", () => {
+  it.each([
+    ["", "is empty"],
+    ["a b", "holds a bracket, a space or a control character"],
+    ["a]", "holds a bracket, a space or a control character"],
+    ["a\u202eb", "holds a bracket, a space or a control character"],
+    ["a/b.c", undefined],
+  ])("%j: %s", (key, problem) => expect(eachKeyProblem(key)).toBe(problem));
+});
 
 describe("addresses within components", () => {
   it.each([
