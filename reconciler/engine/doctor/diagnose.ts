@@ -19,7 +19,7 @@ import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope"
 import type { Made } from "../../dialect/learn/place";
 import { styleOf } from "../../dialect/learn/where";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
-import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
+import { contractRead, enter, judgeFirst, lookNowhere, nobody, notThisService, nowhere, saidOf } from "./enter";
 import { findList } from "./find-list";
 import { findOne, readIdsThatArePaths, readRules, tryVolumeRead } from "./find-one";
 import { fittingDialect, withRegionFields } from "./fit";
@@ -84,8 +84,13 @@ export async function diagnoseService(
     };
   const learnings = new Learnings(ports, dialect, known, base, made);
   for (const operation of emptied ?? []) learnings.emptied.add(operation);
+  learnings.nowhere = await lookNowhere(ports);
   await examine(learnings, (operation) => !notAgain.has(operation), { none, answers });
-  return reportOf(learnings, first, seen, authorization, await answersEverythingAlike(ports, seen));
+  // Then what it says of a volume that nobody has means nothing.
+  const isSaidOfEverything =
+    learnings.nowhere.status !== undefined &&
+    saidOf(nowhere, learnings.nowhere) === saidOf(contractRead("volume", nobody).path, seen);
+  return reportOf(learnings, first, seen, authorization, isSaidOfEverything);
 }
 
 async function examine(

@@ -25,17 +25,15 @@ export function contractRead(kind: keyof typeof contractReads, id: string) {
   return { operation, method: "GET", path: pathWithId(operation, id) } as const;
 }
 
-/**
- * Whether it says the same of a path that no service has: then what it says of a volume that nobody has means nothing.
- * What is asked for stands in many messages, and is no difference.
- */
-export async function answersEverythingAlike(ports: DoctorPorts, missing: SeenAnswer): Promise<boolean> {
-  const path = `/api/v1/${nobody}/${nobody}`;
-  const other = await look(ports, { operation: "volume.get", path });
-  const textOf = ({ status, body }: SeenAnswer, asked: string): string =>
-    JSON.stringify([status, body]).replaceAll(asked, "*").replaceAll(nobody, "*");
-  return other.status !== undefined && textOf(other, path) === textOf(missing, pathWithId("volume.get", nobody));
-}
+/** Where no service has anything. */
+export const nowhere = `/api/v1/${nobody}/${nobody}`;
+
+export const lookNowhere = (ports: DoctorPorts): Promise<SeenAnswer> =>
+  look(ports, { operation: "volume.get", path: nowhere });
+
+/** What is asked for stands in many messages, and is no difference. */
+export const saidOf = (asked: string, { status, body }: Pick<SeenAnswer, "status" | "body">): string =>
+  JSON.stringify([status, body]).replaceAll(asked, "*").replaceAll(nobody, "*");
 
 const otherWays: readonly (readonly [name: string, header: string])[] = [
   ["X-Auth-Token", "{token}"],

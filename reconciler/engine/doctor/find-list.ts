@@ -25,7 +25,7 @@ import { findAt, tokensOf } from "../../dialect/places";
 import { fillRoute } from "../../dialect/requests";
 import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
-import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
+import { describe, isSuccess, look, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
 import { isGivenRoute, type OperationFinding, operationNotFound, saidAt, withoutRecords } from "./report";
 
@@ -65,7 +65,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
       if (answer === undefined) continue;
       const { asking, style, said, filled, seen } = answer;
       const path = wordsOfAsking(asking);
-      unclear ||= leavesUndecided(seen);
+      unclear ||= learnings.isUndecided(filled.path, seen);
       seeLimit(learnings, seen);
       const where = itemsIn(learnings, seen, operation, route);
       if (typeof where === "string") {

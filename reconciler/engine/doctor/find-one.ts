@@ -12,7 +12,7 @@ import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { contractRead } from "./enter";
 import type { Learnings } from "./learnings";
-import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
+import { describe, isSuccess, look, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
 
 export async function findOne(
@@ -49,8 +49,11 @@ export async function findOne(
     });
     if (read === undefined) continue;
     const { id, seen } = read;
-    unclear ||= leavesUndecided(seen);
     const { path } = candidate;
+    unclear ||= learnings.isUndecided(
+      path.replace("{id}", () => encodeURIComponent(id)),
+      seen,
+    );
     if (!isSuccess(seen)) {
       tried.push({ path, answer: describe(seen.outcome) });
       continue;

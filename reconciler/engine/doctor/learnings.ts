@@ -13,7 +13,8 @@ import { leavesOf, samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import type { DoctorPorts } from "./look";
+import { nowhere, saidOf } from "./enter";
+import { type DoctorPorts, leavesUndecided, type SeenAnswer } from "./look";
 import { type DialectBase, type KnownIds, type OperationFinding, saidAt } from "./report";
 
 export interface FoundList {
@@ -40,6 +41,8 @@ export class Learnings {
   hasPaths = false;
   /** A list was asked for one item, to see how it goes on. */
   isAskedByOnes = false;
+  /** What the service says where nothing is. */
+  nowhere: SeenAnswer | undefined;
   volumeItem: string | undefined;
   rulesItem: RecordPlace | undefined;
   /** What the record is wrapped in, in an answer that was shown. */
@@ -61,6 +64,13 @@ export class Learnings {
     if (places.length === 0) return payloadOf(body);
     return places.map((place) => findAtPath(body, place)).find((found) => found !== undefined) ?? body;
   };
+
+  /** Whether an answer does not tell that the operation is not there. A failure tells it where it is said of everything. */
+  isUndecided(asked: string, seen: SeenAnswer): boolean {
+    const isOfAll =
+      seen.status === 500 && this.nowhere !== undefined && saidOf(asked, seen) === saidOf(nowhere, this.nowhere);
+    return leavesUndecided(seen) && !isOfAll;
+  }
 
   get base(): { readonly origin: string; readonly basePath: string } {
     const { origin, pathname } = new URL(this.ports.baseUrl ?? "http://service.invalid");

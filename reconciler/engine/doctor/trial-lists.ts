@@ -21,14 +21,15 @@ export async function findMade(trial: Trial): Promise<void> {
     const wanted = trial.notes.made.filter(({ id }) => id === undefined);
     for (const thing of wanted) {
       // A name may be there twice, and each of the notes is about one of them.
-      const id =
-        idsNamed(trial, thing).find((one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one)) ??
-        (await idShown(trial, thing));
+      const listed = idsNamed(trial, thing).find(
+        (one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one),
+      );
+      const id = listed ?? (await idShown(trial, thing));
       if (id === undefined) continue;
       const own = await ownIdOf(trial, thing, id);
       trial.notes.note(thing, { id: own });
-      // Whatever was read by the other one is read anew.
-      if (own !== id) await trial.lookAgain();
+      // Where the records show it is learnt by it, before anything is read by its id.
+      if (own !== listed) await trial.lookAgain();
     }
     const missing = trial.notes.made.filter(({ id, kind }) => id === undefined && canList(trial, kind));
     const isLate = missing.every(({ askedAt }) => clock.now() - askedAt > timing.discoveryMs);

@@ -867,4 +867,12 @@ export function nodes(groups: string): Odd {
   });
 }
 
-export const arrivals: readonly Odd[] = [slots(), references(), crns(), rows(), doneWithError(), ofOne()];
+export const arrivals: readonly Odd[] = [
+  slots(),
+  references(),
+  crns(),
+  rows(),
+  doneWithError(),
+  ofOne(),
+  nodes("firewall"),
+];
