@@ -37,6 +37,9 @@ const parts: Readonly<Record<string, Check>> = {
   lineage: text,
   serial: number,
   folder: text,
+  base_url: text,
+  state: text,
+  dialect: shape({ operations: shape({}) }),
   options: shape({
     destroy: optional(flag),
     targets: optional(list(text)),
