@@ -129,3 +129,38 @@ it("a list shows a VM lately where it was asked for after all that was sent abou
   await fresh.startVm("a");
   expect(shown(), "a list from before a start").toBeUndefined();
 });
+
+it.each([
+  ["a list", "stopVm", 0],
+  ["a list", "attachVolume", 1],
+  ["one volume", "stopVm", 0],
+  ["one volume", "attachVolume", 0],
+  ["one volume", "resizeVolume", 1],
+] as const)("%s that was read before makes sure again after %s: asked %i times more", async (what, write, more) => {
+  let reads = 0;
+  const read = async () => {
+    reads++;
+    return accepted([]);
+  };
+  const sent = async () => accepted(undefined);
+  const client = {
+    can: { seesVolumes: "each" },
+    listVms: read,
+    getVolume: read,
+    stopVm: sent,
+    attachVolume: sent,
+    resizeVolume: sent,
+  } as unknown as ServiceClient;
+  const { fresh } = shareLooks(client, systemClock);
+  const look = () =>
+    what === "a list" ? fresh.listVms({ makesSure: true }) : fresh.getVolume("a", { makesSure: true });
+  await look();
+  await look();
+  expect(reads).toBe(1);
+  // Each is of another volume than the one that is read, but for the last.
+  if (write === "stopVm") await fresh.stopVm("vm");
+  else if (write === "attachVolume") await fresh.attachVolume("b", "vm");
+  else await fresh.resizeVolume("a", 2);
+  await look();
+  expect(reads - 1).toBe(more);
+});
