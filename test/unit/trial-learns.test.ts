@@ -10,7 +10,7 @@ import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
 import { knownReferenceIn } from "../../reconciler/dialect/learn/values";
-import { candidates, foldersOf, placesOfOne, styleOf } from "../../reconciler/dialect/learn/where";
+import { candidates, foldersOf, placesOfOne, stylesOf } from "../../reconciler/dialect/learn/where";
 import { withLocation } from "../../reconciler/dialect/located";
 import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
@@ -210,16 +210,25 @@ test.each([
   ],
   ["a command in the body", { ...post, body: { cmd: "listServers" } }, '"cmd":"listVolumes"'],
   ["a word in a header", { ...post, headers: { "X-Action": "list_servers" } }, '"X-Action":"list_block_volumes"'],
+  [
+    "a word of the path and one of the body",
+    { ...post, path: "/v3/vms/list", body: { kind: "vm", length: 20 } },
+    '"path":"/v3/disks/list","body":{"kind":"disk","length":20}',
+  ],
+  [
+    "a word of the path, where one of the body says something else of VMs",
+    { ...post, path: "/vm/v3/search", body: { of: "vm" } },
+    '"path":"/vm/v3/search","body":{"of":"disk"}',
+  ],
   ["the first word of a query", { ...post, body: { query: "{ vms(n: 1) { nodes } }" } }, "{ volumes(n: 1) { nodes } }"],
 ] as const)("what tells that VMs are listed is %s, and volumes are asked for alike", (_, asking, sent) => {
-  const style = styleOf(asking, "vm");
-  const asked = candidates("volume.list", null, style === undefined ? [] : [style], []);
+  const asked = candidates("volume.list", null, stylesOf(asking, "vm"), []);
   const alike = asked.filter((one) => one.style !== undefined).map((one) => JSON.stringify(one.asking));
   expect(alike.some((one) => one.includes(sent))).toBe(true);
 });
 
 test("a list that names nothing that it is of tells nothing of the others", () => {
-  expect(styleOf({ method: "GET", path: "/rpc", query: { page: 1 } }, "vm")).toBeUndefined();
+  expect(stylesOf({ method: "GET", path: "/rpc", query: { page: 1 } }, "vm")).toEqual([]);
 });
 
 test("a job whose state is null is not over, and one that shows none is a question", () => {

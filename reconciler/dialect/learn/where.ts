@@ -38,6 +38,7 @@ type Casing = "kebab" | "snake" | "camel" | "joined" | "pascal";
 const casings: readonly Casing[] = ["kebab", "snake", "camel", "joined", "pascal"];
 
 interface Form {
+  readonly noun: string;
   readonly text: string;
   readonly isPlural: boolean;
   readonly casing: Casing;
@@ -45,19 +46,19 @@ interface Form {
 
 const upper = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-function written(words: readonly string[], casing: Casing): string {
+function written(noun: string, isPlural: boolean, casing: Casing): string {
+  const all = noun.split(" ");
+  const last = all.at(-1) ?? "";
+  const words = isPlural ? [...all.slice(0, -1), last.endsWith("s") ? `${last}es` : `${last}s`] : all;
   if (casing === "pascal") return words.map(upper).join("");
   if (casing === "camel") return words.map((word, index) => (index === 0 ? word : upper(word))).join("");
   return words.join(casing === "kebab" ? "-" : casing === "snake" ? "_" : "");
 }
 
 const formsOf = (noun: string): readonly Form[] =>
-  [false, true].flatMap((isPlural) => {
-    const words = noun.split(" ");
-    const last = words.at(-1) ?? "";
-    const inNumber = isPlural ? [...words.slice(0, -1), last.endsWith("s") ? `${last}es` : `${last}s`] : words;
-    return casings.map((casing) => ({ text: written(inNumber, casing), isPlural, casing }));
-  });
+  [false, true].flatMap((isPlural) =>
+    casings.map((casing) => ({ noun, text: written(noun, isPlural, casing), isPlural, casing })),
+  );
 
 const forms: Readonly<Record<Learnt, readonly Form[]>> = tableOf(
   ["vm", "volume", "group", "flavor", "image", "region"],
@@ -85,32 +86,54 @@ export const recordOfOperation = (operation: AssumedOperation): Learnt => operat
 /** What a list is asked for with: what it is a list of may stand in any part of it. */
 export type Asking = Pick<Route, "method" | "path" | "query" | "headers" | "body">;
 
-/** How the lists found so far are asked for, as the next one probably is as well: what stands around the noun, as JSON. */
-export interface Style {
-  readonly before: string;
-  readonly after: string;
+/** How a noun stands at one place of a request. */
+interface StyledNoun {
   readonly isPlural: boolean;
   /** `undefined`: one word that is written small tells nothing of how several are written. */
   readonly casing: Casing | undefined;
 }
 
-/** `undefined`: what a kind is called stands nowhere in the request. */
-export function styleOf({ method, path, query, headers, body }: Asking, kind: Learnt): Style | undefined {
+/** How the lists found so far are asked for, as the next one probably is as well. */
+export interface Style extends StyledNoun {
+  /** The request as JSON, with the places of the noun: one of them, or each where a kind stands as a whole word. */
+  readonly pieces: readonly (string | StyledNoun)[];
+}
+
+/** Empty: what a kind is called stands nowhere in the request. With all places of a noun first, then with one alone. */
+export function stylesOf({ method, path, query, headers, body }: Asking, kind: Learnt): readonly Style[] {
   const text = JSON.stringify({ method, path, query, headers, body });
   const found = forms[kind].flatMap((form) => wholeIn(text, form).map((at) => ({ at, form })));
   // Of a path the last word counts, and of a body the first: what a query in it wants to be shown comes after that.
   const inBody = body === undefined ? [] : found.filter(({ at }) => at > text.indexOf('"body":'));
-  const [first] = inBody.length > 0 ? inBody.sort((one, other) => one.at - other.at) : found.sort(lastAndLongest);
-  if (first === undefined) return undefined;
-  const { at, form } = first;
-  const isTelling = form.casing === "pascal" || /[-_A-Z]/.test(form.text);
-  return {
-    before: text.slice(0, at),
-    after: text.slice(at + form.text.length),
-    isPlural: form.isPlural,
-    casing: isTelling ? form.casing : undefined,
-  };
+  const [main] = inBody.length > 0 ? inBody.sort((one, other) => one.at - other.at) : found.sort(lastAndLongest);
+  if (main === undefined) return [];
+  // { path: /vms/list, body: { kind: vm } } speaks of one kind twice.
+  const also = found.filter(
+    ({ at, form }) =>
+      form.noun === main.form.noun &&
+      (at + form.text.length <= main.at || at >= endOf(main)) &&
+      /["/=]/.test(text.charAt(at - 1)) &&
+      /["/?&]/.test(text.charAt(at + form.text.length)),
+  );
+  const places = [...new Map([main, ...also].map((one) => [one.at, one])).values()];
+  const single = styleAt(text, [main], main);
+  return places.length > 1 ? [styleAt(text, places, main), single] : [single];
 }
+
+function styleAt(text: string, places: readonly FoundForm[], main: FoundForm): Style {
+  const pieces: (string | StyledNoun)[] = [];
+  let from = 0;
+  for (const place of places.toSorted((one, other) => one.at - other.at)) {
+    pieces.push(text.slice(from, place.at), nounOfForm(place));
+    from = endOf(place);
+  }
+  return { ...nounOfForm(main), pieces: [...pieces, text.slice(from)] };
+}
+
+const nounOfForm = ({ form: { text, isPlural, casing } }: FoundForm): StyledNoun => ({
+  isPlural,
+  casing: casing === "pascal" || /[-_A-Z]/.test(text) ? casing : undefined,
+});
 
 interface FoundForm {
   readonly at: number;
@@ -131,12 +154,23 @@ function wholeIn(text: string, { text: word, casing }: Form): readonly number[] 
   return places;
 }
 
-/** The same request with other words in the place of the noun. */
-const inStyle = ({ before, after }: Style, text: string): Asking => JSON.parse(before + text + after);
+/** The same request with another noun. */
+const inStyle = ({ pieces }: Style, noun: string, casing: Casing): Asking =>
+  JSON.parse(
+    pieces
+      .map((piece) => (typeof piece === "string" ? piece : written(noun, piece.isPlural, piece.casing ?? casing)))
+      .join(""),
+  );
 
 /** The same request about something that the kinds' table does not have, such as a job. */
-export const askingFor = (style: Style, word: string, isPlural = style.isPlural): Asking =>
-  inStyle(style, (style.casing === "pascal" ? upper(word) : word) + (isPlural ? "s" : ""));
+export const askingFor = (style: Style, word: string): Asking => inStyle(style, word, "kebab");
+
+/** The same where one is asked for, or several, at every place of the noun. */
+export const inNumber = (style: Style, isPlural: boolean): Style => ({
+  ...style,
+  isPlural,
+  pieces: style.pieces.map((piece) => (typeof piece === "string" ? piece : { ...piece, isPlural })),
+});
 
 /** Verbs below which lists are, and before which the noun stands. */
 const suffixes = ["/list", "/detail", "/all", "/describe", "/search"];
@@ -179,7 +213,7 @@ export function candidates(
     forms[kind]
       .filter(({ isPlural, casing }) => isPlural === style.isPlural && casing === (style.casing ?? casing))
       .filter(({ casing }) => style.casing !== undefined || casing !== "pascal")
-      .map(({ text }): Candidate => ({ asking: inStyle(style, text), style })),
+      .map(({ noun, casing }): Candidate => ({ asking: inStyle(style, noun, casing), style })),
   );
   const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
   const usual = called[kind]

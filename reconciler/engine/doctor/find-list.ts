@@ -17,7 +17,7 @@ import {
   nouns,
   recordOfOperation,
   type Style,
-  styleOf,
+  stylesOf,
 } from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
 import { speaksOfLimits } from "../../dialect/page-signs";
@@ -99,8 +99,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
         tried.push({ path, answer: "the list of another kind" });
         continue;
       }
-      const own = styleOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
-      if (own !== undefined && !styles.some((one) => deepEqual(one, own))) styles.unshift(own);
+      const own = stylesOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
+      styles.unshift(...own.filter((style) => !styles.some((one) => deepEqual(one, style))));
       const places = learnings.emptied.has(operation) ? where.places.map(absentIsNoList) : where.places;
       const found = foundRoute(asking, places);
       const first = await readWholeList(learnings, operation, found, filled, seen, where.items);

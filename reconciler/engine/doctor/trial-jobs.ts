@@ -6,7 +6,7 @@ import { isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
 import { holdsSomething, readJob } from "../../dialect/jobs";
 import { type Leaf, leavesOf, lettersAndDigits } from "../../dialect/learn/values";
-import { askingFor, recordOfOperation, styleOf } from "../../dialect/learn/where";
+import { askingFor, inNumber, recordOfOperation, stylesOf } from "../../dialect/learn/where";
 import { compilePointers, findText, findWord } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { nobody } from "./enter";
@@ -163,9 +163,8 @@ function asListsAre({ noun, place, isNumber }: NamedJob, { operations }: Dialect
   const all = keysOf(operations)
     .flatMap((operation) => {
       const route = operations[operation];
-      const style =
-        operation.endsWith(".list") && route !== null ? styleOf(route, recordOfOperation(operation)) : undefined;
-      return style === undefined || route === null ? [] : [false, true].map((many) => askingFor(style, noun, many));
+      const styles = operation.endsWith(".list") && route !== null ? stylesOf(route, recordOfOperation(operation)) : [];
+      return styles.flatMap((style) => [false, true].map((many) => askingFor(inNumber(style, many), noun)));
     })
     .flatMap((asking): readonly Asking[] => {
       const { query, body } = asking;
