@@ -1,7 +1,7 @@
 /** What a plan is made for, and what it refuses to do: targets and excludes, names, ranges, consents. */
 import { describe, expect, it } from "vitest";
 import { indexCatalogue, isEntry, resolveEntry } from "../../reconciler/core/canonical/catalogue";
-import { nameProblem, sameOwner } from "../../reconciler/core/canonical/names";
+import { cutNames, mayBeCut, nameProblem, sameOwner } from "../../reconciler/core/canonical/names";
 import { group, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
 
 const onWeb = { attachTo: { address: "vm.web" } };
@@ -165,9 +165,26 @@ describe("names and ids of the catalogue", () => {
     ["web-1", undefined],
     ["WEB", undefined],
     ["ab", "is 2 characters long; 3 to 50 are allowed"],
+    ["x".repeat(50), undefined],
+    ["a", "is 1 character long; 3 to 50 are allowed"],
     ["x".repeat(51), "is 51 characters long; 3 to 50 are allowed"],
     ["web_1", 'contains "_"; only a-z, 0-9 and hyphens are allowed'],
   ])("the name %s %s", (name, problem) => {
     expect(nameProblem(name)).toBe(problem);
+  });
+
+  it.each([
+    ["a-long-name", "a-long-name-1", true],
+    ["A-Long-Na", "a-long-name-1", true],
+    ["a-long-n", "a-long-name-1", true],
+    ["a-long-", "a-long-name-1", false],
+    ["a-long-name-1", "a-long-name-1", false],
+    ["a-long-nose", "a-long-name-1", false],
+    [undefined, "a-long-name-1", false],
+  ])("%s may be what a service has left of %s: %s", (shown, name, may) => expect(mayBeCut(shown, name)).toBe(may));
+  it("what a service may have left of a name is all of it from its eighth letter on", () => {
+    expect(cutNames("a-long-name")).toEqual(["a-long-n", "a-long-na", "a-long-nam"]);
+    expect(cutNames("a-long-n")).toEqual([]);
+    expect(cutNames("short")).toEqual([]);
   });
 });

@@ -45,6 +45,17 @@ describe("a reason names the line of a value that comes from the defaults", () =
     expect(explain("changed", fields.map(change), undefined, inherited.get(address))).toBe(words);
   });
 
+  it.each([
+    ["requested", undefined, "--replace asks for it"],
+    ["drifted", undefined, "the service no longer has what was applied: size"],
+    ["imported", undefined, "an imports entry takes it over"],
+    ["moved", undefined, "a moved entry renames its address"],
+    ["follows", undefined, "a group that its rules name is replaced"],
+    ["interrupted", "stopped", "the last run stopped before this: size"],
+    ["interrupted", "unfinished", "the last run did not get this done: size"],
+    ["interrupted", undefined, "an interrupted run left it unfinished"],
+  ] as const)("%s, %s: %s", (reason, left, words) => expect(explain(reason, [change("size")], left)).toBe(words));
+
   it("and no other reason does", () => {
     expect(explain("drifted", [change("size")], undefined, inherited.get("vm.web[a]"))).not.toContain("a.yaml");
   });
