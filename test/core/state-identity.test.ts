@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { identify } from "../../reconciler/core/state/identity";
+import { fingerprint } from "../../reconciler/core/text/hash";
 
 const head = (more: object): string =>
   JSON.stringify({ format: "reconcile-cloud/state", version: 1, lineage: "one", serial: 4, epoch: 0, ...more });
@@ -22,6 +23,26 @@ describe("which state a text is", () => {
   ])("%s", (_, snapshot, expected) => {
     expect(of(snapshot)).toEqual(expected);
   });
+
+  const line = (body: string): string => `${fingerprint(body)} ${body}`;
+  const at = (n: number, e: number, more?: number): string =>
+    line(`{"n":${n},"e":${e},${more === undefined ? "" : `"more":${more},`}"c":{}}`);
+  it.each<[what: string, journal: string[], serial: number]>([
+    ["no line", ["", ""], 4],
+    ["the next line", [at(5, 0)], 5],
+    ["lines of a later holder", [at(5, 0), at(6, 2)], 6],
+    ["a line of a former holder behind them", [at(5, 2), at(9, 1)], 5],
+    ["lines that the snapshot has already", [at(3, 0), at(4, 0)], 4],
+    ["a later holder's line that the snapshot has, and a former one's behind it", [at(4, 2), at(9, 1)], 9],
+    ["a line that is damaged", [at(5, 0), at(6, 0).replace("c", "d")], 5],
+    ["no line of a journal", ["x"], 4],
+    ["a group that is whole", [at(5, 0, 2), at(6, 0, 1), at(7, 0)], 7],
+    ["a group without its end", [at(5, 0), at(6, 0, 2), at(7, 0, 1)], 5],
+  ])("%s", (_, journal, serial) =>
+    expect(identify({ snapshot: head({}), journal })).toEqual({ lineage: "one", serial }),
+  );
+  it("a journal without a snapshot cannot be read", () =>
+    expect(identify({ snapshot: undefined, journal: [at(1, 0)] })).toBe("unreadable"));
 
   it("is kept without the text", () => {
     setFlagsFromString("--expose-gc");
