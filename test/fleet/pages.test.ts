@@ -165,6 +165,22 @@ describe("the pages of a fleet", () => {
     expect((await pages().request("/", { headers: { cookie: cookie.split(";")[0] ?? "" } })).status).toBe(200);
   });
 
+  test("on this machine a program needs no token, and a page of another site gets nothing", async () => {
+    const ask = async (path: string, headers: Readonly<Record<string, string>>) =>
+      (await pages("ann").request(path, { method: "POST", headers: { ...local, ...headers }, body: "{}" })).status;
+    const json = { "content-type": "application/json" };
+    for (const [headers, list, act] of [
+      [json, 200, 200],
+      [{ ...json, origin: "https://evil.example" }, 403, 403],
+      [{ ...json, "sec-fetch-site": "cross-site" }, 403, 403],
+      [{ "content-type": "text/plain" }, 403, 403],
+      [{}, 403, 403],
+    ] as const) {
+      expect([headers, await ask("/api/commands/list", headers)]).toEqual([headers, list]);
+      expect([headers, await ask("/api/stacks/prod-a/run", headers)]).toEqual([headers, act]);
+    }
+  });
+
   test("a token that is taken away ends what was opened with it, and neither opens the other's door", async () => {
     await records.addToken({ hash: hashOf("token-of-gus"), name: "gus", role: "viewer", stacks: [] });
     const answer = await pages().request("/sign-in", {

@@ -6,7 +6,7 @@ import { ActionRefused } from "../actions";
 import { answerFor, personCommands } from "../person";
 import { planEvent, runEvent, stackLine } from "../views";
 import { carryOutAct, formOf, type PagesSetting, refusedBy, type SaidWord, saidWords, typedIn } from "./acts";
-import { doorTo, isSameSite, visitorOf } from "./sign-in";
+import { doorTo, mayBeForged, visitorOf } from "./sign-in";
 
 /** Stacks as data, and the commands of a person with the token's roles: what `reconcile fleet … --server` asks. */
 export function apiRoutes(setting: PagesSetting): Hono {
@@ -34,9 +34,7 @@ export function apiRoutes(setting: PagesSetting): Hono {
   app.post("/api/commands/:name", async (context) => {
     const visitor = await visitorOf(context, setting);
     if (visitor === undefined) return context.json({ error: "no token" }, 401);
-    // A page of another site can send a form, but it cannot set an authorization header.
-    if (context.req.header("authorization") === undefined && !isSameSite(context))
-      return context.text("the form came from another site\n", 403);
+    if (mayBeForged(context)) return context.text("the form came from another site\n", 403);
     const name = keyIn(personCommands, context.req.param("name"));
     if (name === undefined)
       return context.json({ error: "no such command", fix: "use the same version here and there" }, 404);
@@ -79,9 +77,7 @@ export function actRoutes(setting: PagesSetting): Hono {
           return isApi
             ? answer("role", "no token", 401)
             : context.redirect(doorTo(`/stacks/${encodeURIComponent(name)}`));
-        // A page of another site can send a form, but it cannot set an authorization header.
-        if (context.req.header("authorization") === undefined && !isSameSite(context))
-          return context.text("the form came from another site\n", 403);
+        if (mayBeForged(context)) return context.text("the form came from another site\n", 403);
         if (!may(visitor, act, name))
           return answer("role", `${visitor.name} may not ${act} ${name}: that needs the role ${roleNeeded(act)}`, 403);
         try {

@@ -192,6 +192,17 @@ export function isSameSite(context: Context): boolean {
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === context.req.header("host");
 }
 
+/**
+ * Whether a page of another site may have sent this. Such a page sets no authorization header; its browser names it in
+ * each request that it sends, and sends JSON for it only where this server permits that, which it never does.
+ */
+export function mayBeForged(context: Context): boolean {
+  const said = (name: string): string | undefined => context.req.header(name);
+  if (said("authorization") !== undefined || isSameSite(context)) return false;
+  const namesItsPage = said("origin") !== undefined || said("sec-fetch-site") !== undefined;
+  return namesItsPage || !/^application\/json\b/i.test(said("content-type") ?? "");
+}
+
 const door = (signIn: SignIn | undefined, to: string): PagePart => html`<h1>Sign in</h1>
 ${signIn === undefined ? "" : html`<p><a class="button primary" id="provider" href="/sign-in/provider?to=${encodeURIComponent(to)}">Sign in with ${new URL(signIn.issuer).hostname}</a></p><h2>Or with a token</h2>`}
 <form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}">
