@@ -104,9 +104,9 @@ const helpPages: Readonly<Record<string, (commands: Commands) => string>> = {
 
 /** What to say of words that begin with no command: ours for one of another tool, else the nearest. */
 export function noCommand(commands: Commands, words: readonly string[]): string {
-  const first = words[0] ?? "";
+  const [first = "", second] = words;
   const problem = `reconcile has no command ${JSON.stringify(first)}`;
-  const ours = ourCommand(first);
+  const ours = ourCommand(first, second);
   if (ours !== undefined) return `${problem}; here it is ${ours}`;
   const names = Object.keys(commands);
   const near = nearestName(words.slice(0, 2).join(" "), names) ?? nearestName(first, names);

@@ -103,8 +103,9 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   if (token.inlineValue !== true && value.startsWith("--") && known.has(value.slice(2)))
     return `${needed}, not ${value}`;
   if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
+  const ours = ourFlag(`${token.name}=${value}`);
   const near = nearestName(value, row.oneOf);
-  const meant = near === undefined ? "" : `; did you mean ${near}?`;
+  const meant = ours !== undefined ? `; here it is ${ours}` : near === undefined ? "" : `; did you mean ${near}?`;
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
 }
 
@@ -137,7 +138,8 @@ function withoutOneDash(argv: readonly string[]): { readonly words: string[]; re
 }
 
 function withTwoDashes(name: string, given: string | undefined): string | undefined {
-  if (name === "refresh" && given === "false") return "--no-refresh";
+  const ours = ourFlag(`${name}=${given}`);
+  if (ours !== undefined) return ours;
   const row = flagRowOf(name);
   if (row === undefined) {
     const near = name.length > 3 ? nearestName(name, Object.keys(flagRows)) : undefined;
