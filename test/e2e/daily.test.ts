@@ -349,6 +349,8 @@ groups:
         rule.port_range_min === 53 ? { ...rule, port_range_min: 5353, port_range_max: 5353 } : rule,
       ),
     });
+    const misspelt = await reconcile("drift", "--accept", "group.frnt");
+    expect([misspelt.exitCode, misspelt.stderr]).toEqual([1, expect.stringContaining("did you mean group.front?")]);
     const accepted = await reconcile("drift", "--accept");
     expect(accepted.exitCode, accepted.stdout + accepted.stderr).toBe(2);
     expect(accepted.stderr).toContain("vm.web[a]: name is not written into the files: its block has a for_each");

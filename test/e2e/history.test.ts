@@ -87,6 +87,13 @@ describe("reconcile history", () => {
     const [one] = await historyNow();
     expect((await reconcile("state", "show", "vm.db", "--at", one!.run)).stdout).toContain("db-1");
     expect((await reconcile("state", "show", "vm.db")).stdout).toContain("db-one");
+    const all = jsonLines((await reconcile("state", "show", "--at", one!.run, "--json")).stdout);
+    expect(all.flatMap(({ type, address }) => (type === "resource" ? [address] : []))).toEqual([
+      "group.back",
+      "group.front",
+      "vm.db",
+      "volume.data",
+    ]);
     const wrong = await reconcile("state", "show", "vm.db", "--at", "ffff0000");
     expect(wrong.exitCode).toBe(1);
     expect(wrong.stderr).toContain("the state remembers no run ffff0000");

@@ -19,6 +19,7 @@ import { commonFlags } from "../flags";
 import { onceAProject } from "../once-a-project";
 import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
+import { addressUnknown } from "./state";
 
 export const driftCommand = command({
   usage: "drift [FILE|DIR]… [--accept [ADDR]…]",
@@ -39,6 +40,8 @@ export const driftCommand = command({
     });
     return withSession(invocation, workspace, async ({ store, service }) => {
       const { state } = openStoredState(await store.read(), store.location, newLineage());
+      const wanted = invocation.args.filter(isAddress);
+      for (const address of wanted) if (!state.resources.has(address)) throw addressUnknown(address, state);
       assertSameScope(state, scopeOf(service.client, workspace.desired));
       const report = await findDrift(service.client, state);
       for (const drift of report.drifts)
@@ -50,6 +53,7 @@ export const driftCommand = command({
             field,
             before,
             after,
+            forces: null,
             opens: opens === true ? opens : undefined,
           })),
           id: drift.id,
@@ -65,7 +69,7 @@ export const driftCommand = command({
       output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
       for (const one of owed) output.print(owedText(one));
       if (accepts && !failed) {
-        const left = acceptDrift(report.drifts, invocation.args.filter(isAddress), workspace, state, output);
+        const left = acceptDrift(report.drifts, wanted, workspace, state, output);
         return output.finish({
           exitCode: left.length > 0 ? 2 : 0,
           diagnostics: [...onceAProject(report.diagnostics, state), ...left],

@@ -28,6 +28,7 @@ import {
   type CompletionSources,
   command,
   type Invocation,
+  maybeOne,
   noArguments,
   oneArgument,
   oneOrMore,
@@ -50,17 +51,18 @@ export const stateListCommand = command({
 });
 
 export const stateShowCommand = command({
-  usage: "state show ADDR [--at RUN]",
-  summary: "what the state knows of a resource",
+  usage: "state show [ADDR] [--at RUN]",
+  summary: "what the state knows of a resource, or of all of them",
   section: "The state",
   examples: [
     ["reconcile state show vm.db", "one record in full"],
     ["reconcile state show vm.db --at 3f9a12c4", "as it was when that run of reconcile history had ended"],
+    ["reconcile state show --at last", "every record, as the last run left it"],
   ],
   flags: ["file", "at", ...commonFlags],
-  positionals: oneArgument("an address"),
-  complete: unnamed,
-  run: onStore(showResource),
+  positionals: maybeOne,
+  complete: async (args, known) => (args.length === 0 ? known.recorded() : []),
+  run: onStore(showResources),
 });
 
 export const stateRmCommand = command({
@@ -170,16 +172,22 @@ async function listState({ output }: Invocation, store: StateStore): Promise<num
   return output.finish({ exitCode: 0, orphans: [...state.orphans.values()] });
 }
 
-async function showResource({ args, flags, output }: OfOne, store: StateStore): Promise<number> {
-  const [address] = args;
+async function showResources(
+  { args, flags, output }: Invocation<FlagName, readonly [] | readonly [string]>,
+  store: StateStore,
+): Promise<number> {
   const present = await readFolded(store);
   const state = flags.at === undefined ? present : asOf(present, flags.at);
-  const record = state.resources.get(address);
-  const intent = state.intents.get(address);
-  if (record === undefined && intent === undefined) throw addressUnknown(address, state);
-  output.event({ type: "resource", address, record: record ?? null, intent });
+  const [named] = args;
+  const known = new Set([...state.resources.keys(), ...state.intents.keys()]);
+  if (named !== undefined && !known.has(named)) throw addressUnknown(named, state);
   const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
-  output.print(recordText(address, record, intent, { width: output.width, addressOf }));
+  for (const address of named === undefined ? known : [named]) {
+    const record = state.resources.get(address);
+    const intent = state.intents.get(address);
+    output.event({ type: "resource", address, record: record ?? null, intent });
+    output.print(recordText(address, record, intent, { width: output.width, addressOf }));
+  }
   return output.finish({ exitCode: 0 });
 }
 
