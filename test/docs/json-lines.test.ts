@@ -1,5 +1,5 @@
 /** schemas/events.schema.json against what the documents show and what commands really write. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
@@ -24,6 +24,18 @@ describe("docs/json.md", () => {
 });
 
 describe("what commands write", () => {
+  it("has a schema for whatever an event is called in the code", () => {
+    const folder = join(root, "reconciler/cli");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const written = files.flatMap((file) =>
+      [...readFileSync(join(folder, file), "utf8").matchAll(/output\.event\(\{\s*type: "(\w+)"/g)].map(
+        ([, type]) => type,
+      ),
+    );
+    expect(written.length).toBeGreaterThan(15);
+    expect(written.filter((type) => !types.includes(String(type)))).toEqual([]);
+  });
+
   it("has a schema, a time and the keys that the schema requires", async () => {
     const cwd = makeFolder({
       "reconcile.yaml": `version: 1
@@ -58,6 +70,7 @@ groups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }
         ["vm list", 0],
         ["history", 0],
         ["fmt --check", 2],
+        ["dialect test openstack-like", 0],
         ["docs safety", 0],
         ["docs flush volume", 0],
         ["destroy", 3],
