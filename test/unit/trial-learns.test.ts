@@ -297,21 +297,24 @@ test("what the Location of a write says stands beside its body", () => {
   expect(withLocation("group.create", undefined, undefined)).toBeUndefined();
 });
 
-test("a credential is never taken over from a command, whatever its header or its parameter is called", () => {
-  const told = readCurl(
-    "vm.list",
-    "curl -H 'X-Acme-Session: s3cret' -H 'X-Action: Describe' 'https://c.example/api/v1/vms?api_key=s3cret&all=1'",
-    "https://c.example",
-    new Set(),
-  );
-  expect(told?.authorization).toEqual({ name: "X-Acme-Session", header: "{token}" });
-  expect(told?.route).toEqual({
-    method: "GET",
-    path: "/api/v1/vms",
-    query: { all: "1" },
-    headers: { "X-Action": "Describe" },
-  });
-});
+test.each(["X-Acme-Session", "X-Tenant-Key"])(
+  "a credential is never taken over from a command, whether its header is %s or its parameter is a key",
+  (name) => {
+    const told = readCurl(
+      "vm.list",
+      `curl -H '${name}: s3cret' -H 'X-Action: Describe' 'https://c.example/api/v1/vms?api_key=s3cret&all=1'`,
+      "https://c.example",
+      new Set(),
+    );
+    expect(told?.authorization).toEqual({ name, header: "{token}" });
+    expect(told?.route).toEqual({
+      method: "GET",
+      path: "/api/v1/vms",
+      query: { all: "1" },
+      headers: { "X-Action": "Describe" },
+    });
+  },
+);
 
 const nothingKnown = { volumes: new Set<string>(), flavors: new Set<string>(), images: new Set<string>() };
 const placesIn = (kind: "vm" | "volume" | "flavor", records: readonly object[], known: object = {}) =>

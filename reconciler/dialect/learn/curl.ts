@@ -54,11 +54,12 @@ export function readCurl(
     .join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
-  const carrier = [/^authorization$/i, secretName, /^cookie$/i]
+  const carrier = [/^authorization$/i, secretName, keyHeader, /^cookie$/i]
     .map((carries) => told.headers.find(([name]) => carries.test(name)))
     .find((header) => header !== undefined);
   const others = told.headers.filter(
-    ([name]) => !isSecretName(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
+    ([name]) =>
+      !isSecretName(name) && !keyHeader.test(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
   /** A rule's delete that names one id names the rule. */
@@ -147,6 +148,8 @@ function toldRuleField(field: string, said: unknown): string {
 /** The name of a header, or of a part of the query, that carries a credential: what it says is written nowhere. */
 const secretName =
   /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
+/** A key in a header is one of somebody's, whatever it is called; but for the one that tells a repeated request. */
+const keyHeader = /(?<!idempotency)[-_]key$/i;
 const isSecretName = (name: string): boolean => secretName.test(name);
 
 type Header = readonly [name: string, value: string];
