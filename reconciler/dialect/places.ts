@@ -101,7 +101,8 @@ function chooserOf(selector: Selector): Chooser {
   /** A list that may be left out is left out of what holds it, which has to be there: in XML, an element without any. */
   const holdsIt = (value: unknown): boolean => {
     if (into === undefined) return true;
-    const holder = into.slice(0, -1);
+    // In HAL the map around the lists of an answer is left out with them.
+    const holder = into.slice(0, into.at(-2) === "_embedded" ? -2 : -1);
     return findAt(value, holder) === null || nodesAt(value, holder).some((node) => isObject(node) || node === "");
   };
   const fits = (item: unknown): boolean =>

@@ -27,6 +27,7 @@ import { newcomers } from "../support/odd/newcomers";
 import { panels } from "../support/odd/panels";
 import { chapters, projectAt } from "../support/odd/project";
 import { providers, unreadable } from "../support/odd/providers";
+import { rarities } from "../support/odd/rarities";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { type Odd, odds } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
@@ -267,6 +268,7 @@ const everyOdd = [
   ...providers,
   ...arrivals,
   ...visitors,
+  ...rarities,
 ];
 /** A few of them stand for all. */
 const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 === 3;

@@ -17,6 +17,7 @@ import { newcomers } from "../support/odd/newcomers";
 import { panels } from "../support/odd/panels";
 import { chapters, projectAt } from "../support/odd/project";
 import { providers } from "../support/odd/providers";
+import { rarities } from "../support/odd/rarities";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { odds as first, type Odd } from "../support/odd/shapes";
 import { strangers } from "../support/odd/strangers";
@@ -32,6 +33,7 @@ const odds = [
   ...providers,
   ...arrivals,
   ...visitors,
+  ...rarities,
 ];
 
 const closers: (() => Promise<void>)[] = [];

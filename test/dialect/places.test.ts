@@ -139,3 +139,12 @@ test.each([
 ] as const)("a list that was XML shows %s", (_, body, items) => {
   expect(findArray(body, paths({ in: "/vms/vm", absent: "none" }))).toEqual(items);
 });
+
+test.each([
+  ["a list", { _embedded: { vms: [{ id: "a" }] }, _links: {} }, [{ id: "a" }]],
+  ["no list of it", { _embedded: {}, _links: {} }, []],
+  ["no list at all", { _links: { self: { href: "/vms" } } }, []],
+  ["a page that is none", "maintenance", undefined],
+] as const)("what HAL embeds is %s", (_, body, items) => {
+  expect(findArray(body, paths({ in: "/_embedded/vms", absent: "none" }))).toEqual(items);
+});
