@@ -138,7 +138,9 @@ function afterLook(
   if (isTaken && outcome.status === "rejected" && isOther)
     return { ...outcome, message: `${outcome.message} (${evidence})` };
   if (isAccepted || isTaken || isDoubtful) return "ask";
-  return (outcome.status === "unknown" ? outcome.refusal : undefined) ?? "again";
+  // What came under this name while the answer was lost may be what was sent, with a size or a text that the service wrote
+  // in its own way.
+  return (outcome.status === "unknown" ? outcome.refusal : undefined) ?? (isOther ? "ask" : "again");
 }
 
 /** Where no list or record can show the new resource, the answer to the create is all there is. */
@@ -180,7 +182,7 @@ function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boo
 interface NothingFound {
   /** What was seen instead. */
   readonly evidence: string | undefined;
-  /** The resource that bears the name is certainly not what was sent. */
+  /** What bears the name by now differs from what was sent. */
   readonly isOther: boolean;
   readonly isDoubtful: boolean;
 }
@@ -224,9 +226,7 @@ async function findAfterCreate<K extends Kind>(
       isDoubtful: true,
     };
   const isOther = strangers.length > 0;
-  const evidence = isOther
-    ? `the resource with its name was not made by this create: ${describeStrangers(strangers)}`
-    : undefined;
+  const evidence = isOther ? `what bears its name is not as it was sent: ${describeStrangers(strangers)}` : undefined;
   return { evidence, isOther, isDoubtful: false };
 }
 
