@@ -2,6 +2,7 @@
  * Rules of the desired file and rules of the service in one form. Equal keys mean equal traffic:
  * a missing remote and 0.0.0.0/0 (or ::/0) are one, ports of icmp do not exist, 0-65535 is all ports.
  */
+import ipaddr from "ipaddr.js";
 import { shownText, textKey } from "../model/computed";
 import type { Reference } from "../model/desired";
 import type { LiveRule } from "../model/live";
@@ -46,19 +47,42 @@ export function canonicalPorts(
   return { min: max > 0 ? Math.max(1, min) : min, max };
 }
 
+/** `10.0.0.0/255.0.0.0` as `10.0.0.0/8`. */
+function withPrefix(range: string): string {
+  const [address = "", mask = ""] = range.split("/");
+  const prefix = ipaddr.IPv4.isValidFourPartDecimal(mask) ? ipaddr.IPv4.parse(mask).prefixLengthFromSubnetMask() : null;
+  return prefix === null ? range : `${address}/${prefix}`;
+}
+
 export function canonicalRemote(remoteIp: string | undefined, ethertype: Ethertype): RuleRemote {
-  if (remoteIp === undefined || remoteIp === "") return { kind: "any" };
-  const cidr = parseCidr(remoteIp);
+  if (remoteIp === undefined || /^(|any|all|\*)$/i.test(remoteIp)) return { kind: "any" };
+  const cidr = parseCidr(remoteIp) ?? parseCidr(withPrefix(remoteIp));
   if (cidr === undefined) return { kind: "cidr", cidr: remoteIp };
   return cidr.prefix === 0 && cidr.ethertype === ethertype ? { kind: "any" } : { kind: "cidr", cidr: cidr.text };
 }
 
-/** A live rule in canonical form. What the service adds beyond our vocabulary (protocol numbers, address groups) stays distinct. */
+const allProtocols: ReadonlySet<string> = new Set(["", "-1", "all", "any"]);
+
+/** Other spellings of the protocols of a file: the numbers that IANA gave them, and ICMP's own names under IPv6. */
+const otherSpellings: Readonly<Record<Ethertype, ReadonlyMap<string, string>>> = {
+  IPv4: new Map([
+    ["1", "icmp"],
+    ["6", "tcp"],
+    ["17", "udp"],
+  ]),
+  IPv6: new Map([
+    ["6", "tcp"],
+    ["17", "udp"],
+    ...["58", "icmpv6", "icmp6", "ipv6-icmp"].map((word) => [word, "icmp"] as const),
+  ]),
+};
+
+/** A live rule in canonical form. What the service adds beyond our vocabulary (other protocols, address groups) stays distinct. */
 export function canonicalLiveRule(live: LiveRule): Rule {
   const ethertype: Ethertype = live.ethertype?.toLowerCase() === "ipv6" ? "IPv6" : "IPv4";
   const direction: Direction = live.direction.toLowerCase() === "egress" ? "egress" : "ingress";
   const written = (live.protocol ?? "").toLowerCase();
-  const protocol = written === "" || written === "-1" || written === "all" ? "any" : written;
+  const protocol = allProtocols.has(written) ? "any" : (otherSpellings[ethertype].get(written) ?? written);
   const ports = canonicalPorts(protocol, live.portMin, live.portMax ?? live.portMin);
   const remote: RuleRemote =
     live.remoteGroupId !== undefined
