@@ -144,3 +144,23 @@ describe("ids that each kind counts by itself", () => {
     expect(listed.stdout).not.toMatch(/data-0\b/);
   });
 });
+
+it("an id in other letters is no second resource to take over", async () => {
+  here.door.open({
+    hear({ operation, path }) {
+      const id = path.split("/").pop() ?? "";
+      if (operation !== "volume.get" || id === id.toLowerCase()) return undefined;
+      const [volume] = here.emulator.dump().volumes;
+      return { status: 200, body: { data: { id: volume?.id, name: volume?.name, size: "3" } } };
+    },
+  });
+  const volumes = (text: string) => world(0).replace(/^(vms|volumes|groups):.*$/gm, "") + `volumes: { ${text} }\n`;
+  here.write("reconcile.yaml", volumes("first: { size: 3 }"));
+  await run("apply", "-y");
+  const id = here.emulator.dump().volumes[0]?.id ?? "";
+  here.write("reconcile.yaml", volumes("first: { size: 3 }, second: { size: 3 }"));
+  const taken = await here.reconcile("import", "volume.second", id.toUpperCase());
+  expect(taken.exitCode, taken.stdout).toBe(1);
+  expect(taken.stderr).toContain(`write the id as the service does: ${id}`);
+  expect((await here.reconcile("import", "volume.second", id)).stderr).toContain("managed as volume.first already");
+});

@@ -15,6 +15,7 @@ import { cutByService, describeStrangers, type Judged, judgeMade, type Made } fr
 import {
   importGone,
   importManaged,
+  importSpelt,
   nameTaken,
   severalNamed,
   unsettledIntent,
@@ -90,6 +91,9 @@ function findKnown<L extends LiveOf[Kind]>(
     return failed(importManaged(pair, what, id, manager));
   const sighting = seen.sight(id);
   if (sighting.seen === "gone" && isImport) return failed(importGone(pair, what, id));
+  // A service that takes an id in any case has one resource under several texts, and an address must not have a second one.
+  if (sighting.seen === "yes" && isImport && sighting.value.id !== id)
+    return failed(importSpelt(pair, what, id, sighting.value.id));
   if (sighting.seen === "gone")
     return absentUnless(namesake(pair, seen, context), pair, what, context, vanishedAs(id, sighting));
   return {

@@ -98,6 +98,15 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   source: pair.import?.source,
 });
 
+export const importSpelt = (pair: Pair, what: What, id: string, shown: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-not-found",
+  summary: `${pair.address} cannot be imported: the service shows no ${what} ${id}, and calls the one that it answers with ${shown}`,
+  fix: `write the id as the service does: ${shown}`,
+  address: pair.address,
+  source: pair.import?.source,
+});
+
 export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
