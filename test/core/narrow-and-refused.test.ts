@@ -145,6 +145,7 @@ describe("names and ids of the catalogue", () => {
   it.each([
     ["the same text", "x", "x", true],
     ["a name of the entry", "small", uuid(1), true],
+    ["a name of the entry in other letters", "SMALL", uuid(1), true],
     ["a name of another", "large", uuid(1), false],
     ["another id", uuid(8), uuid(1), false],
     ["a name that no list has, against an id", "tiny", uuid(1), undefined],

@@ -40,9 +40,18 @@ export function resolveEntry(text: string, index: Index | undefined): Resolved {
   return only !== undefined && others.length === 0 ? { found: "one", entry: only } : { found: "several", entries };
 }
 
+/** A service may show a name in other letters than its list has. Where one entry alone is called so, it is that one. */
+export function resolveShown(text: string, index: Index | undefined): Resolved {
+  const resolved = resolveEntry(text, index);
+  if (resolved.found !== "none" || index === undefined) return resolved;
+  const folded = text.toLowerCase();
+  const alike = [...index.byName.keys()].filter((name) => name.toLowerCase() === folded);
+  return alike.length === 1 ? resolveEntry(alike[0] ?? text, index) : resolved;
+}
+
 /** The id a text stands for, or the text itself when nothing better is known. */
 export function catalogueId(text: string, index: Index | undefined): string {
-  const resolved = resolveEntry(text, index);
+  const resolved = resolveShown(text, index);
   return resolved.found === "one" ? resolved.entry.id : text;
 }
 
@@ -52,7 +61,7 @@ export function catalogueId(text: string, index: Index | undefined): string {
  */
 export function isEntry(shown: string, id: string, index: Index | undefined): boolean | undefined {
   if (shown === id) return true;
-  const resolved = resolveEntry(shown, index);
+  const resolved = resolveShown(shown, index);
   if (resolved.found === "one") return resolved.entry.id === id;
   return isUuid(shown) === isUuid(id) ? false : undefined;
 }

@@ -8,7 +8,7 @@
  * description: the description is the user's, and taking the nonce out again would be a second request for every group and a
  * wrong text in the service whenever a run dies between the two. The rules and the description that were sent tell as much.
  */
-import { type Index, isUuid, resolveEntry } from "../canonical/catalogue";
+import { type Index, isUuid, resolveShown } from "../canonical/catalogue";
 import { cutNames, sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
@@ -169,7 +169,7 @@ function compareGroup(sent: SentOf<"group">, live: LiveGroup, evidence: Gathered
 function sameEntry(shown: string | undefined, wanted: string | undefined, index: Index | undefined) {
   if (shown === undefined || wanted === undefined) return undefined;
   if (shown === wanted) return true;
-  const [one, other] = [resolveEntry(shown, index), resolveEntry(wanted, index)];
+  const [one, other] = [resolveShown(shown, index), resolveShown(wanted, index)];
   if (one.found === "one" && other.found === "one") return one.entry.id === other.entry.id;
   return isUuid(shown) && isUuid(wanted) ? false : undefined;
 }
