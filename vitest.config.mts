@@ -45,7 +45,7 @@ const common = {
   ...patience,
   // CI has two cores. Two thirds of what the long files take is waiting, for a lease, a lock or a service, so that more
   // of them have to be under way for both to have work.
-  maxWorkers: 8,
+  maxWorkers: 10,
 };
 
 export default defineConfig({

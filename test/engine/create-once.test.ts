@@ -163,10 +163,10 @@ const rows: Readonly<Record<string, Row>> = {
     answers: [lost],
     becomes: "unknown apply/outcome-unknown: sent 3, unknown",
   },
-  "a lost answer, and another's has the name: sent again": {
-    answers: [lost, accepted(ours)],
+  "a lost answer, and what came under the name differs: not sent again": {
+    answers: [lost],
     shows: [another],
-    becomes: "done: answered ours, sent 2, open",
+    becomes: "unknown apply/outcome-unknown: sent 1, unknown",
   },
   "a lost answer, and only the name speaks for what is there: not sent again": {
     answers: [lost],

@@ -218,6 +218,7 @@ function folders(): Odd {
     shown,
     world: {
       slowVolumes: true,
+      calls: 4,
       namedGroups: "kept",
       id: (kind, nth) => String(kind === "rule" ? nth + 5000 : nth + 1000),
     },
