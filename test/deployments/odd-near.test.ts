@@ -20,18 +20,12 @@ import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
-import { arrivals, nodes } from "../support/odd/arrivals";
-import { further } from "../support/odd/further";
-import { minds } from "../support/odd/minds";
-import { newcomers } from "../support/odd/newcomers";
-import { panels } from "../support/odd/panels";
+import { nodes } from "../support/odd/arrivals";
+import { everyOdd } from "../support/odd/every";
 import { chapters, projectAt } from "../support/odd/project";
-import { providers, unreadable } from "../support/odd/providers";
-import { rarities } from "../support/odd/rarities";
+import { unreadable } from "../support/odd/providers";
 import { type RunningOdd, startOdd } from "../support/odd/server";
-import { type Odd, odds } from "../support/odd/shapes";
-import { strangers } from "../support/odd/strangers";
-import { visitors } from "../support/odd/visitors";
+import type { Odd } from "../support/odd/shapes";
 
 type Closers = (() => Promise<void>)[];
 
@@ -258,18 +252,6 @@ function deathsAmong(writes: number): readonly (readonly Kill[])[] {
 }
 
 const only = new RegExp(process.env["ODD_ONLY"] ?? "");
-const everyOdd = [
-  ...odds,
-  ...further,
-  ...minds,
-  ...strangers,
-  ...newcomers,
-  ...panels,
-  ...providers,
-  ...arrivals,
-  ...visitors,
-  ...rarities,
-];
 /** A few of them stand for all. */
 const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 === 3;
 

@@ -10,31 +10,10 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { type Ran, runCli, startCli } from "../support/cli-process";
-import { arrivals } from "../support/odd/arrivals";
-import { further } from "../support/odd/further";
-import { minds } from "../support/odd/minds";
-import { newcomers } from "../support/odd/newcomers";
-import { panels } from "../support/odd/panels";
+import { everyOdd } from "../support/odd/every";
 import { chapters, projectAt } from "../support/odd/project";
-import { providers } from "../support/odd/providers";
-import { rarities } from "../support/odd/rarities";
 import { type RunningOdd, startOdd } from "../support/odd/server";
-import { odds as first, type Odd } from "../support/odd/shapes";
-import { strangers } from "../support/odd/strangers";
-import { visitors } from "../support/odd/visitors";
-
-const odds = [
-  ...first,
-  ...further,
-  ...minds,
-  ...strangers,
-  ...newcomers,
-  ...panels,
-  ...providers,
-  ...arrivals,
-  ...visitors,
-  ...rarities,
-];
+import type { Odd } from "../support/odd/shapes";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -77,7 +56,7 @@ async function learn(odd: Odd): Promise<{ readonly folder: string; readonly ran:
 const stride = Number(process.env["ODD_STRIDE"] ?? 0);
 /** All of them where every write is to be tried; two stand for them, and the rest are tried in one process. */
 const which = new RegExp(process.env["ODD_ONLY"] ?? (stride > 0 ? "" : "asynchronous|tasks for"));
-const tried = odds.filter(({ shape: { title } }) => which.test(title));
+const tried = everyOdd.filter(({ shape: { title } }) => which.test(title));
 
 const learnt = new Map<string, string>();
 
