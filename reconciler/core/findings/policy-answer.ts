@@ -40,7 +40,7 @@ function readAnswer(text: string): Fields[] | undefined {
   const whole = parsedJson(trimmed);
   if (whole !== undefined) return flatten(whole);
   const lines = trimmed.split("\n").map(parsedJson);
-  return lines.includes(undefined) ? undefined : lines.flatMap((line) => flatten(line) ?? []);
+  return lines.includes(undefined) ? undefined : flatten(lines);
 }
 
 /** `undefined`: the answer has none of the known forms. */
@@ -68,10 +68,10 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
       : undefined;
 }
 
-const bySeverity = (errors: unknown, warnings: unknown): Fields[] => [
-  ...(flatten(listIn(errors), "error") ?? []),
-  ...(flatten(listIn(warnings), "warning") ?? []),
-];
+function bySeverity(errors: unknown, warnings: unknown): Fields[] | undefined {
+  const read = [flatten(errors ?? [], "error"), flatten(warnings ?? [], "warning")];
+  return read.some((one) => one === undefined) ? undefined : read.flatMap((one) => one ?? []);
+}
 
 function findingOf(fields: Fields, source: SourcePosition): Finding {
   const metadata = isObject(fields["metadata"]) ? fields["metadata"] : {};
