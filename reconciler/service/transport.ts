@@ -3,11 +3,12 @@
  * reached the service by then. The one file that speaks HTTP; what an answer means is dialect/conditions.ts.
  */
 
+import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import type { Dispatcher, Pool } from "undici";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Method } from "../core/model/operation";
 import { certificateProblem } from "../core/text/certificate-problems";
-import { asError } from "../core/text/errors";
+import { asError, errorCode } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import type { Answer } from "../dialect/conditions";
@@ -224,7 +225,10 @@ function dispatch(
       else chunks.push(chunk);
     },
     onResponseEnd() {
-      end({ kind: "answer", answer: answerFrom(status, headers, chunks, spelling) });
+      const body = chunks.length === 1 ? itemAt(chunks, 0) : Buffer.concat(chunks);
+      const unpacked = unpack(body, single(headers["content-encoding"]));
+      if (typeof unpacked === "string") end({ kind: "broken", sent, reason: unpacked });
+      else end({ kind: "answer", answer: answerFrom(status, headers, unpacked, spelling) });
     },
     onResponseError(_controller, error) {
       end({ kind: "broken", sent, ...describeError(error) });
@@ -243,13 +247,35 @@ function dispatch(
 const howSendable = "correct the dialect: it says what is sent, and from which place of a record it is taken";
 const tooLarge = `the answer is larger than ${largestBody / 1024 / 1024} MiB`;
 
+const unpackers: Readonly<Record<string, (packed: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
+  gzip: (packed, limit) => gunzipSync(packed, limit),
+  "x-gzip": (packed, limit) => gunzipSync(packed, limit),
+  deflate: (packed, limit) => inflateSync(packed, limit),
+  br: (packed, limit) => brotliDecompressSync(packed, limit),
+};
+
+/** Nobody asks for a packed answer, and a proxy may pack it all the same. In words, why it cannot be read. */
+function unpack(body: Buffer, encoding: string | undefined): Buffer | string {
+  const name = encoding?.trim().toLowerCase() ?? "";
+  if (body.length === 0 || name === "" || name === "identity") return body;
+  const unpackWith = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;
+  if (unpackWith === undefined) return `the answer is packed as ${name}, which nobody asked for`;
+  try {
+    return unpackWith(body, { maxOutputLength: largestBody });
+  } catch (error) {
+    return errorCode(error) === "ERR_BUFFER_TOO_LARGE"
+      ? tooLarge
+      : `the answer says that it is packed as ${name}, and is not`;
+  }
+}
+
 function answerFrom(
   status: number,
   headers: Record<string, string | string[] | undefined>,
-  chunks: readonly Buffer[],
+  body: Buffer,
   spelling: Spelling,
 ): Answer {
-  const text = (chunks.length === 1 ? itemAt(chunks, 0) : Buffer.concat(chunks)).toString("utf8");
+  const text = body.toString("utf8");
   const contentType = single(headers["content-type"]);
   const retryAfter = single(headers["retry-after"]);
   const wait = spelling.wait === undefined ? undefined : single(headers[spelling.wait]);

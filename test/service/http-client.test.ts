@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { Pool } from "undici";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
@@ -211,6 +212,29 @@ describe("answers", () => {
       condition: "unreadable",
       hint: expect.stringMatching(/tried .*"\/id".*keys uid, title.*records\.volume\.id: \[\/uid\]/),
     });
+  });
+});
+
+describe("an answer that somebody on the way has packed", () => {
+  const listed = Buffer.from(JSON.stringify({ data: [{ id: "f1", name: "m1.small" }] }));
+  const packed =
+    (encoding: string, body: Buffer): Script =>
+    (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding }).end(body);
+    };
+  const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024, " "));
+  test.each<[string, Script, string]>([
+    ["gzip", packed("gzip", gzipSync(listed)), "m1.small"],
+    ["gzip by its old name, in capitals", packed("X-GZIP", gzipSync(listed)), "m1.small"],
+    ["deflate", packed("deflate", deflateSync(listed)), "m1.small"],
+    ["brotli", packed("br", brotliCompressSync(listed)), "m1.small"],
+    ["not at all, and says so", packed("identity", listed), "m1.small"],
+    ["in an unknown way", packed("own", listed), "the answer is packed as own, which nobody asked for"],
+    ["not at all, and says gzip", packed("gzip", listed), "the answer says that it is packed as gzip, and is not"],
+    ["what is too large unpacked", packed("gzip", bomb), "the answer is larger than 32 MiB"],
+  ])("%s", async (_, script, says) => {
+    const { client } = await start([script]);
+    expect(JSON.stringify(await client.listFlavors())).toContain(says);
   });
 });
 
