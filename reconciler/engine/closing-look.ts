@@ -11,7 +11,7 @@ import { showsEffect } from "../core/diff/effect";
 import type { WhyUnseen } from "../core/model/effect";
 import { type Kind, kindRows, kinds } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
-import type { LiveGroup, LiveOf } from "../core/model/live";
+import { failedState, type LiveGroup, type LiveOf } from "../core/model/live";
 import { type Failure, isGone, isShut, type Outcome } from "../core/model/outcome";
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
@@ -148,6 +148,8 @@ function whyNotSeen<K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): WhyUn
     const because = `${where} cannot be read: ${failedBy(failure).message}`;
     return isShut(failure) ? { unseen: "nobody-can-look", because } : { unseen: "not-shown", where: because };
   }
+  const status = write.field === "existence" && seen.live !== undefined ? failedState(seen.live) : undefined;
+  if (status !== undefined) return { unseen: "failed", status, where };
   switch (showsEffect<K>(write, seen.live)) {
     case "shown":
       return undefined;

@@ -53,6 +53,15 @@ const vms: readonly Row[] = [
     [],
   ],
   [
+    "a flavor shown by a word that the list does not have",
+    {
+      applied: [{ ...web, now: { flavor: "Standard 2" } }],
+      desired: [web],
+      catalogue: { flavors: [{ id: uuid(1), name: "m1.small" }] },
+    },
+    [],
+  ],
+  [
     "another image",
     { applied: [web], desired: [vm("web", { image: uuid(2) })] },
     ["vm.web update changed image_id:rebuild", "asks data_loss"],
@@ -209,6 +218,16 @@ const volumes: readonly Row[] = [
   [
     "another name",
     { applied: [data], desired: [volume("data", { name: "other" })] },
+    ["volume.data replace changed name:replace", "asks data_loss"],
+  ],
+  [
+    "a name that the service shows in other letters",
+    { applied: [{ ...data, now: { name: "DATA" } }], desired: [data] },
+    [],
+  ],
+  [
+    "a file that changed the letters of the name",
+    { applied: [data], desired: [volume("data", { name: "Data" })] },
     ["volume.data replace changed name:replace", "asks data_loss"],
   ],
   [

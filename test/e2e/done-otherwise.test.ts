@@ -109,3 +109,15 @@ it.each(cases)("makes $title", async ({ write, before, after, does, exit }) => {
   place.proxy.meddle((_, forward) => forward());
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).not.toBe(0);
 });
+
+it("a volume that fails after its create was answered is told, with its state", async () => {
+  place.proxy.meddle(async ({ method, path }, forward) => {
+    const answer = await forward();
+    const isLook = method === "GET" && path.includes("/volume/");
+    return isLook ? { ...answer, body: answer.body.replaceAll('"available"', '"error"') } : answer;
+  });
+  declare({ volumes: { data: { size: 5 } } }, service);
+  const ran = await reconcile("apply", "-y");
+  expect([ran.exitCode, said(ran)]).toEqual([4, expect.stringContaining("shows the failed state error")]);
+  expect(said(await reconcile("plan"))).toContain("is in the failed state error");
+});

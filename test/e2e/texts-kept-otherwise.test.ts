@@ -72,3 +72,45 @@ describe("a volume's name that the service keeps in a form of its own", () => {
     expect(place.state().resources["volume.data"].unseen).toBeUndefined();
   });
 });
+
+it("a volume's name that the service shows in letters of its own is the name that was sent", async () => {
+  declare({ volumes: blocks.volumes }, { dialect });
+  keeping((text) => text.toUpperCase());
+  for (const _ of [1, 2]) {
+    const ran = await reconcile("apply", "-y");
+    expect([ran.exitCode, place.emulator.dump().volumes.length], said(ran)).toEqual([0, 1]);
+  }
+  const again = await reconcile("plan", "--detailed-exitcode");
+  expect(again.exitCode, said(again)).toBe(0);
+});
+
+describe("what the service keeps in words of its own, told and followed", () => {
+  const web = { description: "for everybody", rules: [{ protocol: "tcp", dst_port: 443, remote_ip: "10.0.0.0/8" }] };
+  it.each([
+    ["description", { ...web, description: "for every" }, (body: string) => body.replace("everybody", "every")],
+    [
+      "rules",
+      { ...web, rules: [{ ...web.rules[0], remote_ip: "10.0.0.0/9" }] },
+      (body: string) => body.replace("/8", "/9"),
+    ],
+  ])("%s", async (key, shown, kept) => {
+    place.proxy.meddle(({ body }, forward) => forward(kept(body)));
+    for (const ending of [
+      { groups: { web: shown } },
+      { groups: { web: { ...web, lifecycle: { ignore_changes: [key] } } } },
+    ]) {
+      declare({ groups: { web } }, { dialect });
+      const told = await reconcile("apply", "-y");
+      expect([told.exitCode, said(told)]).toEqual([
+        4,
+        expect.stringContaining(`write the ${key} as the service shows`),
+      ]);
+      declare(ending, { dialect });
+      for (const _ of [1, 2]) {
+        const ran = await reconcile("apply", "-y");
+        const named = place.emulator.dump().groups.filter(({ name }) => name === "web");
+        expect([ran.exitCode, named.length], said(ran)).toEqual([0, 1]);
+      }
+    }
+  });
+});

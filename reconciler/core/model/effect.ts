@@ -38,6 +38,8 @@ export interface Expected {
 export type WhyUnseen =
   /** It was looked for, in vain. `where`: what was read. */
   | { readonly unseen: "not-shown"; readonly where: string }
+  /** What was made is there, and failed since. */
+  | { readonly unseen: "failed"; readonly status: string; readonly where: string }
   /** Nobody can look: no operation shows it, or the records that are read do not have it. */
   | { readonly unseen: "nobody-can-look"; readonly because: string }
   /** The run ended before anybody looked. */

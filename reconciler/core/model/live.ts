@@ -36,6 +36,12 @@ export const comparedOf = perKind(
     ownCompared[kind] ?? Object.fromEntries(shownRows(kind).map(([key, { field }]) => [key, field])),
 );
 
+/** The word of the service for it; `undefined`: it did not fail, or nothing of its kind can. */
+export function failedState(live: LiveOf[Kind]): string | undefined {
+  const failed = "failed" in live ? live.failed : "phase" in live && live.phase === "failed";
+  return failed && "status" in live ? (live.status ?? "failed") : undefined;
+}
+
 /** A flavor, image or region of the catalogue. For a region without an id the name stands for both. */
 export interface CatalogueEntry {
   readonly id: string;

@@ -151,6 +151,8 @@ export function closingChanges(
       const isMarked = record?.unseen?.some((one) => writeKey(one) === writeKey(write)) === true;
       return [...ifShown, ...(isMarked ? mark({ settled: [writeKey(write)] }) : [])];
     }
+    // It is there, and the next look shows its state by itself.
+    if (why.unseen === "failed") return [...ifShown];
     const { field, value, said } = write;
     const looks = why.unseen === "not-shown" ? { looked: why.where } : {};
     const noted = mark({ added: [{ field, value, said, since: at, ...looks }] });

@@ -28,6 +28,8 @@ export function unseenText({ said, why }: Pick<UnseenEffect, "said" | "why">): s
   switch (why.unseen) {
     case "not-shown":
       return `the service accepted it and does not show it (${said}); looked for in ${why.where}`;
+    case "failed":
+      return `the service accepted it and shows the failed state ${why.status}; read from ${why.where}`;
     case "not-looked":
       return `the service accepted it, and nobody has seen it yet (${said}): ${why.because}`;
     case "nobody-can-look":
@@ -42,8 +44,21 @@ export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
   const summary = `${title}: ${unseenText(unseen)}`;
   return why.unseen === "nobody-can-look"
     ? { severity: "note", code: "plan/not-shown", summary, address, detail: unseenDetail(field) }
-    : { severity: "warning", code: "apply/not-seen", summary, address, ...told(unseenFix(address, field)) };
+    : {
+        severity: "warning",
+        code: "apply/not-seen",
+        summary,
+        address,
+        ...told(why.unseen === "failed" ? failedFix(address) : unseenFix(address, field)),
+      };
 }
+
+const failedFix = (address: Address): Advice => [
+  toSay(
+    ["look at it in the service's console, and once nothing of it is wanted: ", ["apply", "--replace", address]],
+    "look at it in the service's console; a replacement makes another one",
+  ),
+];
 
 /** No record shows an act such as a reboot, whatever the dialect says. */
 const unseenDetail = (field: EffectField): string =>
@@ -71,14 +86,26 @@ const unseenFix = (address: Address, field: EffectField): Advice =>
         ]
       : [
           toSay(
-            [
-              "run ",
-              ["apply"],
-              " again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console",
-            ],
-            "run the update again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console",
+            ["run ", ["apply"], sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
+            `run the update${sendsAgain}${elseDo(field, (key) => `ignoreChanges: ["${key}"]`)}`,
           ),
         ];
+
+const sendsAgain = " again: it looks first, and sends again what is still missing; if it does not help, ";
+
+/** What a service may show in its own words, however often it is sent. */
+const inOwnWords: Readonly<Partial<Record<EffectField, string>>> = {
+  description: "description",
+  rule: "rules",
+  "removed rule": "rules",
+};
+
+const elseDo = (field: EffectField, ignoring: (key: string) => string): string => {
+  const key = inOwnWords[field];
+  return key === undefined
+    ? "do it in the service's console"
+    : `write the ${key} as the service shows it, or leave it alone with ${ignoring(key)}`;
+};
 
 const shownDetail =
   "The service's console tells. An operation or a pointer of the dialect with which it can be looked at ends this note.";

@@ -3,7 +3,7 @@
  * waits for its decision. What follows from a difference is left to diff.ts.
  */
 
-import { catalogueId, isEntry, isUuid, resolveEntry } from "../../core/canonical/catalogue";
+import { catalogueId, isEntry, isUuid, resolveEntry, resolveShown } from "../../core/canonical/catalogue";
 import { sameOwner } from "../../core/canonical/names";
 import { type FieldChange, type FieldValue, fieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
@@ -133,14 +133,19 @@ function nameLike(wanted: string, other: string, catalogue: DiffContext["flavors
   return entry.found === "one" && entry.entry.name !== undefined && !isUuid(wanted) ? entry.entry.name : other;
 }
 
+/** A word that the list does not have says nothing of the flavor: comparing it would resize the VM with every run. */
+const toldFlavor = (shown: string | undefined, { flavors }: DiffContext): string | undefined =>
+  shown === undefined || isUuid(shown) || resolveShown(shown, flavors).found !== "none" ? shown : undefined;
+
 /** Equal ids are equal; without a list, only the text that was applied last can be compared. */
 function sameFlavor(
   wanted: string,
-  live: string | undefined,
+  shown: string | undefined,
   recorded: string | undefined,
   context: DiffContext,
 ): boolean {
-  if (live === wanted) return true;
+  if (shown === wanted) return true;
+  const live = toldFlavor(shown, context);
   const wantedEntry = resolveEntry(wanted, context.flavors);
   if (live !== undefined && wantedEntry.found === "one") {
     const liveId = catalogueId(live, context.flavors);

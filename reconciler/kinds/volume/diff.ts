@@ -3,6 +3,7 @@
  * because a volume on such a VM comes off first and goes onto the new one.
  */
 
+import { canonicalName } from "../../core/canonical/names";
 import { type FieldChange, fieldChange, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
@@ -243,6 +244,15 @@ interface ComparedValues {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Some services write names in letters of their own. Only a file that changed means other letters. */
+const isSameName = (
+  name: string,
+  desired: DesiredVolume,
+  recorded: Pick<RecordedVolume, "name"> | undefined,
+): boolean =>
+  name === desired.name ||
+  (canonicalName(name) === canonicalName(desired.name) && (recorded?.name ?? desired.name) === desired.name);
+
 /** The name and the size. */
 function compareValues(
   pair: VolumePair,
@@ -255,7 +265,12 @@ function compareValues(
   const diagnostics: Diagnostic[] = [];
   let isIntended = false;
   const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name !== desired.name && !ignored.has("name") && !isLabel(desired, recorded)) {
+  if (
+    name !== undefined &&
+    !isSameName(name, desired, recorded) &&
+    !ignored.has("name") &&
+    !isLabel(desired, recorded)
+  ) {
     fields.push(fieldChange(volumeFields.name, name, desired.name));
     if (recorded?.name !== desired.name) isIntended = true;
   }
