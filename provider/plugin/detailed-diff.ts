@@ -1,8 +1,7 @@
+import { isBag } from "./wire";
+
 /** Which properties differ, at every depth (`rules[1].dstPort`), and whether each was added, removed or changed. */
 export type DiffKind = "add" | "delete" | "update";
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function pathsBetween(path: string, before: unknown, after: unknown): [string, DiffKind][] {
   if (before === undefined || before === null) return after === undefined || after === null ? [] : [[path, "add"]];
@@ -11,7 +10,7 @@ export function pathsBetween(path: string, before: unknown, after: unknown): [st
     return Array.from({ length: Math.max(before.length, after.length) }, (_, index) =>
       pathsBetween(`${path}[${index}]`, before[index], after[index]),
     ).flat();
-  if (isMap(before) && isMap(after))
+  if (isBag(before) && isBag(after))
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
       pathsBetween(`${path}.${key}`, before[key], after[key]),
     );

@@ -2,10 +2,10 @@
 import { EngineClient, engines, grpc } from "./sdk";
 
 /** A property bag may be larger than the 4 MB that gRPC allows by default. */
-const mostBytes = 512 * 1024 * 1024;
+const mostLogBytes = 512 * 1024 * 1024;
 export const channelOptions = {
-  "grpc.max_receive_message_length": mostBytes,
-  "grpc.max_send_message_length": mostBytes,
+  "grpc.max_receive_message_length": mostLogBytes,
+  "grpc.max_send_message_length": mostLogBytes,
 };
 
 /** `lost`: called when the engine could not be reached. */

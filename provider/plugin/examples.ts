@@ -138,7 +138,7 @@ function render(
 }
 
 const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const quoted = (text: string): string => JSON.stringify(text);
 const pairs = (entries: readonly Entry[], write: (key: string, value: string) => string): string =>

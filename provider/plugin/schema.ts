@@ -5,7 +5,7 @@ import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../ca
 import type { Component } from "../components/parts";
 import { components } from "../components/table";
 import { type ProviderSettingName, settingNames } from "../settings";
-import { exampleOf, type InputsOf, lookupExampleOf } from "./examples";
+import { capital, exampleOf, type InputsOf, lookupExampleOf } from "./examples";
 
 type Json = Record<string, unknown>;
 
@@ -175,8 +175,6 @@ const functionSchema = ({ name, description, inputs, outputs }: Lookup, types: J
   inputs: { properties: describeAll(inputs, capital(name), types, true), required: requiredIn(inputs) },
   outputs: { properties: describeAll(outputs, `${capital(name)}Result`, types, false), required: requiredIn(outputs) },
 });
-
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 function typeSchema(
   property: Property,

@@ -5,11 +5,11 @@ import { type PropertyStruct, Struct } from "./sdk";
 const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
+export const isBag = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const isSecret = (value: unknown): value is { value: unknown } =>
-  isMap(value) && value[signatureKey] === secretSignature;
+  isBag(value) && value[signatureKey] === secretSignature;
 
 export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> => ({
   ...struct?.toJavaScript(),
@@ -19,13 +19,13 @@ export const readStruct = (struct: PropertyStruct | undefined): Record<string, u
 export function unwrap(value: unknown): unknown {
   if (isSecret(value)) return unwrap(value.value);
   if (Array.isArray(value)) return value.map(unwrap);
-  return isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item)])) : value;
+  return isBag(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item)])) : value;
 }
 
 /** The plain values of a bag of properties. */
 export function unwrapAll(raw: Props): Record<string, unknown> {
   const plain = unwrap(raw);
-  return isMap(plain) ? plain : {};
+  return isBag(plain) ? plain : {};
 }
 
 /** The plain values of everything that came wrapped. */

@@ -48,14 +48,14 @@ ${visitor === undefined ? "" : html`<nav aria-label="Pages">${places.map(([path,
 <span id="stale" class="tag wait" role="status" hidden>not live: reload</span>
 ${signOut && visitor !== undefined ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>` : ""}
 </header>
-<main id="main" tabindex="-1"${live === undefined ? "" : html` data-live="${eventsOf(live)}"`}>${said === undefined ? "" : html`<p class="said ${said.bad ? "bad" : ""}" role="status">${capital(said.text)}</p>`}${body}</main>
+<main id="main" tabindex="-1"${live === undefined ? "" : html` data-live="${eventsOf(live)}"`}>${said === undefined ? "" : html`<p class="said ${said.bad ? "bad" : ""}" role="status">${asSentence(said.text)}</p>`}${body}</main>
 </body></html>`;
 
 function eventsOf({ stack, mark }: NonNullable<Frame["live"]>): string {
   return `/events?${new URLSearchParams({ ...onlyDefined({ stack }), mark })}`;
 }
 
-const capital = (text: string): string =>
+const asSentence = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 
 const hues: Readonly<Record<StackCondition, "good" | "wait" | "bad" | "">> = {

@@ -7,11 +7,10 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { errorMessage } from "../../core/text/errors";
-import { type Checkout, NotInSource, SourceFailed } from "./checkout";
+import { type Checkout, mostBytes, NotInSource, SourceFailed } from "./checkout";
 
 /** Unpacking 256 MB takes seconds; more than this is an archive that unpacks without end. */
 const unpackMs = 60_000;
-const mostBytes = 256 * 1024 * 1024;
 
 export async function checkOutArtifact(
   { url, digest, path }: { readonly url: string; readonly digest: string; readonly path: string },

@@ -1,6 +1,9 @@
 import { relative } from "node:path";
 import type { FileChange } from "./change";
 
+/** More than this is no stack's. */
+export const mostBytes = 256 * 1024 * 1024;
+
 /** The files of a stack, as a folder of this machine. */
 export interface Checkout {
   readonly folder: string;

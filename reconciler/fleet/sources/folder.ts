@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../core/text/errors";
-import { type Checkout, SourceFailed } from "./checkout";
+import { type Checkout, mostBytes, SourceFailed } from "./checkout";
 
 /** Files that programs leave beside those of the stack are left out. */
 const isLeftOut = (name: string): boolean =>
@@ -29,7 +29,6 @@ export async function checkOutFolder({ folder }: { readonly folder: string }): P
 
 /** A link to a folder would show a folder above it again without end; more files than this are not those of a stack. */
 const mostFiles = 20_000;
-const mostBytes = 256 * 1024 * 1024;
 
 /** `above`: the real places of the folders on the way. */
 async function filesIn(root: string, below: string, above: readonly string[] = []): Promise<string[]> {
