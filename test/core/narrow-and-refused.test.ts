@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { indexCatalogue, isEntry, resolveEntry } from "../../reconciler/core/canonical/catalogue";
 import { cutNames, mayBeCut, nameProblem, sameOwner } from "../../reconciler/core/canonical/names";
+import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { group, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
 
 const onWeb = { attachTo: { address: "vm.web" } };
@@ -57,9 +58,52 @@ describe("a plan is made for what is named, and for what that stands on", () => 
     ).toEqual(addresses);
   });
 
-  it("what names nothing is an error with the nearest name", () => {
-    const { diagnostics } = planFor({ ...nothing, options: { targets: ["vm.wbe"] } });
-    expect(JSON.stringify(diagnostics)).toContain("did you mean vm.web?");
+  const each = (count: number) => Array.from({ length: count }, (_, index) => vm(`web[${index}]`));
+  const inside = { desired: [vm("web", { address: "shop/vm.web" }), vm("db")] };
+  it.each<[what: string, world: World, flag: Partial<PlanOptions>, told: string | undefined]>([
+    ["an address", inside, { targets: ["vm.db"] }, undefined],
+    ["a component", inside, { targets: ["shop/"] }, undefined],
+    ["all instances of a block", { desired: each(2) }, { targets: ["vm.web"] }, undefined],
+    [
+      "what is only recorded",
+      { applied: [volume("old")], desired: [vm("db")] },
+      { excludes: ["volume.old"] },
+      undefined,
+    ],
+    ["a slip", nothing, { targets: ["vm.wbe"] }, "--target vm.wbe; did you mean vm.web?"],
+    ["a key alone", nothing, { targets: ["web"] }, "--target web; did you mean vm.web?"],
+    ["a component without its slash", inside, { targets: ["shop"] }, "--target shop; did you mean shop/?"],
+    [
+      "an instance",
+      { desired: each(2) },
+      { targets: ["vm.web[7]"] },
+      "--target vm.web[7]; vm.web has vm.web[0], vm.web[1]; did you mean vm.web[0]?",
+    ],
+    [
+      "an instance of eight",
+      { desired: each(8) },
+      { targets: ["vm.web[9]"] },
+      "--target vm.web[9]; vm.web has vm.web[0], vm.web[1], vm.web[2], vm.web[3], vm.web[4], vm.web[5], vm.web[6], vm.web[7]; did you mean vm.web[0]?",
+    ],
+    [
+      "an instance of nine",
+      { desired: each(9) },
+      { targets: ["vm.web[x]"] },
+      "--target vm.web[x]; vm.web has vm.web[0], vm.web[1], vm.web[2], vm.web[3], vm.web[4], vm.web[5], vm.web[6] and 2 more; did you mean vm.web[0]?",
+    ],
+    [
+      "nothing like anything",
+      nothing,
+      { excludes: ["group.entirely-different"] },
+      "--exclude group.entirely-different",
+    ],
+  ])("%s is known, or an error with the nearest name", (_, world, options, told) => {
+    const errors = planFor({ ...world, options }).diagnostics.filter(({ code }) => code === "plan/unknown-address");
+    expect(
+      errors.map(({ summary, detail, fix }) =>
+        [summary.replace(" names nothing that is declared or recorded", ""), detail, fix].filter(Boolean).join("; "),
+      ),
+    ).toEqual(told === undefined ? [] : [told]);
   });
 });
 

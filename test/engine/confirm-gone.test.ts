@@ -1,7 +1,9 @@
 /** A delete that finds nothing: what a look must say before it counts as done. */
 import { describe, expect, it } from "vitest";
+import { type Live, notSeen, type Sighting } from "../../reconciler/core/model/live";
 import { accepted, type Condition, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
-import { confirmGone } from "../../reconciler/engine/confirm-gone";
+import { confirmGone, doubtOf } from "../../reconciler/engine/confirm-gone";
+import { gone as provenGone } from "../support/virtual-world";
 
 const refused = (condition: Condition, httpStatus?: number): Rejection => ({
   status: "rejected",
@@ -29,5 +31,23 @@ describe("a delete that finds nothing", () => {
   ] as const)("%s", async (_, answer, look, status) => {
     const seen: (() => Promise<Outcome<unknown>>) | undefined = look === undefined ? undefined : async () => look;
     expect((await confirmGone(answer, seen)).status).toBe(status);
+  });
+});
+
+describe("whether nothing of its kind shows", () => {
+  const vanished = { because: "not in the list", doubt: "nothing of it shows" };
+  const there = { kind: "volume", id: "v", failed: false } as const;
+  it.each<[string, Sighting<typeof there> | undefined, boolean, string | undefined]>([
+    ["seen", { seen: "yes", value: there }, false, undefined],
+    ["proven to be gone", provenGone, false, undefined],
+    ["not looked at", undefined, false, undefined],
+    ["unobserved", { seen: "unobserved", reason: "a proxy" }, false, undefined],
+    ["vanished without a witness", { seen: "unobserved", reason: "x", vanished }, false, vanished.doubt],
+    ["vanished, after its delete was sent", { seen: "unobserved", reason: "x", vanished }, true, undefined],
+  ])("%s", (_, sighting, sentBefore, doubt) => {
+    const volume = { ...notSeen.of.volume, byId: new Map(sighting === undefined ? [] : [["v", sighting]]) };
+    const live: Live = { ...notSeen, of: { ...notSeen.of, volume } };
+    expect(doubtOf({ live }, "volume", "v", sentBefore)).toBe(doubt);
+    expect(doubtOf({ live }, "vm", "v", sentBefore)).toBe(undefined);
   });
 });

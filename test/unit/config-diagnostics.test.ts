@@ -536,6 +536,51 @@ describe("imports, moved and removed", () => {
   });
 });
 
+describe("rollouts", () => {
+  const vms = "vms: { web: { for_each: 2 }, main: {}, job: { max_unavailable: 1 } }\n";
+  table({
+    "a VM in two of them": [
+      `${vms}rollout: { one: { of: vm.main }, two: { of: [vm.web, vm.main] } }`,
+      "conflicting-setting 2:34 | vm.main is in two rollouts: one and two | leave it in one of the two, or take max_unavailable out of its block",
+    ],
+    "a VM in one, and counted by its block": [
+      `${vms}rollout: { one: { of: vm.job } }`,
+      "conflicting-setting 2:12 | vm.job is in two rollouts: vm.job and one | leave it in one of the two, or take max_unavailable out of its block",
+    ],
+    "a VM named twice in one": [`${vms}rollout: { one: { of: [vm.web, 'vm.web[0]'] } }`],
+    "no VM": [`${vms}rollout: { one: { of: vm.wbe } }`, 'invalid-value 2:23 | of cannot be "vm.wbe" | write vm.web'],
+    "a canary of none": [
+      `${vms}rollout: { one: { of: vm.web, canary: 0 } }`,
+      "invalid-value 2:39 | canary cannot be 0",
+    ],
+    "a way back without a check": [
+      `${vms}rollout: { one: { of: vm.web, on_failure: revert } }`,
+      "missing 2:12 | check is missing | add check: { tcp: 22 }, which says when a VM has to go back",
+    ],
+  });
+
+  it("whose VMs go back when their check fails confirm no resize before it, and others and own checks stay", () => {
+    const { desired } = readText(
+      `vms: { web: {}, own: { lifecycle: { verify_resize: { check: { tcp: 5432 } } } }, other: {}, forward: {} }
+rollout: { back: { of: [vm.web, vm.own], check: { tcp: 80 }, timeout: 9s, on_failure: revert }, on: { of: vm.forward, check: { tcp: 81 } } }`,
+    );
+    const usual = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
+    expect(
+      Object.fromEntries(
+        desired?.resources.flatMap((one) => (one.kind === "vm" ? [[one.address, one.lifecycle.verifyResize]] : [])) ??
+          [],
+      ),
+    ).toMatchObject({
+      "vm.web": { check: { kind: "tcp", port: 80 }, timeoutMs: 9000, onFailure: "revert" },
+      "vm.own": { check: { kind: "tcp", port: 5432 }, timeoutMs: 120_000 },
+      "vm.other": usual,
+      "vm.forward": usual,
+    });
+    const other = desired?.resources.find(({ address }) => address === "vm.forward");
+    expect(other).not.toHaveProperty("lifecycle.verifyResize.check");
+  });
+});
+
 it("warns of a volume's name with a variable of another program in it, which nothing replaces", () => {
   const { desired, diagnostics } = readText(
     'volumes: { a: { name: "$USER-data", size: 1 }, b: { name: "{{ env }}-x", size: 1 }, c: { name: "5$ each", size: 1 } }\n',
