@@ -39,6 +39,7 @@ it.each<[what: string, answer: unknown, told: readonly string[]]>([
   ["one of another form among lines", '{"msg":"one"}\n{"allowed":false}', unread],
   ["a line that is no JSON", '{"msg":"one"}\nwell', unread],
   ["failures of another form", [{ failures: [{ rule: "a" }] }], unread],
+  ["expressions of another form", { result: [{ expressions: { value: ["no"] } }] }, unread],
   ["denials of another form", { deny: { a: true } }, unread],
   ["a denial that is a word for true", { deny: true }, unread],
   ["warnings of another form", { deny: [], warn: [1] }, unread],

@@ -4,7 +4,7 @@
  */
 import type { Severity, SourcePosition } from "../model/diagnostic";
 import type { PolicyCode } from "../model/diagnostic-code";
-import { type Fields, isObject, listIn, parsedJson } from "../text/objects";
+import { type Fields, isObject, parsedJson } from "../text/objects";
 import { printable } from "../text/printable";
 import type { Finding } from "./finding";
 
@@ -58,8 +58,12 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
     return bySeverity(value["failures"], value["warnings"]);
   // opa eval: results with expressions with values.
   if ("result" in value) return flatten(value["result"]);
-  if ("expressions" in value)
-    return flatten(listIn(value["expressions"]).map((one) => (isObject(one) ? one["value"] : one)));
+  if ("expressions" in value) {
+    const { expressions } = value;
+    return Array.isArray(expressions)
+      ? flatten(expressions.map((one: unknown) => (isObject(one) ? one["value"] : one)))
+      : undefined;
+  }
   if ("deny" in value || "warn" in value) return bySeverity(value["deny"], value["warn"]);
   return ["summary", "message", "msg"].some((key) => key in value)
     ? [{ ...of, ...value }]
