@@ -84,7 +84,8 @@ export interface Requests {
     readonly ruleId: string;
     readonly rule: Rule;
     /**
-     * Rules of the same group whose address is not known yet: one of them may turn out to be the rule that is deleted.
+     * Declared rules of the same group that admit something of what this one admits, or whose address is not known yet:
+     * it goes once others are seen to admit that, and stays where it turns out to be one of them.
      */
     readonly unless?: readonly Rule[];
   };

@@ -6,6 +6,7 @@ import type { PairOf } from "../../core/diff/pair";
 import type { DesiredGroup } from "../../core/model/desired";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { groupIdNamed, type Rule } from "../../core/model/rule";
+import { admitTheSame } from "./same-traffic";
 
 export interface LiveRulePair {
   readonly live: LiveRule;
@@ -74,9 +75,19 @@ export function comparison(
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
   const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
   const unwanted = surplus.filter((item) => !idle.includes(item));
-  const removed = keeps ? [] : unwanted;
+  // A service may keep the same traffic in other rules, such as two ranges of ports as one.
+  const isOtherwise =
+    liveRules !== undefined &&
+    added.length > 0 &&
+    unwanted.length > 0 &&
+    admitTheSame(
+      added,
+      unwanted.map(({ rule }) => rule),
+      identify,
+    );
+  const removed = keeps || isOtherwise ? [] : unwanted;
   return {
-    added,
+    added: isOtherwise ? [] : added,
     removed,
     kept: keeps ? unwanted : [],
     idle,

@@ -43,7 +43,7 @@ import type { RuleInput } from "../../service/client";
 import { platformRulesBeyond } from "./compare-rules";
 import { recordRules } from "./diff";
 import { describeNamers, type Namer, namersByGroup } from "./named-groups";
-import { waitUntilGroupGone } from "./watch";
+import { waitUntilGroupGone, whyItStays } from "./watch";
 
 type Existing = Exclude<OperationOn<"group">, "group.create">;
 /** Performs a step on an existing group. */
@@ -139,6 +139,10 @@ const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) =
   const target = action.ruleId === "" ? await find() : accepted({ id: action.ruleId });
   if (target.status !== "accepted" && !isGone(target)) return failedBy(target);
   if (target.status === "accepted") {
+    const declared = action.unless?.map((rule) => knownRule(rule, run)) ?? [];
+    const going = { groupId: id, ruleId: target.value.id, rule: action.rule, declared };
+    const stays = declared.length === 0 ? undefined : await whyItStays(going, identify, run);
+    if (stays !== undefined) return stays;
     const deleted = await client.deleteRule(id, target.value.id, optionsFor(step, run));
     const outcome = await confirmGone(deleted, find);
     if (outcome.status !== "accepted") return failedBy(outcome);

@@ -3,7 +3,7 @@
  * rules that close a cycle, or name their own group, follow. Where a rule cannot be deleted, a group is replaced
  * without a gap: old one renamed aside, new one under the name, neighbours pointed at it, old one deleted.
  */
-import { describeRule } from "../../core/canonical/rules";
+import { describeRule, referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
 import type { Reference } from "../../core/model/desired";
 import type { RecordedGroup } from "../../core/model/recorded";
@@ -16,6 +16,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { isPlatformShaped } from "./compare-rules";
 import { type GroupDifference, recordRules } from "./diff";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-steps";
+import { declaredBeside } from "./same-traffic";
 import { asideName, type FreshGroup, getsNewId, hold } from "./step-parts";
 
 type To<A extends GroupDifference["action"]> = Extract<GroupDifference, { readonly action: A }>;
@@ -245,8 +246,10 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
     addRule(address, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
   );
   // Additions first: what stays admitted is never interrupted.
-  const open = difference.added.filter(({ remote }) => remote.kind === "computed");
+  const going = difference.removed.map(({ rule }) => rule);
+  const declared = declaredBeside(going, desired.rules, (named) => resolver(draft)(named) ?? referenceText(named));
   difference.removed.forEach(({ live, rule }, index) => {
+    const beside = declared[index] ?? [];
     addStep(draft, {
       id: `${address}/remove-rule-${index}`,
       address,
@@ -255,7 +258,7 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
         group,
         ruleId: live.id,
         rule,
-        unless: open.length === 0 ? undefined : open.map((one) => sendable(one, draft)),
+        unless: beside.length === 0 ? undefined : beside.map((one) => sendable(one, draft)),
       },
       title: `remove rule from ${address}: ${describeRule(rule)}`,
       needs: [...needs, ...additions.map((step) => need(step))],

@@ -1,9 +1,13 @@
-/** Waiting until a group that was deleted is gone: a delete that was accepted may fail later on. */
+/** What is waited for about a group: that it is gone after its delete, and that rules are there before others go. */
+import { canonicalLiveRule, type GroupIdentity } from "../../core/canonical/rules";
 import type { LiveGroup } from "../../core/model/live";
-import { type Failure, isGone, type Outcome } from "../../core/model/outcome";
+import { type Failure, isGone, isShut, type Outcome } from "../../core/model/outcome";
+import type { Rule } from "../../core/model/rule";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import type { Ports } from "../../engine/ports";
-import { deletedUnseen, doneAndSeen, doneUnseen, type StepResult } from "../../engine/run";
+import { deletedUnseen, doneAndSeen, doneUnseen, failedBy, type Run, type StepResult } from "../../engine/run";
+import { admissionText, describeTraffic } from "./exposure/describe";
+import { admitsNothing, intersectTraffic, subtractTraffic, trafficOf } from "./exposure/traffic";
 
 export interface GroupWatch extends Pick<Ports, "client" | "clock" | "timing"> {
   readonly signal: AbortSignal;
@@ -52,5 +56,43 @@ export async function waitUntilGroupGone(id: string, name: string, watch: GroupW
       };
     await clock.sleep(timing.pollIntervalMs, signal);
     if (signal.aborted) return { end: "unknown", code: "apply/interrupted", message: "stopped while waiting for it" };
+  }
+}
+
+/** A rule that is to go, and what shares traffic with it and is declared. */
+export interface GoingRule {
+  readonly groupId: string;
+  readonly ruleId: string;
+  readonly rule: Rule;
+  readonly declared: readonly Rule[];
+}
+
+/**
+ * A service may have accepted the rules that take its place and not have them, so this one goes once others are seen to
+ * admit what is declared. Why it does not go; `undefined`: it may, or nobody can look.
+ */
+export async function whyItStays(
+  { groupId, ruleId, rule, declared }: GoingRule,
+  identify: GroupIdentity,
+  { ports: { client, clock, timing }, signal }: Run,
+): Promise<StepResult | undefined> {
+  const shared = intersectTraffic(trafficOf([rule], identify), trafficOf(declared, identify));
+  if (admitsNothing(shared)) return undefined;
+  let window = openWindow(timing.discoveryWindowMs, clock.now());
+  for (;;) {
+    window = lookedAgain(window, clock.now());
+    const listed = await client.listRules(groupId, { signal });
+    if (listed.status !== "accepted") return isShut(listed) ? undefined : failedBy(listed);
+    const others = listed.value.filter(({ id }) => id !== ruleId).map(canonicalLiveRule);
+    const alone = subtractTraffic(shared, trafficOf(others, identify));
+    if (admitsNothing(alone)) return undefined;
+    if (isWindowOver(window) || signal.aborted)
+      return {
+        end: "failed",
+        code: "apply/rule-needed",
+        message: `nothing was sent: no other rule shows that it admits ${describeTraffic(alone).map(admissionText).join(", ")}, which is declared`,
+        fix: "run the same command again: it looks first; if it does not help, write the rules as the service shows them",
+      };
+    await clock.sleep(timing.pollIntervalMs, signal);
   }
 }

@@ -888,6 +888,10 @@ export const explanations = {
     "means": "An operation on a volume does not show in its record in time. Nothing is forgotten.",
     "todo": "Run the same command again: it looks first. The setting that the message names (service.timing.discovery_window, or vm_create_timeout while it shows a state in transition) allows more; states.volume in the dialect says what a state means."
   },
+  "apply/rule-needed": {
+    "means": "A rule that was to go is the only one that is seen to admit something that is declared. It was not deleted.",
+    "todo": "Run the same command again: it looks first. Where the service keeps the rules in another form, write them as it shows them, or leave them alone with lifecycle.ignore_changes."
+  },
   "apply/volume-changed": {
     "means": "A volume to be deleted had another size than was named, or hung on a VM. It was not deleted.",
     "todo": "Run the same command again: a new plan names what would be lost now."

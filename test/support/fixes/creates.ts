@@ -17,6 +17,17 @@ import {
 } from "./scene";
 
 export const creates = {
+  "apply/rule-needed": [
+    {
+      files: file("groups: { web: { rules: [ { protocol: tcp, dst_port: 80, remote_ip: 10.0.0.0/8 } ] } }", {
+        operations: `group.rule.delete: { method: DELETE, path: "/api/v1/security-group/{id}/rule/{rule_id}" }`,
+      }),
+      service: swallowed("group.rule.create", () => "ok"),
+      emulated: { with: ["group.rule.delete"] },
+      before: both(applied, rewritten("10.0.0.0/8", "10.1.0.0/16")),
+      follow: [{ again: /run the same command again/ }],
+    },
+  ],
   "apply/not-seen": [
     {
       name: "the only volume, which was not made",

@@ -19,6 +19,7 @@ export type DiagnosticCode =
   | "apply/owed"
   | "apply/resize-undone"
   | "apply/resize-waits"
+  | "apply/rule-needed"
   | "apply/skipped"
   | "apply/snapshot-failed"
   | "apply/snapshot-missing"
