@@ -6,7 +6,7 @@
 import { type Kind, kinds } from "../core/model/kinds";
 import type { Live } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
-import type { Witnesses } from "../engine/refresh";
+import type { Witnesses } from "../engine/seen-again";
 import type { HandlerService } from "./handler";
 
 interface View {

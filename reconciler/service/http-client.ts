@@ -1,37 +1,23 @@
 /**
- * The service's client over HTTP: routes, lists with all their pages, and what an answer counts as. What each operation
- * sends and reads is calls.ts; how a request gets there is caller.ts and transport.ts; what records mean is
- * dialect/records.ts.
+ * The service's client over HTTP: routes, and what an answer counts as. lists.ts reads a list to its end, and calls.ts
+ * says what each operation sends and reads; how a request gets there is caller.ts and transport.ts, and what records mean
+ * is dialect/records.ts.
  */
 
 import { abilitiesOf } from "../core/model/abilities";
 import { isAssumed, type Method, type Operation, rowOf } from "../core/model/operation";
-import type { Failure, Outcome, Rejection } from "../core/model/outcome";
-import { accepted } from "../core/model/outcome";
-import { deepEqual } from "../core/text/deep-equal";
+import { accepted, type Outcome } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
-import { sharedLook } from "../core/text/shared-look";
-import type { PagedOperation } from "../dialect/answers";
 import { conditionOfJob } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
-import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
-import { type Reading, readAll } from "../dialect/reading";
+import type { Reading } from "../dialect/reading";
 import { createRecordReaders } from "../dialect/records";
 import { fieldsNamed, fillRoute, type Ids, needsRecord, routeFor } from "../dialect/requests";
 import { readLiveRule } from "../dialect/rule-record";
-import {
-  cutSilently,
-  gapIn,
-  hasNoEndSign,
-  incomplete,
-  type ListRead,
-  type PageRead,
-  waysToAskForMore,
-} from "../dialect/whole-list";
 import { awaitJob, isJobAlone, jobLost } from "./await-job";
-import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
+import { createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
 import type { Clock } from "./clock";
@@ -40,9 +26,11 @@ import { type ShownRecord, versionsOf } from "./fingerprint";
 import { withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
+import { createListReader } from "./lists";
 import { retryPolicy } from "./retry";
 import { systemClock } from "./system-clock";
 import { type Connections, checkBaseUrl, createConnections, createTransport } from "./transport";
+import { fieldMissing, invalidId, unsupported } from "./unsent";
 
 export interface ServiceClientOptions {
   readonly baseUrl: string;
@@ -121,14 +109,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   const read = createRecordReaders(dialect);
   const costs = lazily(() => measureLists((operation) => read.paging(operation).size));
 
-  /** Lists that are read as a proof. */
-  const proofs = new Map<
-    PagedOperation,
-    { readonly signal: AbortSignal | undefined; readonly look: () => Promise<unknown> }
-  >();
-
   const routeOf = (operation: Operation): Route | null =>
     isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
+  const { list, readList } = createListReader({ dialect, caller, read, costs, clock, origin, basePath, routeOf });
 
   async function send<T>(
     operation: Operation,
@@ -247,215 +230,6 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       },
     });
 
-  /** All pages of a list. Who wants it as a proof at the same time as others shares what they read. */
-  function list<T extends { readonly id: string }>(
-    operation: PagedOperation,
-    ids: Ids,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<readonly T[]>> {
-    const { proves, signal, ...others } = requestOptions ?? {};
-    const read = () => readList(operation, ids, readRecord, requestOptions);
-    if (proves !== true || Object.keys({ ...others, ...ids }).length > 0) return read();
-    // What is under way for a signal ends with that signal.
-    const shared = proofs.get(operation);
-    if (shared !== undefined && shared.signal === signal) return shared.look() as ReturnType<typeof read>; // Its operation says what a list holds.
-    const look = sharedLook(read);
-    proofs.set(operation, { signal, look });
-    return look();
-  }
-
-  /** All pages of a list, and once more from the start when it changed while it was read. */
-  async function readList<T extends { readonly id: string }>(
-    operation: PagedOperation,
-    ids: Ids,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<readonly T[]>> {
-    const said = routeOf(operation);
-    if (said === null) return unsupported(operation);
-    const regions = await regionsFor(operation, requestOptions);
-    if (regions.status !== "accepted") return regions;
-    const parts = await Promise.all(
-      regions.value.map((region) => readPart(operation, ids, readRecord, requestOptions, said, region)),
-    );
-    const failed = parts.find(({ status }) => status !== "accepted");
-    if (failed !== undefined) return failed;
-    // What several regions show is one thing.
-    const values = parts.flatMap((part) => (part.status === "accepted" ? part.value : []));
-    return accepted(parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()]);
-  }
-
-  /** For which regions a list is read; `undefined` among them: for all at once. */
-  async function regionsFor(
-    operation: PagedOperation,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<readonly (string | undefined)[]>> {
-    const each = operation === "group.rule.list" ? undefined : dialect.operations[operation]?.for_each;
-    if (each !== "region") return accepted(each ?? [undefined]);
-    const listed = await readList("region.list", {}, read.region, requestOptions);
-    return listed.status === "accepted" ? accepted(listed.value.map(({ id }) => id)) : listed;
-  }
-
-  async function readPart<T extends { readonly id: string }>(
-    operation: PagedOperation,
-    ids: Ids,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-    route: Route,
-    region: string | undefined,
-  ): Promise<Outcome<readonly T[]>> {
-    const values = region === undefined ? dialect.values : { ...dialect.values, region };
-    const filled = fillRoute(route, ids, { ...dialect, values });
-    if (filled === undefined) return invalidId(operation);
-    const { headers, body } = filled;
-    const call: ListCall = { operation, method: route.method, headers };
-    const asked: PageRequest = { path: basePath + filled.path, body };
-    const first = firstPage(asked, read.paging(operation), origin);
-    const readOnce = () => readWhole(call, first, readRecord, requestOptions);
-    const outcome = await readOnce();
-    if (outcome.status !== "accepted") return outcome;
-    return requestOptions?.proves === true
-      ? lookBeyond(call, first, outcome.value, readRecord, requestOptions, readOnce)
-      : accepted(outcome.value.values);
-  }
-
-  async function readWhole<T extends { readonly id: string }>(
-    call: ListCall,
-    first: PageRequest,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<WholeList<T>>> {
-    for (let pass = 1; ; pass++) {
-      const outcome = await readPages(call, first, readRecord, requestOptions);
-      if (outcome.status !== "accepted") return caller.scrub(outcome);
-      const gap = gapIn(outcome.value.list);
-      if (gap === undefined) return outcome;
-      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(call.operation, gap));
-    }
-  }
-
-  /**
-   * Some services cut a list without saying so. A list that shows other items when it is asked for more was cut, unless
-   * they came while it was asked: then the plain list, read again, shows them too.
-   */
-  async function lookBeyond<T extends { readonly id: string }>(
-    call: ListCall,
-    first: PageRequest,
-    { values: before, list: { pages } }: WholeList<T>,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions,
-    readAgain: () => Promise<Outcome<WholeList<T>>>,
-  ): Promise<Outcome<readonly T[]>> {
-    const { operation } = call;
-    let values = before;
-    if (call.method !== "GET" || !hasNoEndSign(pages)) return accepted(values);
-    const known = new Set(values.map(({ id }) => id));
-    const otherShownBy = async (query: string): Promise<T | undefined> => {
-      const path = `${first.path}${first.path.includes("?") ? "&" : "?"}${query}`;
-      const outcome = await caller.call({ ...call, path }, requestOptions);
-      if (outcome.status !== "accepted") return undefined;
-      const page = read.page(operation, outcome.value.body, outcome.value.paging);
-      const records = page.status === "accepted" ? readAll(page.value.items, readRecord) : page;
-      return records.status === "accepted" ? records.value.find(({ id }) => !known.has(id)) : undefined;
-    };
-    // What came and went again between two requests is told from what was cut by asking once more.
-    for (const { query, line } of waysToAskForMore(first.path, values.length))
-      for (let pass = 1; ; pass++) {
-        const other = await otherShownBy(query);
-        if (other === undefined) break;
-        const again = await readAgain();
-        if (again.status !== "accepted") return again;
-        ({ values } = again.value);
-        for (const { id } of values) known.add(id);
-        if (known.has(other.id)) continue;
-        if (pass > 1) return caller.scrub(cutSilently(operation, query, other.id, line));
-      }
-    return accepted(values);
-  }
-
-  /** Reads a list to its end. Each branch is one way in which the end, or a list that never ends, shows. */
-  async function readPages<T extends { readonly id: string }>(
-    call: ListCall,
-    first: PageRequest,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<WholeList<T>>> {
-    const { operation } = call;
-    const values = new Map<string, T>();
-    const pages: PageRead[] = [];
-    const seen = new Set([JSON.stringify(first)]);
-    let shown = 0;
-    let repeated: string | undefined;
-    let contradicted: string | undefined;
-    // Pages can only be read one after the other: what could be read at any time does not go before the next one.
-    const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
-    const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
-      const askedAt = clock.now();
-      const sent = { ...call, path, body: body !== undefined ? JSON.stringify(body) : undefined };
-      return caller.call(sent, options).then((outcome) => {
-        if (outcome.status === "accepted") costs().page(operation, clock.now() - askedAt);
-        return outcome;
-      });
-    };
-    let current = first;
-    let answer = ask(first, requestOptions);
-    let led: string | undefined;
-    for (;;) {
-      const outcome = await answer;
-      if (outcome.status !== "accepted") return led === undefined ? outcome : notAPath(operation, led, outcome);
-      const page = read.page(operation, outcome.value.body, outcome.value.paging);
-      if (page.status !== "accepted") return page;
-      const { items, signs } = page.value;
-      const next = read.nextPage(operation, outcome.value.body, outcome.value.paging);
-      const pageSeen = { next, marker: read.marker(operation, items.at(-1)), shown: items.length, signs };
-      shown += items.length;
-      pages.push({ signs, items: items.length });
-      const leadsTo = () =>
-        nextPage(pageSeen, {
-          origin,
-          basePath,
-          first,
-          current,
-          paging: read.paging(operation),
-          pages: pages.length,
-          items: shown,
-          distinct: values.size,
-        });
-      // A next page that the page itself names is requested while this page is read. A number or an offset depends on
-      // how many items the page shows.
-      const named = next === undefined ? undefined : leadsTo();
-      const isNew = (request: PageRequest): boolean =>
-        seen.size < mostPages && !seen.has(JSON.stringify(request)) && !showsAgain(items, values, readRecord);
-      const ahead = named !== undefined && "request" in named && isNew(named.request) ? ask(named.request) : undefined;
-      const records = readAll(items, readRecord);
-      if (records.status !== "accepted") return records;
-      const before = values.size;
-      for (const value of records.value) {
-        const earlier = values.get(value.id);
-        if (earlier !== undefined) repeated ??= value.id;
-        if (earlier !== undefined && !deepEqual(earlier, value)) contradicted ??= value.id;
-        values.set(value.id, value);
-      }
-      const to = named ?? leadsTo();
-      if ("end" in to) {
-        costs().whole(operation, pages);
-        // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
-        const list = isCatalogue(operation)
-          ? { pages, distinct: shown, repeated: undefined, contradicted: undefined }
-          : { pages, distinct: values.size, repeated, contradicted };
-        return accepted({ values: [...values.values()], list });
-      }
-      if ("problem" in to) return pagingBroken(operation, to.problem);
-      const problem = whyNotOn(to.request, seen, items.length > 0 && values.size === before);
-      if (problem !== undefined) return pagingBroken(operation, problem);
-      seen.add(JSON.stringify(to.request));
-      led = next;
-      current = to.request;
-      answer = ahead ?? ask(current);
-    }
-  }
-
   const calls = callsOver({ send, list }, read, dialect.rules);
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),
@@ -488,33 +262,6 @@ const nothingShown: Outcome<ShownRecord> = accepted({ record: undefined, headers
 const namesHosts = ({ records }: Dialect): boolean =>
   records.volume.attached_to.some((place) => typeof place !== "string" && place.by === "name");
 
-/** A page that begins with items that were shown before is not worth asking for the next one in advance. */
-/** Why a list that leads on to another page is not read any further. */
-function whyNotOn(request: PageRequest, seen: ReadonlySet<string>, showedNothingNew: boolean): string | undefined {
-  if (seen.has(JSON.stringify(request))) return "its pages lead in a circle";
-  if (showedNothingNew) return "a page shows nothing but what the pages before it have shown, and leads on";
-  return seen.size >= mostPages ? `it has more than ${mostPages} pages` : undefined;
-}
-
-function showsAgain<T extends { readonly id: string }>(
-  [first]: readonly unknown[],
-  known: ReadonlyMap<string, T>,
-  readRecord: (record: unknown) => Reading<T>,
-): boolean {
-  const record = first === undefined ? undefined : readRecord(first);
-  return record?.status === "accepted" && known.has(record.value.id);
-}
-
-const isCatalogue = (operation: PagedOperation): boolean =>
-  operation === "flavor.list" || operation === "image.list" || operation === "region.list";
-
-interface WholeList<T> {
-  readonly values: readonly T[];
-  readonly list: ListRead;
-}
-
-type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
-
 /**
  * The outcome of an unreadable answer. A write took effect all the same, so its effect has to be looked up; `rejected`
  * would say that nothing was done.
@@ -533,43 +280,3 @@ function outcomeOfReading<T>(operation: Operation, reading: Reading<T>): Outcome
 /** Who reads that something is gone reads what was asked. */
 const withRequest = <T>(outcome: Outcome<T>, asked: string): Outcome<T> =>
   outcome.status === "rejected" && outcome.condition === "not_found" ? { ...outcome, asked } : outcome;
-
-const unsupported = (operation: Operation): Rejection => ({
-  status: "rejected",
-  condition: "unsupported",
-  message: `this service has no ${operation}: the dialect does not name it`,
-  hint: `in the dialect: operations: { ${operation}: { method: …, path: … } }`,
-});
-
-const fieldMissing = (operation: Operation, route: Route): Rejection => ({
-  status: "rejected",
-  condition: "unsupported",
-  message: `${operation} was not sent: the record shows nothing at ${fieldsNamed(route).join(" or ")}`,
-  hint: `correct {field:…} in the dialect's operations.${operation}`,
-});
-
-const invalidId = (operation: Operation): Rejection => ({
-  status: "rejected",
-  condition: "invalid_id",
-  message: `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,
-});
-
-/** A token that begins with a slash was taken for a path, where nothing is. */
-function notAPath(operation: Operation, led: string, outcome: Failure): Failure {
-  const isNothing = "httpStatus" in outcome && (outcome.httpStatus === 404 || outcome.httpStatus === 405);
-  if (!isNothing || !led.startsWith("/") || outcome.status !== "rejected") return outcome;
-  return {
-    ...pagingBroken(
-      operation,
-      `what leads to its next page begins with a slash, and nothing is at that path (${outcome.message})`,
-    ),
-    hint: "in the dialect, if it is a token and no path: pagination: { as: token }",
-  };
-}
-
-const pagingBroken = (operation: Operation, problem: string): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the list of ${operation} cannot be read to its end: ${problem}`,
-  hint: "in the dialect: pagination.next and pagination.param",
-});

@@ -1,0 +1,314 @@
+/**
+ * Lists as they are read: all their regions and pages, once more from the start where one changed meanwhile, and beyond
+ * their end where they are to prove something. What a page says is dialect/.
+ */
+import type { Operation } from "../core/model/operation";
+import { accepted, type Failure, type Outcome, type Rejection } from "../core/model/outcome";
+import { deepEqual } from "../core/text/deep-equal";
+import { sharedLook } from "../core/text/shared-look";
+import type { PagedOperation } from "../dialect/answers";
+import type { Dialect, Route } from "../dialect/dialect";
+import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
+import { type Reading, readAll } from "../dialect/reading";
+import type { createRecordReaders } from "../dialect/records";
+import { fillRoute, type Ids } from "../dialect/requests";
+import {
+  cutSilently,
+  gapIn,
+  hasNoEndSign,
+  incomplete,
+  type ListRead,
+  type PageRead,
+  waysToAskForMore,
+} from "../dialect/whole-list";
+import type { Call, createCaller } from "./caller";
+import type { RequestOptions } from "./client";
+import type { Clock } from "./clock";
+import type { measureLists } from "./list-cost";
+import { invalidId, unsupported } from "./unsent";
+
+export interface ListReaderOptions {
+  readonly dialect: Dialect;
+  readonly caller: ReturnType<typeof createCaller>;
+  readonly read: ReturnType<typeof createRecordReaders>;
+  readonly costs: () => ReturnType<typeof measureLists>;
+  readonly clock: Clock;
+  readonly origin: string;
+  readonly basePath: string;
+  routeOf(operation: Operation): Route | null;
+}
+
+export function createListReader({
+  dialect,
+  caller,
+  read,
+  costs,
+  clock,
+  origin,
+  basePath,
+  routeOf,
+}: ListReaderOptions) {
+  /** Lists that are read as a proof. */
+  const proofs = new Map<
+    PagedOperation,
+    { readonly signal: AbortSignal | undefined; readonly look: () => Promise<unknown> }
+  >();
+
+  /** All pages of a list. Who wants it as a proof at the same time as others shares what they read. */
+  function list<T extends { readonly id: string }>(
+    operation: PagedOperation,
+    ids: Ids,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<readonly T[]>> {
+    const { proves, signal, ...others } = requestOptions ?? {};
+    const read = () => readList(operation, ids, readRecord, requestOptions);
+    if (proves !== true || Object.keys({ ...others, ...ids }).length > 0) return read();
+    // What is under way for a signal ends with that signal.
+    const shared = proofs.get(operation);
+    if (shared !== undefined && shared.signal === signal) return shared.look() as ReturnType<typeof read>; // Its operation says what a list holds.
+    const look = sharedLook(read);
+    proofs.set(operation, { signal, look });
+    return look();
+  }
+
+  /** All pages of a list, and once more from the start when it changed while it was read. */
+  async function readList<T extends { readonly id: string }>(
+    operation: PagedOperation,
+    ids: Ids,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<readonly T[]>> {
+    const said = routeOf(operation);
+    if (said === null) return unsupported(operation);
+    const regions = await regionsFor(operation, requestOptions);
+    if (regions.status !== "accepted") return regions;
+    const parts = await Promise.all(
+      regions.value.map((region) => readPart(operation, ids, readRecord, requestOptions, said, region)),
+    );
+    const failed = parts.find(({ status }) => status !== "accepted");
+    if (failed !== undefined) return failed;
+    // What several regions show is one thing.
+    const values = parts.flatMap((part) => (part.status === "accepted" ? part.value : []));
+    return accepted(parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()]);
+  }
+
+  /** For which regions a list is read; `undefined` among them: for all at once. */
+  async function regionsFor(
+    operation: PagedOperation,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<readonly (string | undefined)[]>> {
+    const each = operation === "group.rule.list" ? undefined : dialect.operations[operation]?.for_each;
+    if (each !== "region") return accepted(each ?? [undefined]);
+    const listed = await readList("region.list", {}, read.region, requestOptions);
+    return listed.status === "accepted" ? accepted(listed.value.map(({ id }) => id)) : listed;
+  }
+
+  async function readPart<T extends { readonly id: string }>(
+    operation: PagedOperation,
+    ids: Ids,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+    route: Route,
+    region: string | undefined,
+  ): Promise<Outcome<readonly T[]>> {
+    const values = region === undefined ? dialect.values : { ...dialect.values, region };
+    const filled = fillRoute(route, ids, { ...dialect, values });
+    if (filled === undefined) return invalidId(operation);
+    const { headers, body } = filled;
+    const call: ListCall = { operation, method: route.method, headers };
+    const asked: PageRequest = { path: basePath + filled.path, body };
+    const first = firstPage(asked, read.paging(operation), origin);
+    const readOnce = () => readWhole(call, first, readRecord, requestOptions);
+    const outcome = await readOnce();
+    if (outcome.status !== "accepted") return outcome;
+    return requestOptions?.proves === true
+      ? lookBeyond(call, first, outcome.value, readRecord, requestOptions, readOnce)
+      : accepted(outcome.value.values);
+  }
+
+  async function readWhole<T extends { readonly id: string }>(
+    call: ListCall,
+    first: PageRequest,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<WholeList<T>>> {
+    for (let pass = 1; ; pass++) {
+      const outcome = await readPages(call, first, readRecord, requestOptions);
+      if (outcome.status !== "accepted") return caller.scrub(outcome);
+      const gap = gapIn(outcome.value.list);
+      if (gap === undefined) return outcome;
+      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(call.operation, gap));
+    }
+  }
+
+  /**
+   * Some services cut a list without saying so. A list that shows other items when it is asked for more was cut, unless
+   * they came while it was asked: then the plain list, read again, shows them too.
+   */
+  async function lookBeyond<T extends { readonly id: string }>(
+    call: ListCall,
+    first: PageRequest,
+    { values: before, list: { pages } }: WholeList<T>,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions,
+    readAgain: () => Promise<Outcome<WholeList<T>>>,
+  ): Promise<Outcome<readonly T[]>> {
+    const { operation } = call;
+    let values = before;
+    if (call.method !== "GET" || !hasNoEndSign(pages)) return accepted(values);
+    const known = new Set(values.map(({ id }) => id));
+    const otherShownBy = async (query: string): Promise<T | undefined> => {
+      const path = `${first.path}${first.path.includes("?") ? "&" : "?"}${query}`;
+      const outcome = await caller.call({ ...call, path }, requestOptions);
+      if (outcome.status !== "accepted") return undefined;
+      const page = read.page(operation, outcome.value.body, outcome.value.paging);
+      const records = page.status === "accepted" ? readAll(page.value.items, readRecord) : page;
+      return records.status === "accepted" ? records.value.find(({ id }) => !known.has(id)) : undefined;
+    };
+    // What came and went again between two requests is told from what was cut by asking once more.
+    for (const { query, line } of waysToAskForMore(first.path, values.length))
+      for (let pass = 1; ; pass++) {
+        const other = await otherShownBy(query);
+        if (other === undefined) break;
+        const again = await readAgain();
+        if (again.status !== "accepted") return again;
+        ({ values } = again.value);
+        for (const { id } of values) known.add(id);
+        if (known.has(other.id)) continue;
+        if (pass > 1) return caller.scrub(cutSilently(operation, query, other.id, line));
+      }
+    return accepted(values);
+  }
+
+  /** Reads a list to its end. Each branch is one way in which the end, or a list that never ends, shows. */
+  async function readPages<T extends { readonly id: string }>(
+    call: ListCall,
+    first: PageRequest,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<WholeList<T>>> {
+    const { operation } = call;
+    const values = new Map<string, T>();
+    const pages: PageRead[] = [];
+    const seen = new Set([JSON.stringify(first)]);
+    let shown = 0;
+    let repeated: string | undefined;
+    let contradicted: string | undefined;
+    // Pages can only be read one after the other: what could be read at any time does not go before the next one.
+    const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
+    const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
+      const askedAt = clock.now();
+      const sent = { ...call, path, body: body !== undefined ? JSON.stringify(body) : undefined };
+      return caller.call(sent, options).then((outcome) => {
+        if (outcome.status === "accepted") costs().page(operation, clock.now() - askedAt);
+        return outcome;
+      });
+    };
+    let current = first;
+    let answer = ask(first, requestOptions);
+    let led: string | undefined;
+    for (;;) {
+      const outcome = await answer;
+      if (outcome.status !== "accepted") return led === undefined ? outcome : notAPath(operation, led, outcome);
+      const page = read.page(operation, outcome.value.body, outcome.value.paging);
+      if (page.status !== "accepted") return page;
+      const { items, signs } = page.value;
+      const next = read.nextPage(operation, outcome.value.body, outcome.value.paging);
+      const pageSeen = { next, marker: read.marker(operation, items.at(-1)), shown: items.length, signs };
+      shown += items.length;
+      pages.push({ signs, items: items.length });
+      const leadsTo = () =>
+        nextPage(pageSeen, {
+          origin,
+          basePath,
+          first,
+          current,
+          paging: read.paging(operation),
+          pages: pages.length,
+          items: shown,
+          distinct: values.size,
+        });
+      // A next page that the page itself names is requested while this page is read. A number or an offset depends on
+      // how many items the page shows.
+      const named = next === undefined ? undefined : leadsTo();
+      const isNew = (request: PageRequest): boolean =>
+        seen.size < mostPages && !seen.has(JSON.stringify(request)) && !showsAgain(items, values, readRecord);
+      const ahead = named !== undefined && "request" in named && isNew(named.request) ? ask(named.request) : undefined;
+      const records = readAll(items, readRecord);
+      if (records.status !== "accepted") return records;
+      const before = values.size;
+      for (const value of records.value) {
+        const earlier = values.get(value.id);
+        if (earlier !== undefined) repeated ??= value.id;
+        if (earlier !== undefined && !deepEqual(earlier, value)) contradicted ??= value.id;
+        values.set(value.id, value);
+      }
+      const to = named ?? leadsTo();
+      if ("end" in to) {
+        costs().whole(operation, pages);
+        // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
+        const list = isCatalogue(operation)
+          ? { pages, distinct: shown, repeated: undefined, contradicted: undefined }
+          : { pages, distinct: values.size, repeated, contradicted };
+        return accepted({ values: [...values.values()], list });
+      }
+      if ("problem" in to) return pagingBroken(operation, to.problem);
+      const problem = whyNotOn(to.request, seen, items.length > 0 && values.size === before);
+      if (problem !== undefined) return pagingBroken(operation, problem);
+      seen.add(JSON.stringify(to.request));
+      led = next;
+      current = to.request;
+      answer = ahead ?? ask(current);
+    }
+  }
+
+  return { list, readList };
+}
+
+/** Why a list that leads on to another page is not read any further. */
+function whyNotOn(request: PageRequest, seen: ReadonlySet<string>, showedNothingNew: boolean): string | undefined {
+  if (seen.has(JSON.stringify(request))) return "its pages lead in a circle";
+  if (showedNothingNew) return "a page shows nothing but what the pages before it have shown, and leads on";
+  return seen.size >= mostPages ? `it has more than ${mostPages} pages` : undefined;
+}
+
+/** A page that begins with items that were shown before is not worth asking for the next one in advance. */
+function showsAgain<T extends { readonly id: string }>(
+  [first]: readonly unknown[],
+  known: ReadonlyMap<string, T>,
+  readRecord: (record: unknown) => Reading<T>,
+): boolean {
+  const record = first === undefined ? undefined : readRecord(first);
+  return record?.status === "accepted" && known.has(record.value.id);
+}
+
+const isCatalogue = (operation: PagedOperation): boolean =>
+  operation === "flavor.list" || operation === "image.list" || operation === "region.list";
+
+interface WholeList<T> {
+  readonly values: readonly T[];
+  readonly list: ListRead;
+}
+
+type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
+
+/** A token that begins with a slash was taken for a path, where nothing is. */
+function notAPath(operation: Operation, led: string, outcome: Failure): Failure {
+  const isNothing = "httpStatus" in outcome && (outcome.httpStatus === 404 || outcome.httpStatus === 405);
+  if (!isNothing || !led.startsWith("/") || outcome.status !== "rejected") return outcome;
+  return {
+    ...pagingBroken(
+      operation,
+      `what leads to its next page begins with a slash, and nothing is at that path (${outcome.message})`,
+    ),
+    hint: "in the dialect, if it is a token and no path: pagination: { as: token }",
+  };
+}
+
+const pagingBroken = (operation: Operation, problem: string): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the list of ${operation} cannot be read to its end: ${problem}`,
+  hint: "in the dialect: pagination.next and pagination.param",
+});
