@@ -26,7 +26,7 @@ import {
 import { systemClock } from "./outside/clock";
 import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
-import { programNotes } from "./outside/program-notes";
+import { type Neighbours, programNotes } from "./outside/program-notes";
 import { trustFrom } from "./outside/trust";
 import { Refused, refuse } from "./refused";
 
@@ -55,7 +55,7 @@ export interface Connection {
   /** The ports of the engine; the commands of `resources` run where their files are. */
   service(resources?: readonly DesiredResource[]): Promise<HandlerService>;
   /** What was written down about one resource, which its URN names among all the programs of the folder. */
-  notesOf(urn: string): ProgramNotes;
+  notesOf(urn: string, neighbours?: Neighbours): ProgramNotes;
   close(): Promise<void>;
 }
 
@@ -100,7 +100,8 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
       const shared = opened?.service === service ? opened.shared : shareConnection(service);
       return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
     },
-    notesOf: (urn) => programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }),
+    notesOf: (urn, neighbours) =>
+      programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }, undefined, neighbours),
     async close() {
       await opened?.service.client.close();
     },

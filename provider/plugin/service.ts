@@ -22,6 +22,7 @@ import {
 } from "../../reconciler/for-provider";
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
+import { otherEngines } from "../processes";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { isToldToReplace } from "../told-to-replace";
@@ -113,7 +114,7 @@ export function createService(log: Log) {
   const context = (urn: string, signal: AbortSignal, hide: Hide, tell: (message: string) => void): HandlerContext => ({
     service: () => connected().service(),
     signal,
-    notes: connected().notesOf(urn),
+    notes: connected().notesOf(urn, otherEngines),
     isInState: known.has(urn) || isToldToReplace(urn),
     log: (severity, message) => (severity === "info" ? tell(hide(message)) : log(severity, urn, hide(message))),
   });

@@ -66,12 +66,18 @@ export interface ProgramNotes {
   settled(): void;
   /**
    * Pulumi's state was seen to hold this: the note about it is no longer needed, whichever resource it was made for. What
-   * another note of this resource is about is not in that state.
+   * another note of this resource is about is not in that state. Nothing is forgotten while another engine is at work,
+   * which may write a state of before over that one.
    * `sentAt`: of a create that the state itself keeps as open.
    */
   isInState(thing: string, sentAt: string | undefined): Promise<void>;
-  /** The engine deletes the former version, so that its state has the new one, which this process made. */
+  /**
+   * The engine deletes the former version, so that its state has the new one, which this process made. That of another
+   * engine at work may still have the former one.
+   */
   formerGoes(): Promise<void>;
+  /** It was deleted, so that no note is about it any more. */
+  isGone(thing: string): void;
   /** Written before the delete is sent, after which nothing else shows what was attached. Durable once it is over. */
   writeLeaving(open: OpenDelete): Promise<void>;
   /** `undefined`: no delete was cut off. */

@@ -469,6 +469,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     }
     for (const one of ran.missing) context.log("warning", `${one} was gone already`);
     releaseClaim(service, thing(id), context.notes);
+    context.notes?.isGone(thingAt(service, thing(id)));
     noteGone(service, { kind, id }, before["name"]);
   }
 

@@ -46,11 +46,24 @@ interface MadeFile {
 const lookForNoteMs = 200;
 const looks = 300;
 
+export interface Neighbours {
+  /**
+   * Another engine is at work on the program: it may have read a state of before, and may write that over the one that
+   * was seen.
+   */
+  areThere(): boolean;
+  /** They were when this process first asked, or had begun before it. */
+  wereThere(): boolean;
+}
+
+const alone: Neighbours = { areThere: () => false, wereThere: () => false };
+
 /** `resource`: its URN, and the service that it is of. */
 export function programNotes(
   folder: string,
   { urn, service }: { readonly urn: string; readonly service: string },
   writer: Writer = thisProcess,
+  neighbours: Neighbours = alone,
 ): ProgramNotes {
   const creates = join(folder, "creates");
   const owners = join(folder, "owners");
@@ -67,6 +80,14 @@ export function programNotes(
   const write = async (at: string, value: OpenDelete | Note | MadeFile | Claim): Promise<void> => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
     await writeBeside(at, JSON.stringify(value));
+  };
+  const forgetMade = (thing: string): void => {
+    const made = madeAt(thing);
+    const pointer = existsSync(made) ? noteAt(made, isMadeFile) : undefined;
+    if (pointer === undefined) return;
+    const at = join(creates, pointer.file);
+    if (isAbout(readNote(at), thing)) removeFile(at);
+    removeFile(made);
   };
   return {
     async find(signal) {
@@ -106,23 +127,20 @@ export function programNotes(
       if (note?.by.name === writer.name || isSame(note, looked)) removeFile(path);
     },
     async isInState(thing, sentAt) {
-      const made = madeAt(thing);
-      const pointer = existsSync(made) ? noteAt(made, isMadeFile) : undefined;
-      if (pointer !== undefined) {
-        const at = join(creates, pointer.file);
-        const { id } = readNote(at) ?? {};
-        if (id !== undefined && thing.endsWith(`:${id}`)) removeFile(at);
-        removeFile(made);
-      }
+      if (existsSync(madeAt(thing)) && !neighbours.wereThere()) forgetMade(thing);
       const note = existsSync(path) ? readNote(path) : undefined;
       if (note === undefined) return;
-      if (note.id !== undefined && note.hasFormer !== true) await write(path, { ...note, hasFormer: true });
-      else if (note.id === undefined && note.sentAt === sentAt) removeFile(path);
+      const isOfThis = note.id === undefined ? note.sentAt === sentAt : isAbout(note, thing);
+      if (isOfThis && !neighbours.wereThere()) removeFile(path);
+      else if (!isOfThis && note.id !== undefined && note.hasFormer !== true)
+        await write(path, { ...note, hasFormer: true });
     },
     async formerGoes() {
       const { hasFormer, ...note } = readNote(path) ?? {};
-      if (hasFormer === true && isNote(note) && note.by.name === writer.name) await write(path, note);
+      if (hasFormer !== true || !isNote(note) || note.by.name !== writer.name || neighbours.areThere()) return;
+      await write(path, note);
     },
+    isGone: forgetMade,
     writeLeaving: (open) => write(leaving, open),
     findLeft(id) {
       const note = noteAt(leaving, isLeaving);
@@ -135,6 +153,9 @@ export function programNotes(
     claimAt,
   };
 }
+
+const isAbout = (note: Note | undefined, thing: string): boolean =>
+  note?.id !== undefined && thing.endsWith(`:${note.id}`);
 
 const isSame = (one: Note | undefined, other: Note | undefined): boolean =>
   JSON.stringify(one) === JSON.stringify(other);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../../support/eventually";
+import { eventually, hurried } from "../../support/eventually";
 import { dialectWithRuleDelete as dialect, everything, scenarios } from "../shared-scenarios";
 import { type RealStack, type StackOptions, secretToken, startScenarioStack, startStack, whyNot } from "./stack";
 
@@ -125,9 +125,7 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
       said += String(chunk);
     });
     const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    for (let tries = 0; vms().length === 0 && tries < 1200; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(vms(), said).toHaveLength(1);
+    await eventually("the VM to be made", () => (vms().length === 1 ? true : undefined));
     child.kill("SIGINT");
     const code = await ended;
     const id = vms()[0]?.id;
@@ -160,16 +158,20 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
 
   it.runIf(mode === "plugin")("a custom timeout ends a create early, and `up` again finishes it", async () => {
     await open(
-      `${head} new cloud.Vm("slow-1", vmArgs, { ...opts, customTimeouts: { create: config.get("timeout") ?? "1s" } });`,
-      {
-        timeScale: 6,
-      },
+      `${head} new cloud.Vm("slow-1", vmArgs, { ...opts, customTimeouts: { create: config.require("limit") } });`,
+      // A build that takes long, which is hurried at the end.
+      { timeScale: 0.1 },
     );
-    expect((await stack.pulumi("up", "--yes", "--skip-preview")).code).not.toBe(0);
+    // What is a limit for this machine only shows: before it, the create is to be sent, and after it nothing is.
+    for (let seconds = 1; vms().length === 0; seconds *= 2) {
+      await set("limit", `${seconds}s`);
+      const { code, text } = await stack.pulumi("up", "--yes", "--skip-preview");
+      expect(code, text).not.toBe(0);
+    }
     const [vm] = vms();
     expect(await stack.exported()).toContain(vm?.id);
-    await set("timeout", "5m");
-    await up();
+    await set("limit", "24h");
+    await hurried(stack.emulator, up());
     expect(vms().map(({ id, status }) => [id, status])).toEqual([[vm?.id, "ACTIVE"]]);
   });
 
