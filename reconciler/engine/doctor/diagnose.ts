@@ -85,6 +85,7 @@ export async function diagnoseService(
   const learnings = new Learnings(ports, dialect, known, base, made);
   for (const operation of emptied ?? []) learnings.emptied.add(operation);
   learnings.nowhere = await lookNowhere(ports);
+  learnings.ofNobody = seen;
   await examine(learnings, (operation) => !notAgain.has(operation), { none, answers });
   // Then what it says of a volume that nobody has means nothing.
   const isSaidOfEverything =

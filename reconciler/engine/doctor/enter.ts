@@ -31,9 +31,14 @@ export const nowhere = `/api/v1/${nobody}/${nobody}`;
 export const lookNowhere = (ports: DoctorPorts): Promise<SeenAnswer> =>
   look(ports, { operation: "volume.get", path: nowhere });
 
-/** What is asked for stands in many messages, and is no difference. */
+/** What is asked for stands in many messages, and is no difference; nor is what each answer has of its own. */
 export const saidOf = (asked: string, { status, body }: Pick<SeenAnswer, "status" | "body">): string =>
-  JSON.stringify([status, body]).replaceAll(asked, "*").replaceAll(nobody, "*");
+  JSON.stringify([status, body], (key, value: unknown) => (ofOneAnswer.test(key) ? undefined : value))
+    .replaceAll(asked, "*")
+    .replaceAll(nobody, "*");
+
+const ofOneAnswer =
+  /^((x[-_]?)?(request|trace|correlation|log)[-_]?id|timestamp|(server|response)[-_]?time|date|elapsed|duration|took)$/i;
 
 const otherWays: readonly (readonly [name: string, header: string])[] = [
   ["X-Auth-Token", "{token}"],

@@ -67,19 +67,21 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
       const path = wordsOfAsking(asking);
       unclear ||= learnings.isUndecided(filled.path, seen);
       seeLimit(learnings, seen);
-      const where = itemsIn(learnings, seen, operation, route);
+      const isToldHere = said !== undefined && isGivenRoute({ given, base: learnings.file }, operation);
+      // A service may answer everything with 200, and say below it that nothing is there.
+      const isNowhere = !isToldHere && learnings.isSaidOfNobody(filled.path, seen);
+      const where = isNowhere ? "what it answers where nothing is" : itemsIn(learnings, seen, operation, route);
       if (typeof where === "string") {
         tried.push({ path, answer: where });
-        if (!isNothing(seen)) continue;
-        const isOwn = said !== undefined && isGivenRoute({ given, base: learnings.file }, operation);
+        if (isNowhere || !isNothing(seen)) continue;
         // A service that says the same of a word that nobody uses says nothing of this one.
         const isLikely = style !== undefined && !isNothing(await askForNothing(learnings, operation, style));
-        if (!isOwn && !isLikely) continue;
+        if (!isToldHere && !isLikely) continue;
         // The key of the list may be left out while there is nothing to show.
         learnings.emptied.add(operation);
         const finding = operationNotFound(operation, route, tried, true);
         const likely = foundRoute(asking, rowOf(operation).items ?? []);
-        learnings.findings.set(operation, isOwn ? finding : { ...finding, route: likely, isLikely: true });
+        learnings.findings.set(operation, isToldHere ? finding : { ...finding, route: likely, isLikely: true });
         return;
       }
       if ("several" in where) {

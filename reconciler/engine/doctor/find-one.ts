@@ -1,6 +1,5 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
-import { deepEqual } from "../../core/text/deep-equal";
 import { isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn, isOfOne, oneOrMany } from "../../dialect/learn/items";
@@ -10,7 +9,7 @@ import { pointerTo } from "../../dialect/likely-key";
 import { findAt, findAtPath, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
-import { contractRead } from "./enter";
+import { contractRead, saidOf } from "./enter";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, look, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
@@ -59,7 +58,9 @@ export async function findOne(
       continue;
     }
     // A list that is asked for an id and shows all the same is no read of one.
-    const isList = learnings.lists.get(`${kind}.list`)?.bodies.some((body) => deepEqual(body, seen.body)) === true;
+    const asSaid = saidOf(path, seen);
+    const bodies = learnings.lists.get(`${kind}.list`)?.bodies ?? [];
+    const isList = bodies.some((body) => saidOf(path, { status: seen.status, body }) === asSaid);
     const own = isList ? undefined : recordAnswered(learnings, kind, candidate, seen.body, id);
     if (own === undefined) {
       tried.push({ path, answer: "an answer that is not the record" });

@@ -13,7 +13,7 @@ import { leavesOf, samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { nowhere, saidOf } from "./enter";
+import { nobody, nowhere, saidOf } from "./enter";
 import { type DoctorPorts, leavesUndecided, type SeenAnswer } from "./look";
 import { type DialectBase, type KnownIds, type OperationFinding, saidAt } from "./report";
 
@@ -43,6 +43,8 @@ export class Learnings {
   isAskedByOnes = false;
   /** What the service says where nothing is. */
   nowhere: SeenAnswer | undefined;
+  /** What it says of a volume that nobody has. */
+  ofNobody: SeenAnswer | undefined;
   volumeItem: string | undefined;
   rulesItem: RecordPlace | undefined;
   /** What the record is wrapped in, in an answer that was shown. */
@@ -67,9 +69,21 @@ export class Learnings {
 
   /** Whether an answer does not tell that the operation is not there. A failure tells it where it is said of everything. */
   isUndecided(asked: string, seen: SeenAnswer): boolean {
-    const isOfAll =
-      seen.status === 500 && this.nowhere !== undefined && saidOf(asked, seen) === saidOf(nowhere, this.nowhere);
-    return leavesUndecided(seen) && !isOfAll;
+    return leavesUndecided(seen) && !(seen.status === 500 && this.isSaidNowhere(asked, seen));
+  }
+
+  /** Whether the answer is the one that this service has where nothing is. */
+  isSaidNowhere(asked: string, seen: SeenAnswer): boolean {
+    return this.nowhere?.status !== undefined && saidOf(asked, seen) === saidOf(nowhere, this.nowhere);
+  }
+
+  /** The same, or what it says to an id that nobody has: the end of the path was taken for one. */
+  isSaidOfNobody(asked: string, seen: SeenAnswer): boolean {
+    const end = asked.split("/").at(-1) ?? "";
+    const { ofNobody } = this;
+    return (
+      this.isSaidNowhere(asked, seen) || (ofNobody !== undefined && saidOf(end, seen) === saidOf(nobody, ofNobody))
+    );
   }
 
   get base(): { readonly origin: string; readonly basePath: string } {

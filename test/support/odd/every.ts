@@ -9,6 +9,7 @@ import { rarities } from "./rarities";
 import { type Odd, odds } from "./shapes";
 import { strangers } from "./strangers";
 import { visitors } from "./visitors";
+import { wayfarers } from "./wayfarers";
 
 export const everyOdd: readonly Odd[] = [
   ...odds,
@@ -21,4 +22,5 @@ export const everyOdd: readonly Odd[] = [
   ...arrivals,
   ...visitors,
   ...rarities,
+  ...wayfarers,
 ];
