@@ -13,7 +13,7 @@ import {
 import { PartialFailure, type Props } from "../reconciler/index";
 import { capturedKey, isNamedByItself, madeUpName, packageName, programKey, programNote } from "./captured";
 import { engineAddress, isEngineThere } from "./engine";
-import { otherEngines } from "./processes";
+import { otherEnginesOf } from "./processes";
 import { hiding } from "./secrets";
 import { readSettings } from "./settings";
 import { isToldToReplace } from "./told-to-replace";
@@ -46,7 +46,10 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     const of = programNote(raw)?.of;
     return of === undefined
       ? {}
-      : { notes: connectionFor(config).notesOf(of, otherEngines), isInState: known.has(of) || isToldToReplace(of) };
+      : {
+          notes: connectionFor(config).notesOf(of, otherEnginesOf(of)),
+          isInState: known.has(of) || isToldToReplace(of),
+        };
   };
   const kept = (raw: Inputs, outputs: Props): Inputs => ({
     ...clean(outputs),

@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, sep } from "node:path";
 import type { Neighbours } from "../reconciler/for-provider";
+import { stackIn } from "./captured";
 
 interface Running {
   readonly pid: number;
@@ -75,21 +76,39 @@ function allRunning(): readonly Running[] {
   });
 }
 
-/**
- * Whether another engine is at work on a program of this folder: one that lost its lock (`pulumi cancel`) goes on with
- * the state that it has read, and writes it over that of the next one.
- */
-export function areOtherEnginesAtWork(folder = process.cwd()): boolean {
-  const above = new Set([...processesAbove()].map(({ pid }) => pid));
-  return allRunning().some((one) => isEngine(one) && !above.has(one.pid) && mayBeOf(one.pid, folder));
+/** The stack that an engine is told on its command line; `undefined`: the one that is selected, whichever that is. */
+function stackTold(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => /^(-s|--stack)(=|$)/.test(arg));
+  const [, value = args[at + 1]] = at < 0 ? [] : args[at]!.split("=");
+  // It may stand behind its organization and its project.
+  return at < 0 ? undefined : value?.split("/").at(-1);
 }
 
+/**
+ * Whether another engine is at work on a stack of a program of this folder: one that lost its lock (`pulumi cancel`)
+ * goes on with the state that it has read, and writes it over that of the next one.
+ */
+export function areOtherEnginesAtWork(stack: string, folder = process.cwd()): boolean {
+  const above = new Set([...processesAbove()].map(({ pid }) => pid));
+  return allRunning().some(
+    (one) =>
+      isEngine(one) &&
+      !above.has(one.pid) &&
+      [undefined, stack].includes(stackTold(one.args)) &&
+      mayBeOf(one.pid, folder),
+  );
+}
+
+/** This process serves one stack. */
 let wereThere: boolean | undefined;
 
-export const otherEngines: Neighbours = {
-  areThere: () => areOtherEnginesAtWork(),
-  wereThere() {
-    wereThere ??= areOtherEnginesAtWork();
-    return wereThere;
-  },
-};
+export function otherEnginesOf(urn: string): Neighbours {
+  const stack = stackIn(urn);
+  return {
+    areThere: () => areOtherEnginesAtWork(stack),
+    wereThere() {
+      wereThere ??= areOtherEnginesAtWork(stack);
+      return wereThere;
+    },
+  };
+}

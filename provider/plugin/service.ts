@@ -22,7 +22,7 @@ import {
 } from "../../reconciler/for-provider";
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
-import { otherEngines } from "../processes";
+import { otherEnginesOf } from "../processes";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { isToldToReplace } from "../told-to-replace";
@@ -114,7 +114,7 @@ export function createService(log: Log) {
   const context = (urn: string, signal: AbortSignal, hide: Hide, tell: (message: string) => void): HandlerContext => ({
     service: () => connected().service(),
     signal,
-    notes: connected().notesOf(urn, otherEngines),
+    notes: connected().notesOf(urn, otherEnginesOf(urn)),
     isInState: known.has(urn) || isToldToReplace(urn),
     log: (severity, message) => (severity === "info" ? tell(hide(message)) : log(severity, urn, hide(message))),
   });

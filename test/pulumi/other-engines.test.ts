@@ -89,8 +89,9 @@ describe.runIf(process.platform === "linux")("the engines at work on a program",
   afterEach(() => {
     for (const one of started.splice(0)) one.kill("SIGKILL");
   });
-  const start = async (argv0: string, cwd: string): Promise<void> => {
-    const child = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => undefined, 1000)"], { argv0, cwd });
+  const start = async (argv0: string, cwd: string, args: readonly string[]): Promise<void> => {
+    const text = "console.log(1); setInterval(() => undefined, 1000)";
+    const child = spawn(process.execPath, ["-e", text, "--", ...args], { argv0, cwd });
     started.push(child);
     let isThere = false;
     child.stdout.once("data", () => {
@@ -100,22 +101,24 @@ describe.runIf(process.platform === "linux")("the engines at work on a program",
   };
 
   it.each([
-    ["/usr/bin/pulumi", "", true],
-    ["pulumi", "sub", true],
-    ["pulumi-language-nodejs", "", false],
-    ["pulumi", "../elsewhere", false],
-  ])("%s in %j: %s", async (argv0, at, isOne) => {
+    ["/usr/bin/pulumi", "", "up", true],
+    ["pulumi", "sub", "up --yes -s dev", true],
+    ["pulumi", "", "up --stack=acme/demo/dev", true],
+    ["pulumi", "", "up --stack prod", false],
+    ["pulumi-language-nodejs", "", "up", false],
+    ["pulumi", "../elsewhere", "up", false],
+  ])("%s in %j with %s: %s", async (argv0, at, args, isOne) => {
     const program = join(folder, "program");
     mkdirSync(join(program, "sub"), { recursive: true });
     mkdirSync(join(folder, "elsewhere"));
-    expect(areOtherEnginesAtWork(program)).toBe(false);
-    await start(argv0, join(program, at));
-    expect(areOtherEnginesAtWork(program)).toBe(isOne);
+    expect(areOtherEnginesAtWork("dev", program)).toBe(false);
+    await start(argv0, join(program, at), args.split(" "));
+    expect(areOtherEnginesAtWork("dev", program)).toBe(isOne);
   });
 
   it("are not those above it", () => {
     const module = join(__dirname, "../../dist/provider/processes.js");
-    const provider = `process.stdout.write(String(require(${JSON.stringify(module)}).areOtherEnginesAtWork()))`;
+    const provider = `process.stdout.write(String(require(${JSON.stringify(module)}).areOtherEnginesAtWork("dev")))`;
     const engine = `process.stdout.write(require("node:child_process").execFileSync(process.execPath, ["-e", ${JSON.stringify(provider)}]))`;
     const { stdout } = spawnSync(process.execPath, ["-e", engine], { argv0: "pulumi", cwd: folder, encoding: "utf8" });
     expect(stdout).toBe("false");
