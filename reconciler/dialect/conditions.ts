@@ -255,10 +255,14 @@ function failureTold(body: unknown, succeeded: boolean | undefined, envelope: En
 /** A part, and answers of several of which some may have failed. */
 const partial: ReadonlySet<number> = new Set([206, 207]);
 
+/** A page that tells how many there are altogether: the list is read on, and checked against that. */
+const saysOfHowMany = ({ status, paging }: Answer): boolean =>
+  status === 206 && /^\s*[a-z]+\s+\d+-\d+\/\d+\s*$/i.test(paging?.["content-range"] ?? "");
+
 function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
   const { kind } = rowOf(operation);
-  if (kind === "read" && partial.has(answer.status))
+  if (kind === "read" && partial.has(answer.status) && !saysOfHowMany(answer))
     return lost(kind, `the service answered ${answer.status}: this is a part of what there is`, answer.status);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);

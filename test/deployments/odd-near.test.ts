@@ -222,6 +222,22 @@ const lines: Readonly<Record<string, object>> = {
     operations: { "volume.list": { path: "/v4/volumes" }, "image.list": { path: "/v4/images" } },
     records: { vm: { status: [{ join: ["/status", "/lock"] }] } },
   },
+  "a number that is 0 when it went well, with a message at all times": {
+    operations: { "group.list": { path: "/v2/securityGroup/list", items: ["/list"] }, "group.get": null },
+    envelope: { success: { value: "/ret", is: 0 } },
+  },
+  "commands in a query, states as pairs, a rule's delete that nobody tells": {
+    operations: { "group.rule.delete": { query: { command: "deleteSecurityGroupRule", id: "{rule_id}" } } },
+    pagination: { number: 1, param: "page" },
+  },
+  "what was deleted is listed with a flag of its own, beside a state that does not change": {
+    records: {
+      vm: { status: [{ join: ["/status", "/deleted"] }] },
+      volume: { status: [{ join: ["/status", "/deleted"] }] },
+    },
+    states: { vm: { stopped: ["down/false"], gone: expect.arrayContaining(["down/true"]) } },
+  },
+  "pages that are parts, with their range in a header": { pagination: { offset: true, param: "offset" } },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },

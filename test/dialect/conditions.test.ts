@@ -108,6 +108,15 @@ describe("refusals by name", () => {
     expect(judge("volume.list", { status, text: '{"data":[]}' }).status).toBe("unavailable");
   });
 
+  test.each([
+    ["items 0-1/5", 206, "accepted"],
+    ["items 0-1/*", 206, "unavailable"],
+    ["items 0-1/5", 207, "unavailable"],
+  ])("a part that says %s of how many, under %s, is %s", (range, status, expected) => {
+    const answer = { status, text: '[{"id":"1"},{"id":"2"}]', paging: { "content-range": range } };
+    expect(judge("volume.list", answer).status).toBe(expected);
+  });
+
   test("words count only for the operations that can mean them", () => {
     expect(refusal("volume.attach", 409, "the name of db is already attached")).toMatchObject({
       condition: "conflict",

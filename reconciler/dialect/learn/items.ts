@@ -76,6 +76,10 @@ export function oneOrMany(place: RecordPlace): RecordPlace {
   return typeof place === "string" && isOneOf(one, several) ? { in: place, absent: "none" } : place;
 }
 
+/** The whole list is left out when there is nothing. */
+export const absentIsNoList = (place: RecordPlace): RecordPlace =>
+  typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
+
 /** Where one thing alone was seen to stand in place of a list. */
 export const isOfOne = (place: RecordPlace): boolean =>
   typeof place === "object" &&

@@ -5,7 +5,7 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
-import { findListIn, itemsAt } from "../../dialect/learn/items";
+import { absentIsNoList, findListIn, itemsAt } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import {
   type Asking,
@@ -185,10 +185,6 @@ export function isNothing(seen: SeenAnswer): boolean {
     leaves.length <= 6 && !leaves.some(({ names: [name = ""] }) => /^(id|uuid|name|message|error|detail)$/.test(name))
   );
 }
-
-/** The whole list is left out when there is nothing. */
-export const absentIsNoList = (place: RecordPlace): RecordPlace =>
-  typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
 
 const foundRoute = (asking: Asking & Partial<ListRoute>, items: Pointers): ListRoute => ({ ...asking, items });
 

@@ -4,7 +4,7 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
-import { itemsAt } from "../../dialect/learn/items";
+import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
 import { capitalized, counting, isCounted, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
 import { recordOfOperation } from "../../dialect/learn/where";
@@ -43,7 +43,7 @@ export async function readWholeList(
   const signed = waysOn(page);
   const ways = signed ?? (isCut(learnings, operation, items) ? counting(page) : undefined);
   if (ways === undefined)
-    return { ...single, ...(await byOnes(learnings, { operation, route, request, place, id, at }, items)) };
+    return { ...single, ...(await byOnes(learnings, { operation, route, request, first, place, id, at }, items)) };
   const proven = [...lists.values()].flatMap((list) =>
     list.way === undefined ? [] : [translated(list.way, list.at, at)],
   );
@@ -72,7 +72,7 @@ const placeOfItems = ({ payload }: Learnings, { items }: ListRoute, body: unknow
 export const itemsShown = ({ payload }: Learnings, seen: SeenAnswer, place: RecordPlace) =>
   isSuccess(seen) ? itemsAt(payload(seen.body), place) : undefined;
 
-interface OneByOne extends Pick<Start, "place" | "id"> {
+interface OneByOne extends Pick<Start, "first" | "place" | "id"> {
   readonly operation: ListOperation;
   readonly route: ListRoute;
   readonly request: FilledRequest;
@@ -85,7 +85,7 @@ interface OneByOne extends Pick<Start, "place" | "id"> {
  */
 async function byOnes(
   learnings: Learnings,
-  { operation, route, request, place, id, at }: OneByOne,
+  { operation, route, request, first: whole, place, id, at }: OneByOne,
   items: readonly unknown[],
 ): Promise<Partial<FoundList> | undefined> {
   const { given, lists, ports, base } = learnings;
@@ -111,6 +111,22 @@ async function byOnes(
       if (read?.items.length !== items.length) continue;
       return { way, route: { ...route, pagination: way } };
     }
+  }
+  const totalIn = ({ body, headers }: PageSeen): number | undefined =>
+    signsOf({ body, headers, items: [], at }).find(({ kind }) => kind === "total")?.count;
+  if (totalIn(whole) !== items.length) return undefined;
+  // What is behind the end is empty, and says the same total: the parameter is one of pages, and no filter.
+  const start = {
+    request: { operation, method: route.method, ...request },
+    first: whole,
+    items,
+    id,
+    mayEnd: true,
+  } as const;
+  for (const way of counting({ ...whole, items, at, id: undefined, origin: base.origin })) {
+    const read = await follow(learnings, { ...given.pagination, ...way }, { ...start, place: absentIsNoList(place) });
+    if (read === undefined || totalIn({ body: read.bodies.at(-1), headers: {} }) !== items.length) continue;
+    return { way, route: { ...route, pagination: way } };
   }
   return undefined;
 }

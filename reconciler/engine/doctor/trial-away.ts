@@ -11,6 +11,7 @@ import type { TrialThing } from "./trial-notes";
 import { isReady, lookAt, settle, until } from "./trial-rest";
 import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./trial-say";
 import { persist } from "./trial-send";
+import { flagOfDeleted } from "./trial-states";
 import type { Trial } from "./trial-watch";
 import { tryWrites } from "./trial-writes";
 
@@ -141,6 +142,7 @@ async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promis
   const before = await lookAt(trial, "vm", id);
   if (before === undefined || isOver(trial, "vm", id, before.word)) return undefined;
   await noteDisks(trial, before.live);
+  const was: Before = { word: before.word, record: (await trial.shownNow("vm", id)).record };
   writeDown();
   const outcome = await persist(trial, () => trial.client.deleteVm(id, true));
   if (outcome.status === "accepted") {
@@ -150,7 +152,7 @@ async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promis
         trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
   }
   if (outcome.status === "rejected" && showsDeleted(before.word)) return undefined;
-  return departure(trial, "vm", id, before.word, outcome);
+  return departure(trial, "vm", id, was, outcome);
 }
 
 /** A word at which a deleted one of its kind came to rest. */
@@ -183,9 +185,10 @@ async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Pr
     );
   }
   let problem: string | undefined = noWay;
+  const was: Before = { word: before.word, record: (await trial.shownNow("volume", id)).record };
   writeDown();
   await tryWrites(trial, "volume.delete", "volume", { id }, async () => {
-    problem = await departure(trial, "volume", id, before.word, undefined);
+    problem = await departure(trial, "volume", id, was, undefined);
     return problem === undefined;
   });
   return problem === noWay && showsDeleted(before.word) ? undefined : problem;
@@ -193,6 +196,12 @@ async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Pr
 
 /** Of an own one whose delete is refused: an earlier trial deleted it, and was cut off before it wrote that down. */
 const showsDeleted = (word: string | undefined): boolean => word !== undefined && mayMeanGone.has(word.toLowerCase());
+
+/** How one showed itself before it was deleted. */
+interface Before {
+  readonly word: string | undefined;
+  readonly record: unknown;
+}
 
 /**
  * How a deleted resource disappears: at once, after a while, or never, with a word for its state that means that it is
@@ -202,7 +211,7 @@ async function departure(
   trial: Trial,
   kind: "vm" | "volume",
   id: string,
-  word: string | undefined,
+  { word, record }: Before,
   asked: Outcome<unknown> | undefined,
 ): Promise<string | undefined> {
   const went = await settle(trial, kind, id, () => false);
@@ -215,12 +224,18 @@ async function departure(
     trial.markDeleted(kind, id);
     return undefined;
   }
-  if (last !== undefined && last !== word && (asked === undefined || asked.status === "accepted")) {
-    trial.mean(words, "gone", last);
-    if (!isGoneBy(words, last)) return `it is there still, as ${last}`;
-    trial.say(`A deleted ${nounOf(kind)} stays in the list, as ${last}.`);
-    trial.markDeleted(kind, id);
-    return undefined;
+  if (last !== undefined && (asked === undefined || asked.status === "accepted")) {
+    if (last !== word) trial.mean(words, "gone", last);
+    const flag = isGoneBy(words, last) ? undefined : flagOfDeleted(record, (await trial.shownNow(kind, id)).record);
+    const isFlagged = flag !== undefined && trial.tellDeletedBy(kind, flag, word ?? last, record);
+    if (isFlagged || isGoneBy(words, last)) {
+      trial.say(
+        `A deleted ${nounOf(kind)} stays in the list, ${isFlagged ? `and ${flag.place} says so` : `as ${last}`}.`,
+      );
+      trial.markDeleted(kind, id);
+      return undefined;
+    }
+    if (last !== word) return `it is there still, as ${last}`;
   }
   return asked === undefined ? "it is there still" : `it is there still (${wordsOf(asked)})`;
 }

@@ -2,12 +2,13 @@
 import { rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { deepEqual } from "../../core/text/deep-equal";
+import { absentIsNoList } from "../../dialect/learn/items";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { listOfKind } from "../observe";
 import { isReadByContract } from "./enter";
-import { absentIsNoList, isNothing } from "./find-list";
+import { isNothing } from "./find-list";
 import { look } from "./look";
 import { idIn, isOwnId } from "./trial-ids";
 import type { TrialThing } from "./trial-notes";

@@ -60,6 +60,27 @@ export function placeThatChanged(before: unknown, after: unknown): RecordPlace |
   return changed.length === 1 ? changed[0]?.place : undefined;
 }
 
+export interface DeletedFlag {
+  readonly place: string;
+  /** What stands there of one that is there, and of one that was deleted. */
+  readonly kept: string;
+  readonly deleted: string;
+}
+
+/** A field of its own that says of a deleted one that it was, whatever its state. */
+export function flagOfDeleted(before: unknown, after: unknown): DeletedFlag | undefined {
+  const later = new Map(leavesOf(after).map((leaf) => [leaf.place, String(leaf.value)]));
+  for (const { place, names, value } of leavesOf(before)) {
+    const [kept, deleted] = [String(value), typeof place === "string" ? later.get(place) : undefined];
+    const isRaised = /^(false|0|no)$/i.test(kept) && deleted !== undefined && /^(true|1|yes)$/i.test(deleted);
+    if (typeof place === "string" && isRaised && names.some((name) => ofDeleted.test(name)))
+      return { place, kept, deleted };
+  }
+  return undefined;
+}
+
+const ofDeleted = /^(is)?(soft)?(deleted|removed|destroyed|terminated|trashed|intrash|archived|gone)$/;
+
 const ofMoments = /(time|date|at|since|updated|modified|changed|version|etag|revision|fingerprint|digest|hash)$/;
 
 const isWord = (value: Leaf["value"]): boolean =>

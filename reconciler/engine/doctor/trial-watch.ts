@@ -9,7 +9,7 @@ import { payloadOf } from "../../dialect/answers";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { findRecordIn } from "../../dialect/learn/items";
 import type { Made } from "../../dialect/learn/place";
-import { compilePointers, findArray, findText } from "../../dialect/pointers";
+import { compilePointers, findArray, findText, findWord } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
@@ -27,7 +27,7 @@ import {
 import { Notes, type TrialThing } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
 import { Stopped } from "./trial-say";
-import { placeThatChanged, placeThatDiffers } from "./trial-states";
+import { type DeletedFlag, placeThatChanged, placeThatDiffers } from "./trial-states";
 
 export type TrialPhase = "running" | "stopped" | "verify_resize";
 
@@ -254,6 +254,23 @@ export class Trial {
       dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], [field]: [place] } } },
       records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
     });
+  }
+
+  /** A state that does not change when one is deleted is read together with the field that does. */
+  tellDeletedBy(kind: "vm" | "volume", { place, kept, deleted }: DeletedFlag, word: string, record: unknown): boolean {
+    const places = this.report.dialect.records[kind].status;
+    const status = places.find((one) => findWord(record, compilePointers([one])) === word);
+    const words = this.words[kind];
+    const at = typeof status === "string" ? [status] : status?.join;
+    if (at === undefined || at.length > 4) return false;
+    const before = Object.entries(words).map(([phase, all]) => [phase, [...all]] as const);
+    this.lookForAt(kind, "status", { join: [...at, place] });
+    for (const [phase, all] of before) words[phase] = new Set(all.map((one) => `${one}/${kept}`));
+    if (kind === "volume") this.mean(words, "ready", `${word}/${kept}`);
+    const atRest = before.flatMap(([phase, all]) => (phase === "changing" ? [] : all));
+    for (const one of new Set([word, ...atRest])) this.mean(words, "gone", `${one}/${deleted}`);
+    this.client = this.#watcher();
+    return true;
   }
 
   /** Keeps how the VM shows itself right after something was asked of it. */

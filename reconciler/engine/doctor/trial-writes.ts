@@ -2,10 +2,12 @@
 
 import { rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
+import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
+import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
-import { nouns } from "../../dialect/learn/where";
+import { askingFor, nouns, stylesOf } from "../../dialect/learn/where";
 import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
@@ -102,12 +104,35 @@ export function writesFor(
       if (list.endsWith("/")) routes.push(...usual.map((route) => ({ ...route, path: `${route.path}/` })));
       routes.push(...usual);
     }
+  if (operation === "group.rule.delete") routes.push(...asVolumesAreDeleted(dialect));
   const seen = new Set<string>();
   return routes.filter((route) => {
     const key = JSON.stringify([route.method, route.path, route.body, route.query]);
     // Of a list at the root some have no path of their own: they are never sent.
     return route.path.startsWith("/") && !seen.has(key) && seen.add(key);
   });
+}
+
+/** Where requests are commands, a rule is mostly deleted by the one that is named as the volume's is. */
+function asVolumesAreDeleted({ operations }: Dialect): readonly Route[] {
+  const route = operations["volume.delete"];
+  if (route === null || deepEqual(route, builtInDialect.operations["volume.delete"])) return [];
+  const words = ["security group rule", "firewall rule", "rule", "group rule", "secgroup rule", "sg rule"];
+  return stylesOf(route, "volume").flatMap((style) =>
+    words.flatMap((word) => {
+      const asked = JSON.stringify(askingFor(style, word)).replaceAll(/\{id(:number)?\}/g, "{rule_id}");
+      // DiskId is RuleId then, and a key that is plain stays.
+      const keyed = (rule: string): string =>
+        asked.replace(
+          /"(\w+?)([-_]?(?:id|Id|ID|uuid|Uuid))":(\[?"\{rule_id\}")/,
+          (_, of: string, end: string, value) => {
+            const written = /^[A-Z]/.test(of) ? rule : rule.charAt(0).toLowerCase() + rule.slice(1);
+            return `"${written}${end}":${value}`;
+          },
+        );
+      return [asked, keyed("Rule"), keyed("SecurityGroupRule")].map((one) => JSON.parse(one) as Route);
+    }),
+  );
 }
 
 interface Whereabouts {
