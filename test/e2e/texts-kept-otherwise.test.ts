@@ -103,7 +103,7 @@ describe("what the service keeps in words of its own, told and followed", () => 
       const told = await reconcile("apply", "-y");
       expect([told.exitCode, said(told)]).toEqual([
         4,
-        expect.stringContaining(`write the ${key} as the service shows`),
+        expect.stringContaining(`write the ${key} as the service does`),
       ]);
       declare(ending, { dialect });
       for (const _ of [1, 2]) {

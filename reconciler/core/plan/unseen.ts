@@ -104,7 +104,7 @@ const elseDo = (field: EffectField, ignoring: (key: string) => string): string =
   const key = inOwnWords[field];
   return key === undefined
     ? "do it in the service's console"
-    : `write the ${key} as the service shows it, or leave it alone with ${ignoring(key)}`;
+    : `write the ${key} as the service does, or leave the ${key} alone with ${ignoring(key)}`;
 };
 
 const shownDetail =
