@@ -7,6 +7,7 @@
  * An answer that was itself a record of what was made is nearly a look. Where no list shows such things, a few of them
  * are read, and all of them as soon as one of the few is not there.
  */
+import { canonicalLiveRule } from "../core/canonical/rules";
 import { showsEffect } from "../core/diff/effect";
 import type { WhyUnseen } from "../core/model/effect";
 import { type Kind, kindRows, kinds } from "../core/model/kinds";
@@ -16,6 +17,7 @@ import { type Failure, isGone, isShut, type Outcome } from "../core/model/outcom
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { isShownOtherwise } from "../kinds/group/same-traffic";
 import { vmsUnseen } from "../kinds/vm/watch";
 import { listOfKind, readOfKind } from "./observe";
 import { noSamples, type Ports, type Samples } from "./ports";
@@ -221,6 +223,13 @@ async function lookAtVms(writes: readonly OpenWrite[], looking: ClosingPorts): P
   return lookAtUsual("vm")(writes, looking);
 }
 
+/** A service may keep the same traffic in other rules. What is declared of a group stands beside the write. */
+function isKeptOtherwise(write: OpenWrite, among: readonly OpenWrite[], seen: SeenWrite<"group">): boolean {
+  if (write.field !== "rule" || "failure" in seen || seen.live?.rules === undefined) return false;
+  const declared = among.filter(({ id, field }) => id === write.id && field === "rule").map(({ value }) => value);
+  return isShownOtherwise(write.value, declared, seen.live.rules.map(canonicalLiveRule));
+}
+
 const isOfRules = ({ field }: OpenWrite): boolean => field === "rule" || field === "removed rule";
 
 /** Names and descriptions are in the group's record, rules in a list of their own. */
@@ -249,7 +258,8 @@ async function lookAtGroups(writes: readonly OpenWrite[], looking: ClosingPorts)
   );
   const read = new Set(byRules);
   return writes.map((write) => {
-    if (read.has(write)) return [write, whyNotSeen(write, rules(write.id))];
-    return [write, heads === undefined ? undefined : whyNotSeen(write, heads(write.id))];
+    if (!read.has(write)) return [write, heads === undefined ? undefined : whyNotSeen(write, heads(write.id))];
+    const why = whyNotSeen(write, rules(write.id));
+    return [write, why?.unseen === "not-shown" && isKeptOtherwise(write, byRules, rules(write.id)) ? undefined : why];
   });
 }

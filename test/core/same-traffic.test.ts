@@ -1,7 +1,8 @@
 /** Rules as one of many ways to write some traffic. */
 import { describe, expect, it } from "vitest";
+import { ruleKey, ruleOfKey } from "../../reconciler/core/canonical/rules";
 import type { Rule } from "../../reconciler/core/model/rule";
-import { admitTheSame, declaredBeside } from "../../reconciler/kinds/group/same-traffic";
+import { declaredBeside, isShownOtherwise, otherForms } from "../../reconciler/kinds/group/same-traffic";
 import { rule } from "../support/sample-plans";
 
 const ports = (min: number, max: number, more: Partial<Rule> = {}): Rule => rule(min, { ports: { min, max }, ...more });
@@ -13,34 +14,44 @@ const computed = rule(22, {
   remote: { kind: "computed", text: { parts: [{ address: "vm.web", attribute: "private_ip" }] } as never },
 });
 
-describe("whether two sets of rules admit the same", () => {
-  it.each<[string, readonly Rule[], readonly Rule[], boolean]>([
-    ["no rules", [], [], true],
-    ["one rule", [rule(80)], [rule(80)], true],
-    ["another port", [rule(80)], [rule(81)], false],
-    ["ranges that touch, and the whole", [ports(80, 84), ports(85, 89)], [ports(80, 89)], true],
-    ["a range less", [ports(80, 84)], [ports(80, 89)], false],
-    ["a range more", [ports(80, 89)], [ports(80, 84)], false],
-    ["one within the other, and the other", [ports(80, 89), rule(85)], [ports(80, 89)], true],
+describe("in which undeclared rules what is missing is kept", () => {
+  const a = named("group.a");
+  it.each<
     [
-      "halves of a network, and the whole",
-      [rule(80, from("10.0.0.0/9")), rule(80, from("10.128.0.0/9"))],
+      string,
+      declared: readonly Rule[],
+      missing: readonly number[],
+      undeclared: readonly Rule[],
+      forms: readonly number[],
+    ]
+  >([
+    ["nothing is missing", [rule(80)], [], [rule(81)], []],
+    ["nothing else is there", [rule(80)], [0], [], []],
+    ["another port", [rule(80)], [0], [rule(81)], []],
+    ["two that were joined", [rule(80), rule(81)], [0, 1], [ports(80, 81)], [0]],
+    ["two that were joined, of which one shows as well", [rule(80), rule(81)], [1], [ports(80, 81)], [0]],
+    ["joined with more than is declared", [rule(80), rule(81)], [0, 1], [ports(80, 82)], []],
+    ["one that was divided", [ports(80, 81)], [0], [rule(80), rule(81)], [0, 1]],
+    ["one that was divided, without a part", [ports(80, 82)], [0], [rule(80), rule(82)], []],
+    ["one that was divided, and something else", [ports(80, 81)], [0], [rule(80), rule(81), rule(90)], [0, 1]],
+    [
+      "a network in halves",
       [rule(80, from("10.0.0.0/8"))],
-      true,
+      [0],
+      [rule(80, from("10.0.0.0/9")), rule(80, from("10.128.0.0/9"))],
+      [0, 1],
     ],
-    ["another direction", [rule(80, { direction: "egress" })], [rule(80)], false],
-    ["another family", [rule(80, { ethertype: "IPv6" })], [rule(80)], false],
-    ["another protocol", [rule(80, { protocol: "udp" })], [rule(80)], false],
-    ["a group, and all", [rule(80, named("group.a"))], [rule(80)], false],
-    ["another group", [rule(80, named("group.a"))], [rule(80, named("group.b"))], false],
-    [
-      "ranges of a group",
-      [ports(80, 81, named("group.a"))],
-      [rule(80, named("group.a")), rule(81, named("group.a"))],
-      true,
-    ],
-  ])("%s", (_, one, other, same) => {
-    expect(admitTheSame(one, other, identify)).toBe(same);
+    ["a larger network", [rule(80, from("10.1.0.0/16"))], [0], [rule(80, from("10.0.0.0/8"))], []],
+    ["a smaller network", [rule(80, from("10.0.0.0/8"))], [0], [rule(80, from("10.1.0.0/16"))], []],
+    ["another direction", [rule(80)], [0], [rule(80, { direction: "egress" })], []],
+    ["another family", [rule(80)], [0], [rule(80, { ethertype: "IPv6" })], []],
+    ["another protocol", [rule(80)], [0], [rule(80, { protocol: "udp" })], []],
+    ["all instead of a group", [rule(80, a)], [0], [rule(80)], []],
+    ["another group", [rule(80, a)], [0], [rule(80, named("group.b"))], []],
+    ["ranges of a group", [ports(80, 81, a)], [0], [rule(80, a), rule(81, a)], [0, 1]],
+  ])("%s", (_, declared, missing, undeclared, forms) => {
+    const absent = missing.map((index) => declared[index]!);
+    expect([...otherForms(declared, absent, undeclared, identify)]).toEqual(forms.map((index) => undeclared[index]));
   });
 });
 
@@ -69,5 +80,69 @@ describe("which declared rules share traffic with one that goes", () => {
       [],
       declared,
     ]);
+  });
+});
+
+describe("whether live rules show a rule in another form", () => {
+  const key = ruleKey;
+  it.each<[string, Rule, readonly Rule[], readonly Rule[], boolean]>([
+    ["none is there", rule(80), [], [], false],
+    ["joined with another declared one", rule(80), [rule(81)], [ports(80, 81)], true],
+    ["joined with one that nobody declared", rule(80), [], [ports(80, 81)], false],
+    ["divided", ports(80, 81), [], [rule(80), rule(81)], true],
+    ["divided, and a part of it is missing", ports(80, 82), [], [rule(80), rule(82)], false],
+    ["for everybody instead", rule(80, from("10.0.0.0/8")), [], [rule(80)], false],
+    [
+      "for halves of the network",
+      rule(80, from("10.0.0.0/8")),
+      [],
+      [rule(80, from("10.0.0.0/9")), rule(80, from("10.128.0.0/9"))],
+      true,
+    ],
+    ["for a smaller network", rule(80, from("10.0.0.0/8")), [], [rule(80, from("10.0.0.0/9"))], false],
+    [
+      "within a declared one, which is not it",
+      rule(80, from("10.1.0.0/16")),
+      [rule(80, from("10.0.0.0/8"))],
+      [rule(80, from("10.0.0.0/8"))],
+      false,
+    ],
+    [
+      "of a group",
+      ports(80, 81, { remote: { kind: "group", group: { id: "g" } } }),
+      [],
+      [
+        rule(80, { remote: { kind: "group", group: { id: "g" } } }),
+        rule(81, { remote: { kind: "group", group: { id: "g" } } }),
+      ],
+      true,
+    ],
+    [
+      "of another group",
+      rule(80, { remote: { kind: "group", group: { id: "g" } } }),
+      [],
+      [rule(80, { remote: { kind: "group", group: { id: "h" } } })],
+      false,
+    ],
+    ["the other direction", rule(80), [], [rule(80, { direction: "egress" })], false],
+    ["all protocols and ports", rule(80, { protocol: "any", ports: undefined }), [], [rule(80)], false],
+  ])("%s", (_, asked, others, live, shown) => {
+    expect(
+      isShownOtherwise(
+        key(asked),
+        [asked, ...others].map((one) => key(one)),
+        live,
+      ),
+    ).toBe(shown);
+  });
+
+  it.each([
+    rule(80),
+    ports(80, 90, from("10.0.0.0/8")),
+    rule(1, { protocol: "any", ports: undefined, direction: "egress", ethertype: "IPv6" }),
+    rule(22, { remote: { kind: "group", group: { id: "a b" } } }),
+    rule(22, { ethertype: "IPv6", ...from("fd00::/8") }),
+  ])("a rule is read back from its key", (one) => {
+    expect(ruleKey(ruleOfKey(ruleKey(one)))).toBe(ruleKey(one));
   });
 });

@@ -98,11 +98,34 @@ describe("the same traffic in other rules is no difference", () => {
   ])("%s", async (_, kept, ports, more, open) => {
     here.write("reconcile.yaml", file(ports, more));
     here.door.open(keeping(kept));
-    // What was sent is not what shows, which is told once; it is what is admitted.
-    expect(await exits(3, "apply", "-y")).toEqual([4, 0, 0]);
+    // What was sent is not what shows; it is what is admitted.
+    expect(await exits(2, "apply", "-y")).toEqual([0, 0]);
     expect(await exits(1, "plan", "--detailed-exitcode")).toEqual([0]);
     expect([here.writes(), openPorts()]).toEqual([1, open]);
   });
+});
+
+it("what is left over beside them goes, and they stay", async () => {
+  here.write("reconcile.yaml", file([80, 81]));
+  here.door.open(keeping(joined));
+  expect(await exits(1, "apply", "-y")).toEqual([0]);
+  const [group] = here.emulator.dump().groups.filter(({ name }) => name === "app");
+  await here.door.truth.change((world) => {
+    const [one] = world.rules.filter((rule) => rule.security_group_id === group?.id && rule.direction === "ingress");
+    const stray = { ...one!, id: crypto.randomUUID(), port_range_min: 88, port_range_max: 88 };
+    return { ...world, rules: [...world.rules, stray] };
+  });
+  expect(openPorts()).toBe(3);
+  expect(await exits(2, "apply", "-y")).toEqual([0, 0]);
+  expect([openPorts(), deleted()]).toEqual([2, 1]);
+});
+
+it("a group whose other rules are left alone keeps its own in another form", async () => {
+  const additive = file([80, 81]).replace("app: {", "app: { rules_mode: additive,");
+  here.write("reconcile.yaml", additive);
+  here.door.open(keeping(joined));
+  expect(await exits(2, "apply", "-y")).toEqual([0, 0]);
+  expect([here.writes(), openPorts()]).toEqual([1, 2]);
 });
 
 describe("a rule goes once others are seen to admit what is declared", () => {

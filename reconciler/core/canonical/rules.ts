@@ -18,6 +18,25 @@ export function ruleKey(rule: Rule, identify: GroupIdentity = referenceText): st
   return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${portsKey(rule)} ${remoteKey(rule.remote, identify)}`;
 }
 
+/** The rule that has this key, whose groups are told by id. */
+export function ruleOfKey(key: string): Rule {
+  const [direction = "", ethertype = "", protocol = "", ports = "*", ...rest] = key.split(" ");
+  const [min, max] = ports.split("-").map(Number);
+  const remote = rest.join(" ");
+  return {
+    direction: direction === "egress" ? "egress" : "ingress",
+    ethertype: ethertype === "IPv6" ? "IPv6" : "IPv4",
+    protocol,
+    ...(ports === "*" || min === undefined || max === undefined ? {} : { ports: { min, max } }),
+    remote:
+      remote === "any"
+        ? { kind: "any" }
+        : remote.startsWith("group:")
+          ? { kind: "group", group: { id: remote.slice("group:".length) } }
+          : { kind: "cidr", cidr: remote },
+  };
+}
+
 const portsKey = ({ ports }: Rule): string => (ports === undefined ? "*" : `${ports.min}-${ports.max}`);
 
 function remoteKey(remote: RuleRemote, identify: GroupIdentity): string {

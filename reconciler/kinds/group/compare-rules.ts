@@ -6,7 +6,7 @@ import type { PairOf } from "../../core/diff/pair";
 import type { DesiredGroup } from "../../core/model/desired";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { groupIdNamed, type Rule } from "../../core/model/rule";
-import { admitTheSame } from "./same-traffic";
+import { otherForms } from "./same-traffic";
 
 export interface LiveRulePair {
   readonly live: LiveRule;
@@ -74,20 +74,12 @@ export function comparison(
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
   const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
-  const unwanted = surplus.filter((item) => !idle.includes(item));
-  // A service may keep the same traffic in other rules, such as two ranges of ports as one.
-  const isOtherwise =
-    liveRules !== undefined &&
-    added.length > 0 &&
-    unwanted.length > 0 &&
-    admitTheSame(
-      added,
-      unwanted.map(({ rule }) => rule),
-      identify,
-    );
-  const removed = keeps || isOtherwise ? [] : unwanted;
+  const others = extra.filter((item) => !falls(item)).map(({ rule }) => rule);
+  const forms = liveRules === undefined ? new Set() : otherForms(desired.rules, added, others, identify);
+  const unwanted = surplus.filter((item) => !idle.includes(item) && !forms.has(item.rule));
+  const removed = keeps ? [] : unwanted;
   return {
-    added: isOtherwise ? [] : added,
+    added: forms.size > 0 ? [] : added,
     removed,
     kept: keeps ? unwanted : [],
     idle,

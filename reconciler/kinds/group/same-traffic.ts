@@ -1,12 +1,29 @@
 /** What sets of rules admit, compared: a rule is one of many ways to write some traffic. */
-import type { GroupIdentity } from "../../core/canonical/rules";
+import { type GroupIdentity, referenceText, ruleKey, ruleOfKey } from "../../core/canonical/rules";
 import type { Rule } from "../../core/model/rule";
 import { admitsNothing, covers, intersectTraffic, type Traffic, trafficOf } from "./exposure/traffic";
 
-/** The same traffic, in other rules. */
-export function admitTheSame(a: readonly Rule[], b: readonly Rule[], identify: GroupIdentity): boolean {
-  const [one, other] = [trafficOf(a, identify), trafficOf(b, identify)];
-  return covers(one, other) && covers(other, one);
+/**
+ * The undeclared rules in which a service keeps what is declared and missing, such as two ranges of ports as one: together
+ * they admit it, and none of them admits what is not declared. None where they do not admit all of it.
+ */
+export function otherForms(
+  declared: readonly Rule[],
+  missing: readonly Rule[],
+  undeclared: readonly Rule[],
+  identify: GroupIdentity,
+): ReadonlySet<Rule> {
+  if (missing.length === 0 || undeclared.length === 0) return new Set();
+  const all = trafficOf(declared, identify);
+  const forms = undeclared.filter((rule) => covers(all, trafficOf([rule], identify)));
+  return new Set(covers(trafficOf(forms, identify), trafficOf(missing, identify)) ? forms : []);
+}
+
+/** Whether live rules show a rule that was sent in another form. Rules are told by their keys. */
+export function isShownOtherwise(asked: string, declared: readonly string[], live: readonly Rule[]): boolean {
+  const keys = new Set(declared);
+  const undeclared = live.filter((rule) => !keys.has(ruleKey(rule)));
+  return otherForms(declared.map(ruleOfKey), [ruleOfKey(asked)], undeclared, referenceText).size > 0;
 }
 
 /** Of each rule that goes, the declared ones that share traffic with it. One whose address is not known yet may be any. */
