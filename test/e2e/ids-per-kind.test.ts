@@ -154,7 +154,7 @@ it("an id in other letters is no second resource to take over", async () => {
       return { status: 200, body: { data: { id: volume?.id, name: volume?.name, size: "3" } } };
     },
   });
-  const volumes = (text: string) => world(0).replace(/^(vms|volumes|groups):.*$/gm, "") + `volumes: { ${text} }\n`;
+  const volumes = (text: string) => `${world(0).replace(/^(vms|volumes|groups):.*$/gm, "")}volumes: { ${text} }\n`;
   here.write("reconcile.yaml", volumes("first: { size: 3 }"));
   await run("apply", "-y");
   const id = here.emulator.dump().volumes[0]?.id ?? "";

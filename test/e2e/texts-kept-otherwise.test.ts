@@ -101,10 +101,7 @@ describe("what the service keeps in words of its own, told and followed", () => 
     ]) {
       declare({ groups: { web } }, { dialect });
       const told = await reconcile("apply", "-y");
-      expect([told.exitCode, said(told)]).toEqual([
-        4,
-        expect.stringContaining(`write the ${key} as the service does`),
-      ]);
+      expect([told.exitCode, said(told)]).toEqual([4, expect.stringContaining(`write the ${key} as the service does`)]);
       declare(ending, { dialect });
       for (const _ of [1, 2]) {
         const ran = await reconcile("apply", "-y");
