@@ -43,8 +43,6 @@ export function isNamedByItself(raw: Readonly<Record<string, unknown>>): boolean
   return note?.named === true && raw["name"] === nameIn(note.of);
 }
 
-/** urn:pulumi:stack::project::types::name */
-export const stackIn = (urn: string): string => urn.split("::")[0]!.split(":").at(-1)!;
 export const nameIn = (urn: string): string => urn.split("::").slice(3).join("::");
 
 /** The shortest name that the service takes for a VM or a group. */

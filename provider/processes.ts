@@ -5,8 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, sep } from "node:path";
-import type { Neighbours } from "../reconciler/for-provider";
-import { stackIn } from "./captured";
+import { type Neighbours, stackIn } from "../reconciler/for-provider";
 
 interface Running {
   readonly pid: number;
@@ -79,9 +78,10 @@ function allRunning(): readonly Running[] {
 /** The stack that an engine is told on its command line; `undefined`: the one that is selected, whichever that is. */
 function stackTold(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => /^(-s|--stack)(=|$)/.test(arg));
-  const [, value = args[at + 1]] = at < 0 ? [] : args[at]!.split("=");
+  if (at < 0) return undefined;
+  const [, value = args[at + 1]] = args[at]?.split("=") ?? [];
   // It may stand behind its organization and its project.
-  return at < 0 ? undefined : value?.split("/").at(-1);
+  return value?.split("/").at(-1);
 }
 
 /**

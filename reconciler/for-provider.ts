@@ -3,4 +3,4 @@ export { type Connection, openConnection } from "./connect";
 export { fixInProgram, type Handler, type HandlerContext, type Property, type Props } from "./one/handler";
 export { type Lookup, lookups } from "./one/lookups";
 export { findForEngine, findHandler, handlers } from "./one/table";
-export type { Neighbours } from "./outside/program-notes";
+export { type Neighbours, stackIn } from "./outside/program-notes";

@@ -220,7 +220,7 @@ function foreignIn(folder: string, creates: string, own: string, urn: string, na
 }
 
 /** urn:pulumi:stack::project::types::name, and the last type as package:module:Type */
-const stackIn = (urn: string): string => urn.split("::")[0]?.split(":").at(-1) ?? "";
+export const stackIn = (urn: string): string => urn.split("::")[0]?.split(":").at(-1) ?? "";
 const typeIn = (urn: string): string => urn.split("::")[2]?.split(":").at(-1) ?? "";
 
 /** A stack that is renamed or removed takes its configuration along, which is beside the program. */

@@ -130,7 +130,7 @@ function asVolumesAreDeleted({ operations }: Dialect): readonly Route[] {
             return `"${written}${end}":${value}`;
           },
         );
-      return [asked, keyed("Rule"), keyed("SecurityGroupRule")].map((one) => JSON.parse(one) as Route);
+      return [asked, keyed("Rule"), keyed("SecurityGroupRule")].map((one) => JSON.parse(one) as Route); // A route was written, and keys alone were changed.
     }),
   );
 }
