@@ -266,7 +266,8 @@ export class Trial {
     const before = Object.entries(words).map(([phase, all]) => [phase, [...all]] as const);
     this.lookForAt(kind, "status", { join: [...at, place] });
     for (const [phase, all] of before) words[phase] = new Set(all.map((one) => `${one}/${kept}`));
-    if (kind === "volume") this.mean(words, "ready", `${word}/${kept}`);
+    // A VM at rest is said to run or to be stopped, and a volume to be ready.
+    if (words === this.words.volume) this.mean(words, "ready", `${word}/${kept}`);
     const atRest = before.flatMap(([phase, all]) => (phase === "changing" ? [] : all));
     for (const one of new Set([word, ...atRest])) this.mean(words, "gone", `${one}/${deleted}`);
     this.client = this.#watcher();
