@@ -165,6 +165,17 @@ describe("a rule goes once others are seen to admit what is declared", () => {
     expect([await exits(2, "apply", "-y"), leastOpen, openPorts()]).toEqual([[0, 0], 5, 5]);
   });
 
+  it("those that go and admit the same are not taken for each other", async () => {
+    here.write("reconcile.yaml", file(["80-81", 80, 81]));
+    here.door.open({});
+    expect(await exits(1, "apply", "-y")).toEqual([0]);
+    here.write("reconcile.yaml", file(["80-89"]));
+    here.door.open(watched(swallowing));
+    expect([await exits(1, "apply", "-y"), leastOpen]).toEqual([[1], 2]);
+    here.door.open(watched({}));
+    expect([await exits(2, "apply", "-y"), leastOpen, ofApp().length]).toEqual([[0, 0], 2, 1]);
+  });
+
   it("one that shows after a while is waited for", async () => {
     let hidden = 3;
     const ran = await narrowed({

@@ -262,7 +262,8 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
       },
       title: `remove rule from ${address}: ${describeRule(rule)}`,
       needs: [...needs, ...additions.map((step) => need(step))],
-      holds: [`rule:${address}-${index}`],
+      // One after the other where each looks for others that admit the same: two would take each other for those.
+      holds: [beside.length === 0 ? `rule:${address}-${index}` : `rules:${address}`],
     });
   });
 }
