@@ -147,3 +147,15 @@ describe("what an undo wants", () => {
     expect([desired.imports, desired.moved, desired.removed]).toEqual([[], [], []]);
   });
 });
+
+describe("what had another address then", () => {
+  const at = (record: RecordedResource, address: string): RecordedResource => ({ ...record, address });
+  it.each<[string, readonly RecordedResource[], readonly RecordedResource[], readonly string[]]>([
+    ["goes back to it", [data], [at(data, "volume.disk")], ["volume.disk volume.data"]],
+    ["stays where it is", [data], [data], []],
+    ["stays where the address is taken by now", [data], [at(data, "volume.disk"), { ...data, id: "other" }], []],
+    ["is another one", [data], [{ ...at(data, "volume.disk"), id: "other" }], []],
+  ])("%s", (_, then, now, moved) => {
+    expect(undo(then, [], now).desired.moved.map(({ from, to }) => `${from} ${to}`)).toEqual(moved);
+  });
+});

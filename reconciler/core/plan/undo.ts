@@ -8,6 +8,7 @@ import { type Closed, closedWith, type DesiredResource } from "../model/desired"
 import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { fieldsOf } from "../model/fields";
+import { source } from "../model/kind-facts";
 import type { Kind } from "../model/kinds";
 import type { RecordedByKind, RecordedResource } from "../model/recorded";
 import type { Consent } from "./consent";
@@ -33,7 +34,22 @@ export function desiredBefore(
     if (!present.has(record.address)) diagnostics.push(...notKnown(wish));
     return behavingAsDeclared(wish, declared.get(record.address));
   });
-  return { desired: closedWith(current, { resources, imports: [], moved: [], removed: [], files: [] }), diagnostics };
+  const moved = movedSince(before, present);
+  return { desired: closedWith(current, { resources, imports: [], moved, removed: [], files: [] }), diagnostics };
+}
+
+/** What had another address then goes back to that one: nothing is deleted and made for it. */
+function movedSince(
+  before: ReadonlyMap<Address, RecordedResource>,
+  present: ReadonlyMap<Address, RecordedResource>,
+): Closed["moved"] {
+  const then = new Map(
+    [...before.values()].flatMap((one) => (one.id === undefined ? [] : [[`${one.kind}:${one.id}`, one.address]])),
+  );
+  return [...present.values()].flatMap(({ kind, id, address: from }) => {
+    const to = then.get(`${kind}:${id}`);
+    return to === undefined || to === from || before.has(from) || present.has(to) ? [] : [{ from, to, source }];
+  });
 }
 
 /** What a resource held that comes back empty. A kind that is not named here holds nothing. */
