@@ -119,26 +119,19 @@ export function createListReader({
     const call: ListCall = { operation, method: route.method, headers };
     const asked: PageRequest = { path: basePath + filled.path, body };
     const first = firstPage(asked, read.paging(operation), origin);
-    const readOnce = () => readWhole(call, first, readRecord, requestOptions);
-    const outcome = await readOnce();
+    const request: ListRequest<T> = { call, first, readRecord, requestOptions };
+    const outcome = await readWhole(request);
     if (outcome.status !== "accepted") return outcome;
-    return requestOptions?.proves === true
-      ? lookBeyond(call, first, outcome.value, readRecord, requestOptions, readOnce)
-      : accepted(outcome.value.values);
+    return requestOptions?.proves === true ? lookBeyond(request, outcome.value) : accepted(outcome.value.values);
   }
 
-  async function readWhole<T extends { readonly id: string }>(
-    call: ListCall,
-    first: PageRequest,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<WholeList<T>>> {
+  async function readWhole<T extends { readonly id: string }>(request: ListRequest<T>): Promise<Outcome<WholeList<T>>> {
     for (let pass = 1; ; pass++) {
-      const outcome = await readPages(call, first, readRecord, requestOptions);
+      const outcome = await readPages(request);
       if (outcome.status !== "accepted") return caller.scrub(outcome);
       const gap = gapIn(outcome.value.list);
       if (gap === undefined) return outcome;
-      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(call.operation, gap));
+      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(request.call.operation, gap));
     }
   }
 
@@ -147,13 +140,10 @@ export function createListReader({
    * they came while it was asked: then the plain list, read again, shows them too.
    */
   async function lookBeyond<T extends { readonly id: string }>(
-    call: ListCall,
-    first: PageRequest,
+    request: ListRequest<T>,
     { values: before, list: { pages } }: WholeList<T>,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions,
-    readAgain: () => Promise<Outcome<WholeList<T>>>,
   ): Promise<Outcome<readonly T[]>> {
+    const { call, first, readRecord, requestOptions } = request;
     const { operation } = call;
     let values = before;
     if (call.method !== "GET" || !hasNoEndSign(pages)) return accepted(values);
@@ -171,7 +161,7 @@ export function createListReader({
       for (let pass = 1; ; pass++) {
         const other = await otherShownBy(query);
         if (other === undefined) break;
-        const again = await readAgain();
+        const again = await readWhole(request);
         if (again.status !== "accepted") return again;
         ({ values } = again.value);
         for (const { id } of values) known.add(id);
@@ -182,12 +172,12 @@ export function createListReader({
   }
 
   /** Reads a list to its end. Each branch is one way in which the end, or a list that never ends, shows. */
-  async function readPages<T extends { readonly id: string }>(
-    call: ListCall,
-    first: PageRequest,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<WholeList<T>>> {
+  async function readPages<T extends { readonly id: string }>({
+    call,
+    first,
+    readRecord,
+    requestOptions,
+  }: ListRequest<T>): Promise<Outcome<WholeList<T>>> {
     const { operation } = call;
     const values = new Map<string, T>();
     const pages: PageRead[] = [];
@@ -292,6 +282,14 @@ interface WholeList<T> {
 }
 
 type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
+
+/** A list that is to be read, from its first page on. */
+interface ListRequest<T> {
+  readonly call: ListCall;
+  readonly first: PageRequest;
+  readonly readRecord: (record: unknown) => Reading<T>;
+  readonly requestOptions: RequestOptions | undefined;
+}
 
 /** A token that begins with a slash was taken for a path, where nothing is. */
 function notAPath(operation: Operation, led: string, outcome: Failure): Failure {

@@ -131,22 +131,14 @@ export function sortRules(rules: readonly Rule[], identify: GroupIdentity = refe
 
 /** A rule in a few words, the way people say it: `ingress tcp 443 from anywhere (IPv4)`. */
 export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceText): string {
-  return inWords(rule.direction, rule.protocol, portsKey(rule), describeRemote(rule, nameGroup));
+  const { direction, protocol, ports } = rule;
+  const range = ports === undefined ? "" : ` ${ports.min === ports.max ? ports.min : portsKey(rule)}`;
+  const traffic = `${protocol === "any" ? "any protocol" : protocol}${range}`;
+  return `${direction} ${traffic} ${direction === "ingress" ? "from" : "to"} ${describeRemote(rule, nameGroup)}`;
 }
 
 /** The same of a rule of which only the key is known. */
-export function describeRuleKey(key: string): string {
-  const [direction = "", ethertype = "", protocol = "", ports = "*", ...remote] = key.split(" ");
-  const from = remote.join(" ");
-  const other = from === "any" ? `anywhere (${ethertype})` : from.replace(/^group:/, "");
-  return inWords(direction, protocol, ports, other);
-}
-
-function inWords(direction: string, protocol: string, ports: string, remote: string): string {
-  const [min, max] = ports.split("-");
-  const range = ports === "*" ? "" : ` ${min === max ? min : ports}`;
-  return `${direction} ${protocol === "any" ? "any protocol" : protocol}${range} ${direction === "ingress" ? "from" : "to"} ${remote}`;
-}
+export const describeRuleKey = (key: string): string => describeRule(ruleOfKey(key));
 
 function describeRemote({ remote, ethertype }: Rule, nameGroup: GroupIdentity): string {
   switch (remote.kind) {

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { FileChange } from "./change";
 
-/** More than this is no stack's. */
+/** A source with more than this is refused: no stack is so large. */
 export const mostBytes = 256 * 1024 * 1024;
 
 /** The files of a stack, as a folder of this machine. */
