@@ -17,7 +17,7 @@ import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
 import { decideRetry, earn, fullBudget, type RetryPolicy, spend, throttledFix, throttledFor, tooLong } from "./retry";
 import { startAge } from "./system-clock";
-import type { Exchange, Transport, TransportRequest } from "./transport";
+import { allowedForMs, type Exchange, type Transport, type TransportRequest } from "./transport";
 
 type CallLimits = Pick<TransportRequest, "signal" | "age">;
 
@@ -162,9 +162,10 @@ export function createCaller(parts: CallerParts): Caller {
       const asked = authorize();
       const authorization = asked instanceof Promise ? await asked : asked;
       if (typeof authorization !== "string") return authorization;
-      if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
+      const permission = isRead || options.mayWrite === undefined ? undefined : await permit(options.mayWrite);
+      if (permission === "refused") return undefined;
       const limits: CallLimits = {
-        age: !isRead && options.mayWrite !== undefined ? startAge() : undefined,
+        age: permission,
         // A write in flight is never cut off: its effect would be unknown for nothing.
         signal: isRead && options.signal !== undefined ? options.signal : undefined,
       };
@@ -336,6 +337,16 @@ export function createCaller(parts: CallerParts): Caller {
   }
 
   return { call, probe, scrub: (outcome) => scrubOutcome(outcome, scrub) };
+}
+
+/** How old the permission is, counted from when it was asked for: a process may be stopped before it reads the answer. */
+async function permit(mayWrite: () => Promise<boolean>): Promise<(() => number) | "refused"> {
+  for (let times = 1; ; times++) {
+    const age = startAge();
+    if (!(await mayWrite())) return "refused";
+    // Whoever is asked again so soon answers from memory. One that never does is too slow to be believed.
+    if (age() < allowedForMs || times === 3) return age;
+  }
 }
 
 const cancelled: Failure = { status: "unavailable", reason: notSent };

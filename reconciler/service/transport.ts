@@ -59,7 +59,7 @@ export interface TransportOptions {
 }
 
 /** Together with how long a lease is believed in (half of it) less than the shortest lease, which is ten seconds. */
-const allowedForMs = 2000;
+export const allowedForMs = 2000;
 
 const isAllowed = ({ age }: TransportRequest): boolean => age === undefined || age() < allowedForMs;
 

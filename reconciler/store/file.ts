@@ -24,7 +24,7 @@ import {
   writeAll,
 } from "./durable-file";
 import { createFileLock, type FileLock, type Lock, markPatienceMs } from "./file-lock";
-import { lastEpoch, snapshotEpoch, startHeartbeat, vouch } from "./lease";
+import { bothClocks, type Clocks, lastEpoch, snapshotEpoch, startHeartbeat, vouch } from "./lease";
 import {
   defaultLease,
   LeaseLost,
@@ -62,11 +62,22 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
       });
     },
     async lock(holder) {
+      const since = bothClocks();
       return lock.take(holder, (mine) => {
         removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);
         const own = tell(paths.journal, () => ownJournal(paths, mine.token, stored));
-        return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, own, found: stored });
+        return openSession({
+          location,
+          paths,
+          lock,
+          mine,
+          times,
+          epoch: lastEpoch(stored) + 1,
+          own,
+          found: stored,
+          since,
+        });
       });
     },
   };
@@ -81,6 +92,7 @@ interface SessionParts {
   readonly epoch: number;
   readonly own: OwnJournal;
   readonly found: StoredState;
+  readonly since: Clocks;
 }
 
 /** The files that a holder has open. */
@@ -92,7 +104,17 @@ interface OwnJournal {
   readonly lines: number;
 }
 
-function openSession({ location, paths, lock, mine, times, epoch, own: opened, found }: SessionParts): StateSession {
+function openSession({
+  location,
+  paths,
+  lock,
+  mine,
+  times,
+  epoch,
+  own: opened,
+  found,
+  since,
+}: SessionParts): StateSession {
   let own: OwnJournal | undefined = opened;
   // The journal's name is durable once its folder is; a run that writes nothing need not wait for that.
   let isNamed = false;
@@ -104,27 +126,27 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened, f
   };
 
   // Checking the lock costs one read of a small file.
-  const vouching = vouch(Math.min(1000, times.leaseMs / 2), () => void assertHeld());
+  const vouching = vouch({ trustMs: Math.min(1000, times.leaseMs / 2), since, ask: () => void assertHeld() });
 
   return {
     epoch,
     found,
     read: async () => readStored(paths),
     assertHeld: vouching.assertHeld,
-    async append(lines) {
-      const { file, lines: before } = assertHeld();
-      // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
-      await tellLater(paths.journal, async () => {
-        writeAll(file, lines.map((line) => `${line}\n`).join(""));
-        await syncData(file);
-        if (!isNamed) syncFolder(paths.journal);
-        isNamed = true;
-      });
-      // A process that took the lock over meanwhile made a journal of its own, perhaps without these lines.
-      own = { ...assertHeld(), lines: before + lines.length };
-      noteEnd(own);
-      vouching.renew();
-    },
+    append: (lines) =>
+      vouching.confirm(async () => {
+        const { file, lines: before } = assertHeld();
+        // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
+        await tellLater(paths.journal, async () => {
+          writeAll(file, lines.map((line) => `${line}\n`).join(""));
+          await syncData(file);
+          if (!isNamed) syncFolder(paths.journal);
+          isNamed = true;
+        });
+        // A process that took the lock over meanwhile made a journal of its own, perhaps without these lines.
+        own = { ...assertHeld(), lines: before + lines.length };
+        noteEnd(own);
+      }),
     async replace(snapshot) {
       lock.exclusively(() => {
         const former = assertHeld();

@@ -69,36 +69,49 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
   return { stop: () => clearInterval(timer) };
 }
 
-const bothClocks = () => ({ steady: performance.now(), wall: Date.now() });
+export type Clocks = ReturnType<typeof bothClocks>;
+
+export const bothClocks = () => ({ steady: performance.now(), wall: Date.now() });
 
 /** Two clocks that nobody set and that ran all the time differ by less. */
 const mostApartMs = 500;
 
 export interface Vouching {
-  /** Called when the store has just confirmed the lock. */
-  renew(): void;
+  /**
+   * Runs what makes the store confirm the lock. The lock is known from when the store was asked: a process may be stopped
+   * between an answer and the reading of it, and another holder has the lock when it goes on.
+   */
+  confirm<T>(ask: () => Promise<T> | T): Promise<T>;
   assertHeld(): Promise<void>;
 }
 
-/**
- * `trustMs`: how long an earlier answer is believed. Nobody takes the lock over before a whole lease is over, except by
- * force. `ask` rejects when the lock is lost.
- */
-export function vouch(trustMs: number, ask: () => Promise<void> | void): Vouching {
-  let known = bothClocks();
-  const renew = (): void => {
-    known = bothClocks();
+interface VouchingParts {
+  /** How long an earlier answer is believed. Nobody takes the lock over before a whole lease is over, except by force. */
+  readonly trustMs: number;
+  /** When the lock was asked for. */
+  readonly since: Clocks;
+  /** Rejects when the lock is lost. */
+  ask(): Promise<void> | void;
+  readonly clocks?: () => Clocks;
+}
+
+export function vouch({ trustMs, since, ask, clocks = bothClocks }: VouchingParts): Vouching {
+  let known = since;
+  const confirm = async <T>(askIt: () => Promise<T> | T): Promise<T> => {
+    const askedAt = clocks();
+    const answer = await askIt();
+    known = askedAt;
+    return answer;
   };
   return {
-    renew,
+    confirm,
     async assertHeld() {
-      const now = bothClocks();
+      const now = clocks();
       const [steadyMs, wallMs] = [now.steady - known.steady, now.wall - known.wall];
       // The steady clock stands still while the machine sleeps, and the wall clock may be set: where they differ, the
       // store is asked.
       if (steadyMs < trustMs && Math.abs(wallMs - steadyMs) < mostApartMs) return;
-      await ask();
-      renew();
+      await confirm(ask);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Pool, QueryResult } from "pg";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
-import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
+import { bothClocks, type Clocks, lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { beginMaking } from "./make-once";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
@@ -229,6 +229,7 @@ export function createPostgresStore(
     },
     async lock(holder) {
       const token = randomUUID();
+      const since = bothClocks();
       const epoch = await take(token, holder);
       try {
         const { stored, end } = await readWhole();
@@ -239,6 +240,7 @@ export function createPostgresStore(
           // The next number counts lost lines too, so that the loss stays visible until somebody replaces the state.
           written: end,
           found: stored,
+          since,
         });
       } catch (error) {
         await letGo(token).catch(() => undefined);
@@ -291,8 +293,9 @@ export function createPostgresStore(
     readonly token: string;
     readonly written: number;
     readonly found: StoredState;
+    readonly since: Clocks;
   }): StateSession {
-    const { epoch, token, found } = opened;
+    const { epoch, token, found, since } = opened;
     let { written } = opened;
     const held = `UPDATE ${states} SET alive_at = clock_timestamp() WHERE name = $1 AND token = $2 RETURNING name`;
     /**
@@ -304,8 +307,12 @@ export function createPostgresStore(
     const assertHeld = (result: QueryResult): void => {
       if (fieldsIn(result.rows[0])["held"] !== 1) throw new LeaseLost(location);
     };
-    const vouching = vouch(times.leaseMs / 2, async () => {
-      if ((await ask(held, [state, token])).rowCount !== 1) throw new LeaseLost(location);
+    const vouching = vouch({
+      trustMs: times.leaseMs / 2,
+      since,
+      async ask() {
+        if ((await ask(held, [state, token])).rowCount !== 1) throw new LeaseLost(location);
+      },
     });
     return {
       epoch,
@@ -316,20 +323,17 @@ export function createPostgresStore(
         // Lines are numbered by this side: a repeated statement whose first answer was lost finds its lines there.
         const numbers = lines.map((_, index) => written + index + 1);
         const last = written + lines.length;
-        assertHeld(
-          await ask(
-            `WITH held AS (UPDATE ${states} SET alive_at = clock_timestamp()${tail("$5::bigint")}
+        const add = `WITH held AS (UPDATE ${states} SET alive_at = clock_timestamp()${tail("$5::bigint")}
                WHERE name = $1 AND token = $2 RETURNING name),
              added AS (
                INSERT INTO ${journal} (name, line, body)
                SELECT held.name, new.line, new.body FROM held, unnest($3::bigint[], $4::text[]) AS new (line, body)
                ON CONFLICT (name, line) DO NOTHING)
-             SELECT count(*)::int AS held FROM held`,
-            [state, token, numbers, lines, ...(hasTail ? [last] : [])],
-          ),
+             SELECT count(*)::int AS held FROM held`;
+        await vouching.confirm(async () =>
+          assertHeld(await ask(add, [state, token, numbers, lines, ...(hasTail ? [last] : [])])),
         );
         written = last;
-        vouching.renew();
       },
       async replace(snapshot) {
         assertHeld(

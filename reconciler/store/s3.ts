@@ -11,7 +11,7 @@
 
 import { randomUUID } from "node:crypto";
 import { fieldsOfJson } from "../core/text/objects";
-import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
+import { bothClocks, type Clocks, lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { createBucket, type StoredObject } from "./s3-bucket";
 import {
   defaultLease,
@@ -174,9 +174,10 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     },
     async lock(holder) {
       const token = randomUUID();
+      const since = bothClocks();
       await takeLock(holder, token);
       try {
-        return openSession(await fence(token), token, holder);
+        return openSession(await fence(token), { token, holder, since });
       } catch (error) {
         await bucket.remove(lockKey).catch(() => undefined);
         throw error;
@@ -184,7 +185,13 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     },
   };
 
-  function openSession(log: StoredLog, token: string, holder: Holder): StateSession {
+  interface TakenLock {
+    readonly token: string;
+    readonly holder: Holder;
+    readonly since: Clocks;
+  }
+
+  function openSession(log: StoredLog, { token, holder, since }: TakenLock): StateSession {
     let { last } = log;
     let former = log.numbers;
     let beats = 0;
@@ -213,7 +220,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     const assertOurs = async (): Promise<void> => {
       if (!isOurs((await bucket.get(lockKey))?.text ?? "")) throw new LeaseLost(location);
     };
-    const vouching = vouch(times.leaseMs / 2, assertOurs);
+    const vouching = vouch({ trustMs: times.leaseMs / 2, since, ask: assertOurs });
     /** Once a run: an object that is there is created a second time, which has to be refused. */
     const probe = async (number: number, head: HeadSort, text: string): Promise<void> => {
       if (await bucket.create(keyOf(number), `${head} ${token}\n${text}`))
@@ -226,8 +233,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       if (!hasWritten) await probe(last + 1, head, text);
       // A compaction of a later holder may have freed old numbers. This process still has the lock, so it wrote before
       // such a compaction.
-      await assertOurs();
-      vouching.renew();
+      await vouching.confirm(assertOurs);
       last++;
       hasWritten = true;
       former = [...former, last];
