@@ -95,10 +95,12 @@ async function hearSpoken(speech: Speech, request: IncomingMessage, url: string)
     body: parsed !== undefined && "value" in parsed ? parsed.value : undefined,
   };
   const meant = speech.understand(heard);
+  // What hangs on what is told from the volumes.
+  const operation = meant?.operation === "attachments" ? "volume.list" : meant?.operation;
   const match: Match | undefined =
-    meant === undefined || !isOperation(meant.operation)
+    meant === undefined || operation === undefined || !isOperation(operation)
       ? undefined
-      : { status: "found", operation: meant.operation, params: { ...meant.params } };
+      : { status: "found", operation, params: { ...meant.params } };
   return { speech, heard, body, match };
 }
 

@@ -46,6 +46,11 @@ function fillOperations({ properties }) {
       "How the job is asked for with which this service answers an accepted write. The write is done when its job is, and a job that failed is a refusal in its own words. Left out: what was accepted is looked for in the records alone.",
     ...ref("waitRoute"),
   };
+  properties.operations.properties.attachments = {
+    description:
+      "Where this service lists what hangs on what, if the records of volumes do not show it. It is read beside the list of volumes; where it cannot be read, nobody knows what hangs on what. Left out: the records alone say it.",
+    ...ref("attachmentRoute"),
+  };
 }
 
 const fills = {
@@ -80,7 +85,7 @@ const written = {
     root: "DialectFile",
     title: "Dialect",
     nameOf: (type) => `${type[0].toLowerCase()}${type.slice(1)}`,
-    also: ["Route", "ListRoute", "WaitRoute"],
+    also: ["Route", "ListRoute", "WaitRoute", "AttachmentRoute"],
     fill: fillOperations,
   },
 };

@@ -6,7 +6,15 @@ import type { Reply } from "../decision";
 import { refuseWith } from "../decision";
 import { createJobs } from "./jobs";
 import { pageIn } from "./pages";
-import { type HostName, mergedRecords, type OwnFields, type RecordKind, recordIn, recordVersion } from "./records";
+import {
+  attachmentsIn,
+  type HostName,
+  mergedRecords,
+  type OwnFields,
+  type RecordKind,
+  recordIn,
+  recordVersion,
+} from "./records";
 import { refusalIn } from "./refusals";
 import { firstOf, isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenNameRule } from "./spoken";
 import { type Heard, hasHeaders, type Meaning, meaningOf } from "./understand";
@@ -126,7 +134,9 @@ function spokenAnswer(
   hostName: HostName,
 ): Pick<SpokenAnswer, "body" | "headers"> {
   const payload = holdsData(own) ? own["data"] : own;
-  const route = dialect.operations[operation];
+  const meant = operation === "volume.list" ? meaningOf(dialect, heard) : undefined;
+  const isOfAttachments = meant?.operation === "attachments";
+  const route = isOfAttachments ? dialect.attachments : dialect.operations[operation];
   if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload)) {
     // Every list but the one of rules is of a kind that has records.
     const kind = operation.slice(0, -5) as RecordKind;
@@ -135,7 +145,9 @@ function spokenAnswer(
     const there = payload
       .filter(isPlainMap)
       .filter((one) => region === undefined || (one["region"] ?? region) === region);
-    const records = there.map((one) => recordIn(dialect, kind, one, hostName));
+    const records = isOfAttachments
+      ? attachmentsIn(dialect, there, meant.params["id"], hostName)
+      : there.map((one) => recordIn(dialect, kind, one, hostName));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
     const list = bodyWithList(route?.items?.[0] ?? "", page.records);
     // What leads on beside the list may stand in the envelope, and then the list does.

@@ -103,7 +103,29 @@ function vmWord(words: SpokenDialect["states"]["vm"], status: string): string {
   return words.changing[0] ?? (isTaken ? `${status}-on-its-way` : status);
 }
 
-function volumeIn({ records, states }: SpokenDialect, own: OwnFields, hostName: HostName): unknown {
+/** What hangs on what, of one VM or of all. */
+export const attachmentsIn = (
+  { attachments }: SpokenDialect,
+  volumes: readonly OwnFields[],
+  vm: string | undefined,
+  hostName: HostName,
+): readonly unknown[] =>
+  volumes
+    .filter(({ attached_to: host }) => typeof host === "string" && (vm === undefined || host === vm))
+    .map((own) => {
+      const draft = new RecordDraft();
+      draft.put(attachments?.volume[0], scalar(own["id"]));
+      draft.put(attachments?.vm[0], hostIn(attachments?.vm[0], own, hostName));
+      return draft.value;
+    });
+
+/** What a volume hangs on, where a place is to show it. */
+function hostIn(place: Place | undefined, { attached_to: host }: OwnFields, hostName: HostName): SpokenScalar | null {
+  const isNamed = typeof place === "object" && place.by === "name" && typeof host === "string";
+  return scalar(isNamed ? hostName(host) : host);
+}
+
+function volumeIn({ records, states, attachments }: SpokenDialect, own: OwnFields, hostName: HostName): unknown {
   const draft = new RecordDraft();
   const { id, name, size, status, attached_to } = records.volume;
   const { ready, failed } = states.volume;
@@ -117,10 +139,8 @@ function volumeIn({ records, states }: SpokenDialect, own: OwnFields, hostName: 
   draft.put(name[0], scalar(own["name"]));
   draft.put(size[0], scalar(own["size"]));
   draft.put(status[0], word ?? scalar(own["status"]));
-  const [place] = attached_to;
-  const host = own["attached_to"];
-  const isNamed = typeof place === "object" && place.by === "name" && typeof host === "string";
-  draft.put(place, scalar(isNamed ? hostName(host) : host));
+  // What a list of its own shows is in no record.
+  if (attachments === undefined) draft.put(attached_to[0], hostIn(attached_to[0], own, hostName));
   return draft.value;
 }
 

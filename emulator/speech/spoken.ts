@@ -72,9 +72,13 @@ export interface SpokenWait extends Omit<SpokenRoute, "item" | "items" | "pagina
   readonly failed: readonly string[];
 }
 
+/** A list of what hangs on what; its path may name the VM. */
+export type SpokenAttachments = SpokenRoute & Places<"vm" | "volume">;
+
 /** The dialect with every default filled in. */
 export interface SpokenDialect {
   readonly wait?: SpokenWait;
+  readonly attachments?: SpokenAttachments;
   readonly operations: Readonly<Record<string, SpokenRoute | null>>;
   readonly records: {
     readonly vm: Places<"id" | "name" | "status" | "floating_ip" | "private_ip" | "volumes"> &

@@ -18,7 +18,8 @@ export interface Meaning {
 /** Where several operations fit, the one whose route fixes most of the request. */
 export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undefined {
   let best: (Meaning & { readonly score: number }) | undefined;
-  const routes = Object.entries(dialect.operations).flatMap(([operation, route]) =>
+  const listed = { ...dialect.operations, attachments: dialect.attachments ?? null };
+  const routes = Object.entries(listed).flatMap(([operation, route]) =>
     route === null ? [] : [route, ...(route.alternatives ?? [])].map((one) => [operation, one] as const),
   );
   for (const [operation, route] of routes) {

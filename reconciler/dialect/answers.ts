@@ -1,7 +1,7 @@
 /** What an answer holds: the payload in its envelope, the items of a list and the signs that it goes on. */
 import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
 import { accepted } from "../core/model/outcome";
-import type { Dialect, Paging } from "./dialect";
+import type { Dialect, ListRoute, Paging } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
 import { endsWithout, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
@@ -12,7 +12,14 @@ import { directionsOf } from "./rule-record";
 import { unreadable } from "./unreadable";
 import { isIgnored } from "./whole-list";
 
-export type PagedOperation = ListOperation | "group.rule.list";
+export type PagedOperation = ListOperation | "group.rule.list" | "attachments";
+
+/** As what a list is asked for and judged: that of attachments completes the one of volumes. */
+export const operationOfList = (list: PagedOperation): Operation => (list === "attachments" ? "volume.list" : list);
+
+/** The route of a list that a dialect can describe. */
+export const routeOfList = (dialect: Dialect, list: Exclude<PagedOperation, "group.rule.list">): ListRoute | null =>
+  list === "attachments" ? (dialect.attachments ?? null) : dialect.operations[list];
 
 export interface SignedPage {
   readonly items: readonly unknown[];
@@ -48,7 +55,7 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     const paging: Paging =
       operation === "group.rule.list"
         ? linked
-        : { ...dialect.pagination, ...dialect.operations[operation]?.pagination };
+        : { ...dialect.pagination, ...routeOfList(dialect, operation)?.pagination };
     const compiled = { paging, next: compilePointers(paging.next), marker: compilePointers(paging.marker ?? []) };
     pagings.set(operation, compiled);
     return compiled;
@@ -68,11 +75,13 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
   }
 
   const itemPaths = compileAll(
-    Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
+    Object.fromEntries(
+      [...listOperations, "attachments" as const].map((list) => [list, routeOfList(dialect, list)?.items ?? []]),
+    ),
   );
-  function findItems(operation: ListOperation, payload: unknown) {
+  function findItems(operation: Exclude<PagedOperation, "group.rule.list">, payload: unknown) {
     const found = findArrayAt(payload, itemPaths[operation] ?? []);
-    const tried = dialect.operations[operation]?.items ?? [];
+    const tried = routeOfList(dialect, operation)?.items ?? [];
     // Where a list may be left out, an answer that has nothing but something to say is none.
     const isLeftOut = found !== undefined && found.items.length === 0 && findAt(payload, found.tokens) === undefined;
     if (found !== undefined && !(isLeftOut && onlySpeaks(payload))) return accepted(found);

@@ -3,6 +3,7 @@ import { isAssumed, isList, type Operation, operationNames, rowOf } from "../cor
 import type { Failure } from "../core/model/outcome";
 import { calendarMs, instantAt } from "../core/model/time";
 import { fieldsIn } from "../core/text/objects";
+import { operationOfList, routeOfList } from "./answers";
 import { type Answer, judgeAnswer } from "./conditions";
 import type { Dialect } from "./dialect";
 import { envelopeReader, waitHeader } from "./envelope";
@@ -11,13 +12,13 @@ import { parseJsonText } from "./json-text";
 import { own } from "./messages";
 import { type Reading, readAll } from "./reading";
 import { createRecordReaders, type RecordReaders } from "./records";
-import { fillRoute, routeFor, versionShown, withVersion } from "./requests";
+import { fillRoute, namesVm, routeFor, versionShown, withVersion } from "./requests";
 import { readLiveRule } from "./rule-record";
 
 export interface DialectCase {
   readonly title: string;
   /** `wait`: the answer is one about a job. */
-  readonly operation: Operation | "wait";
+  readonly operation: Operation | "wait" | "attachments";
   readonly answer: Answer;
   /** What the answer about a job has to mean: done, failed or waiting. */
   readonly job?: unknown;
@@ -48,11 +49,14 @@ export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[]
     nowMs: calendarMs(answer.date, ofCases),
     scrub: (text: string) => text,
   };
-  const outcome = judgeAnswer(operation, withWait(answer, dialect), judging);
+  const meant = operation === "attachments" ? operationOfList(operation) : operation;
+  const outcome = judgeAnswer(meant, withWait(answer, dialect), judging);
   if (outcome.status !== "accepted") return tryRefusal(outcome, tried);
   if (is !== undefined) return [`it is an answer, and ${is} was expected`];
   if (reads === undefined) return [];
-  const reading = readingOf(createRecordReaders(dialect), operation, outcome.value, answer);
+  const { attachments } = dialect;
+  const ofVm = attachments !== undefined && namesVm(attachments) ? String(fieldsIn(tried.ids)["id"] ?? "") : undefined;
+  const reading = readingOf(createRecordReaders(dialect), operation, outcome.value, answer, ofVm);
   if (reading === undefined) return [`what ${operation} answers is not read by a dialect`];
   if (reading.status !== "accepted")
     return [`${reading.message}${reading.hint === undefined ? "" : ` (${reading.hint})`}`];
@@ -71,8 +75,17 @@ function tryRefusal(failure: Failure, { is, waits }: DialectCase): readonly stri
 }
 
 /** What is sent: the route that is for the record, with ids, values, fields and the version filled in. */
-function requestOfCase(dialect: Dialect, operation: Operation, { ids, record, answer }: DialectCase): unknown {
-  const said = isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
+function requestOfCase(
+  dialect: Dialect,
+  operation: Operation | "attachments",
+  { ids, record, answer }: DialectCase,
+): unknown {
+  const said =
+    operation === "attachments"
+      ? routeOfList(dialect, operation)
+      : isAssumed(operation)
+        ? dialect.operations[operation]
+        : rowOf(operation);
   if (said === null) return undefined;
   const route = routeFor(said, record);
   const given = Object.entries(fieldsIn(ids)).map(([name, id]): [string, string] => [name, String(id)]);
@@ -82,7 +95,7 @@ function requestOfCase(dialect: Dialect, operation: Operation, { ids, record, an
   const { fingerprint } = dialect;
   const headers = Object.entries(answer.paging ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   const version =
-    fingerprint === undefined || rowOf(operation).kind === "read"
+    fingerprint === undefined || operation === "attachments" || rowOf(operation).kind === "read"
       ? undefined
       : versionShown(fingerprint, record, Object.fromEntries(headers));
   const whole =
@@ -103,10 +116,16 @@ function withWait(answer: Answer, dialect: Dialect): Answer {
 
 function readingOf(
   readers: RecordReaders,
-  operation: Operation,
+  operation: Operation | "attachments",
   body: unknown,
   answer: Answer,
+  /** Of whose attachments the list is, where each VM has one. */
+  ofVm: string | undefined,
 ): Reading<unknown> | undefined {
+  if (operation === "attachments") {
+    const page = readers.page(operation, body, answer.paging ?? {});
+    return page.status === "accepted" ? readAll(page.value.items, (item) => readers.attachment(item, ofVm)) : page;
+  }
   if (isList(operation) || operation === "group.rule.list") {
     const page = readers.page(operation, body, answer.paging ?? {});
     if (page.status !== "accepted") return page;
@@ -154,7 +173,9 @@ export function readCases(value: unknown): {
   if (!Array.isArray(listed)) return { cases: [], problems: ["it has no list of cases"] };
   const problems: string[] = [];
   const cases = listed.flatMap((one: unknown, index): DialectCase[] => {
-    const operation = (["wait", ...operationNames] as const).find((name) => name === own(one, "operation"));
+    const operation = (["wait", "attachments", ...operationNames] as const).find(
+      (name) => name === own(one, "operation"),
+    );
     if (operation === undefined) {
       problems.push(`cases[${index}].operation is not the name of an operation: ${String(own(one, "operation"))}`);
       return [];

@@ -21,6 +21,7 @@ import type {
   StateRows,
   WaitRoute,
   Words,
+  AttachmentRoute as WrittenAttachmentRoute,
   ListRoute as WrittenListRoute,
   Pointers as WrittenPlaces,
   Route as WrittenRoute,
@@ -56,6 +57,9 @@ type JobLists = "id" | "status" | "done" | "failed" | "message" | "error";
 export type JobRoute = Readonly<Omit<NonNullable<WaitRoute>, JobLists>> &
   Filled<Pick<NonNullable<WaitRoute>, JobLists>>;
 
+/** A list of what hangs on what, apart from the records of volumes. */
+export type AttachmentRoute = ListRoute & Filled<Pick<NonNullable<WrittenAttachmentRoute>, "vm" | "volume">>;
+
 type PagingLists = "next" | "marker" | "ignore";
 export type Paging = Readonly<Omit<Pagination, PagingLists | "next_header" | "param">> &
   Readonly<Required<Pick<Pagination, "next_header" | "param" | "ignore">>> & {
@@ -81,6 +85,8 @@ export interface Dialect {
   readonly operations: AssumedRoutes;
   /** `operations.wait`; left out: what is accepted is not waited for by itself. */
   readonly wait?: JobRoute;
+  /** `operations.attachments`; left out: the records of volumes say what they hang on, or nothing does. */
+  readonly attachments?: AttachmentRoute;
   readonly records: RecordPlaces;
   readonly states: States;
   readonly pagination: Paging;

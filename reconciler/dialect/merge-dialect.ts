@@ -7,8 +7,24 @@ import { assumedOperations, rowOf } from "../core/model/operation";
 import { invariant } from "../core/text/invariant";
 import { keysOf, onlyDefined, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect, JobRoute, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
-import type { DialectFile, Pagination, WaitRoute, WrittenRoute } from "./rows";
+import type {
+  AttachmentRoute,
+  Dialect,
+  JobRoute,
+  Paging,
+  Pointers,
+  RecordPlace,
+  Route,
+  Scalar,
+  States,
+} from "./dialect";
+import type {
+  DialectFile,
+  Pagination,
+  WaitRoute,
+  AttachmentRoute as WrittenAttachmentRoute,
+  WrittenRoute,
+} from "./rows";
 
 function mergeRecords(own: NonNullable<DialectFile["records"]>): Dialect["records"] {
   const { records } = builtInDialect;
@@ -26,6 +42,7 @@ export function mergeDialect(given: DialectFile): Dialect {
   return {
     operations: mergeOperations(given.operations ?? {}),
     ...mergeWait(given.operations?.["wait"]),
+    ...mergeAttachments(given.operations?.["attachments"]),
     records: mergeRecords(given.records ?? {}),
     states: {
       vm: mergeStates(states.vm, words(given.states?.vm), vmPhases),
@@ -150,6 +167,30 @@ function mergeWait(given: unknown): Pick<Dialect, "wait"> {
     } as JobRoute, // `Written` allows one value for each list, and these are lists by now.
   };
 }
+
+/** The schema asks for every part that has to be there. */
+function mergeAttachments(given: unknown): Pick<Dialect, "attachments"> {
+  if (given === undefined || given === null) return {};
+  // The schema has checked the parts, of which the places may be one or a list.
+  const {
+    items = usualAttachmentItems,
+    pagination,
+    vm,
+    volume,
+    ...route
+  } = given as NonNullable<WrittenAttachmentRoute>;
+  return {
+    attachments: {
+      ...route,
+      items: listOf<RecordPlace>(items),
+      ...onlyDefined({ pagination: pagination === undefined ? undefined : mergePaging(pagination) }),
+      vm: listOf<RecordPlace>(vm),
+      volume: listOf<RecordPlace>(volume),
+    } as AttachmentRoute, // `Written` allows one value for each list, and these are lists by now.
+  };
+}
+
+export const usualAttachmentItems: Pointers = ["", "/attachments", "/volumeAttachments", "/volume_attachments"];
 
 /** A word to which the user gives a meaning loses its built-in meaning. */
 function mergeStates<P extends string>(

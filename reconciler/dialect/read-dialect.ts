@@ -19,7 +19,7 @@ import { builtInDialect } from "./built-in";
 import type { Dialect, Route } from "./dialect";
 import { mergeDialect } from "./merge-dialect";
 import { cleanMessage, own } from "./messages";
-import { fieldsNamed } from "./requests";
+import { fieldsNamed, namesVm } from "./requests";
 import type { DialectFile } from "./rows";
 
 export interface ReadDialect {
@@ -65,6 +65,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
     problems.push(
       ...placeholderProblems(file, given),
       ...waitProblems(file, given),
+      ...attachmentProblems(file, given),
       ...headerProblems(file, given),
       ...pagingProblems(file, given),
       ...nameProblems(file, given),
@@ -193,6 +194,34 @@ function waitProblems(file: YamlFile, given: DialectFile): Problem[] {
       at: placeOf(file, ["operations", "wait", "failed"], "value"),
     });
   return problems;
+}
+
+/** An item of the list of attachments is about a volume and a VM. */
+function attachmentProblems(file: YamlFile, { operations = {}, values = {} }: DialectFile): Problem[] {
+  const { attachments } = mergeDialect({ operations });
+  if (attachments === undefined) return [];
+  const { path, query, headers, body } = attachments;
+  const strange = namesIn([path, query, headers, body]).find((name) => name !== "id" && !Object.hasOwn(values, name));
+  const problem = {
+    code: "dialect/placeholder",
+    at: placeOf(file, ["operations", "attachments", "path"], "value"),
+  } as const;
+  if (strange !== undefined)
+    return [
+      {
+        ...problem,
+        summary: `operations.attachments names {${strange}}, which is neither the id of a VM nor among the dialect's values`,
+        fix: `give it a value: values: { ${strange}: … }`,
+      },
+    ];
+  if (namesVm(attachments) || attachments.vm.length > 0) return [];
+  return [
+    {
+      ...problem,
+      summary: "operations.attachments does not say which VM an item is about",
+      fix: "say where an item shows it, such as vm: /server_id; or put {id} into the path, where each VM has a list",
+    },
+  ];
 }
 
 function namesIn(value: unknown): readonly string[] {

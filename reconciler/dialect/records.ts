@@ -40,12 +40,22 @@ import { compileAll, findName, type Reading, type ReadRecord, readAll, readId, t
 import { directionsOf, readLiveRule } from "./rule-record";
 import { unreadable, unusableId } from "./unreadable";
 
+/** Which volume hangs on which VM. */
+export interface Attachment {
+  readonly id: string;
+  readonly volume: string;
+  /** `undefined`: on none. */
+  readonly vm: string | undefined;
+}
+
 export interface RecordReaders extends AnswerReaders {
   vm: ReadRecord<LiveVm>;
   volume: ReadRecord<LiveVolume>;
   group: ReadRecord<LiveGroup>;
   /** Of a kind without a reader of its own: by the pointers that its definition names. */
   ofKind(kind: string): ReadRecord<LiveOf[Kind]>;
+  /** An item of the list of attachments; `ofVm`: the VM whose list it is, where each has its own. */
+  attachment(record: unknown, ofVm?: string): Reading<Attachment>;
   flavor: ReadRecord<CatalogueEntry>;
   image: ReadRecord<LiveImage>;
   region: ReadRecord<CatalogueEntry>;
@@ -70,6 +80,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     volume: volumeReader(dialect),
     group: groupReader(dialect),
     ofKind: usualReader,
+    attachment: attachmentReader(dialect),
     flavor: catalogueReader("a flavor", "flavor", records.flavor),
     image: imageReader(dialect),
     region: catalogueReader("a region", "region", records.region),
@@ -170,6 +181,23 @@ function volumeReader({ records, states }: Dialect): ReadRecord<LiveVolume> {
       ...texts({ name: findName(record, volume.name), status }),
       ...onlyDefined({ sizeGb, attachedTo }),
     });
+  };
+}
+
+function attachmentReader({ attachments }: Dialect): RecordReaders["attachment"] {
+  const { vm = [], volume = [] } = attachments ?? {};
+  const places = compileAll({ vm, volume });
+  return (record, ofVm) => {
+    const of = readId("an attachment", "operations.attachments.volume", volume, places.volume, record);
+    if (of.status !== "accepted") return of;
+    // One that is reserved, or over, hangs on nothing.
+    const isOfNone = ofVm === undefined && findText(record, places.vm) === null;
+    const on =
+      ofVm !== undefined || isOfNone
+        ? accepted(ofVm)
+        : readId("an attachment", "operations.attachments.vm", vm, places.vm, record);
+    if (on.status !== "accepted") return on;
+    return accepted({ id: `${of.value} ${on.value ?? ""}`, volume: of.value, vm: on.value });
   };
 }
 

@@ -59,6 +59,10 @@ export const fieldsNamed = ({
   ),
 ];
 
+/** Whether a list is asked for each VM by itself. */
+export const namesVm = ({ path, query, headers, body }: Route): boolean =>
+  /\{id(:number)?\}/.test(JSON.stringify([path, query, headers, body]));
+
 /** Whether a request is made from more than ids: the record that it is about has to be read first. */
 export const needsRecord = (route: Route): boolean => route.alternatives !== undefined || fieldsNamed(route).length > 0;
 

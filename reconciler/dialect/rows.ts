@@ -446,6 +446,23 @@ export interface NameRule {
   says?: string;
 }
 
+/** Where this service lists what hangs on what. {id} stands for the id of a VM, where each VM has a list of its own. */
+export type AttachmentRoute = {
+  method: Method;
+  path: Path;
+  query?: Query;
+  headers?: Headers;
+  body?: Body;
+  /** Where the array of items is in the payload. A selector can open a map, choose items and unwrap them. */
+  items?: Pointers;
+  /** How this list goes on, key by key over the pagination of all. */
+  pagination?: Pagination;
+  /** Where an item shows the id of the VM, such as /server_id. Needless where the path names the VM. */
+  vm?: Pointers;
+  /** Where an item shows the id of the volume, such as /volume_id. */
+  volume: Pointers;
+} | null;
+
 /** How a job is asked for; {id} stands for its id. */
 export type WaitRoute = {
   /** Where the answer to a write names its job, in the whole body, such as /jobid. */

@@ -7,7 +7,7 @@ import type { Reply } from "../../emulator/decision";
 import { type Abilities, abilitiesOf } from "../core/model/abilities";
 import { type ListOperation, type Operation, operations } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
-import type { PagedOperation } from "../dialect/answers";
+import { operationOfList, type PagedOperation } from "../dialect/answers";
 import { builtInDialect } from "../dialect/built-in";
 import { judgeAnswer } from "../dialect/conditions";
 import { type Reading, readAll } from "../dialect/reading";
@@ -115,7 +115,7 @@ export function inProcessClient(
     const all: T[] = [];
     for (let page: string | undefined = ""; page !== undefined; ) {
       let next: string | undefined;
-      const outcome: Outcome<readonly T[]> = await call(operation, { ids, query: page }, (body) => {
+      const outcome: Outcome<readonly T[]> = await call(operationOfList(operation), { ids, query: page }, (body) => {
         next = recordReaders.nextPage(operation, body);
         const found = recordReaders.page(operation, body, {});
         return found.status === "accepted" ? readAll(found.value.items, readRecord) : found;

@@ -88,9 +88,13 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
     if (isSaid && isSameRoute(route, base?.dialect.operations[operation] ?? null, way)) return [];
     return routeLines(operation, route, findingRemark(finding), way !== undefined);
   });
-  const { wait, fingerprint } = dialect;
-  if (wait !== undefined && !deepEqual(wait, base?.dialect.wait))
-    routes.push("  wait:   # seen in a trial", ...Object.entries(wait).flatMap(([key, value]) => waitLine(key, value)));
+  const { wait, attachments, fingerprint } = dialect;
+  for (const [name, route] of Object.entries({ wait, attachments }))
+    if (route !== undefined && !deepEqual(route, name === "wait" ? base?.dialect.wait : base?.dialect.attachments))
+      routes.push(
+        `  ${name}:   # seen in a trial`,
+        ...Object.entries(route).flatMap(([key, value]) => listedLine(key, value)),
+      );
   if (routes.length > 0) lines.push("operations:", ...routes);
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
   if (fingerprint !== undefined && !deepEqual(fingerprint, base?.dialect.fingerprint))
@@ -120,7 +124,7 @@ function learntLimits({ trial, base }: DoctorReport): string[] {
   });
 }
 
-const waitLine = (key: string, value: unknown): string[] =>
+const listedLine = (key: string, value: unknown): string[] =>
   Array.isArray(value) && value.length === 0 ? [] : [`    ${key}: ${flow(value)}`];
 
 /** Whether the file says the route as it was found; how its list goes on may be written once for all. */

@@ -9,13 +9,15 @@ import { isAssumed, type Method, type Operation, rowOf } from "../core/model/ope
 import { accepted, type Outcome } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
+import { onlyDefined } from "../core/text/objects";
 import { conditionOfJob } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
 import type { Reading } from "../dialect/reading";
 import { createRecordReaders } from "../dialect/records";
-import { fieldsNamed, fillRoute, type Ids, needsRecord, routeFor } from "../dialect/requests";
+import { fieldsNamed, fillRoute, type Ids, namesVm, needsRecord, routeFor } from "../dialect/requests";
 import { readLiveRule } from "../dialect/rule-record";
+import { withAttachedApart } from "./attached-apart";
 import { awaitJob, isJobAlone, jobLost } from "./await-job";
 import { createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import { callsOver } from "./calls";
@@ -230,7 +232,15 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       },
     });
 
-  const calls = callsOver({ send, list }, read, dialect.rules);
+  const own = callsOver({ send, list }, read, dialect.rules);
+  const calls =
+    dialect.attachments === undefined
+      ? own
+      : withAttachedApart(own, {
+          isByVm: namesVm(dialect.attachments),
+          read: (vm, requestOptions) =>
+            list("attachments", onlyDefined({ id: vm }), (item) => read.attachment(item, vm), requestOptions),
+        });
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),
     origin: options.origin ?? origin + basePath,
@@ -259,8 +269,10 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
 
 const nothingShown: Outcome<ShownRecord> = accepted({ record: undefined, headers: {} });
 
-const namesHosts = ({ records }: Dialect): boolean =>
-  records.volume.attached_to.some((place) => typeof place !== "string" && place.by === "name");
+const namesHosts = ({ records, attachments }: Dialect): boolean =>
+  [...records.volume.attached_to, ...(attachments?.vm ?? [])].some(
+    (place) => typeof place !== "string" && place.by === "name",
+  );
 
 /**
  * The outcome of an unreadable answer. A write took effect all the same, so its effect has to be looked up; `rejected`

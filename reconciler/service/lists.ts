@@ -6,7 +6,7 @@ import type { Operation } from "../core/model/operation";
 import { accepted, type Failure, type Outcome, type Rejection } from "../core/model/outcome";
 import { deepEqual } from "../core/text/deep-equal";
 import { sharedLook } from "../core/text/shared-look";
-import type { PagedOperation } from "../dialect/answers";
+import { operationOfList, type PagedOperation, routeOfList } from "../dialect/answers";
 import type { Dialect, Route } from "../dialect/dialect";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
 import { type Reading, readAll } from "../dialect/reading";
@@ -79,7 +79,7 @@ export function createListReader({
     readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<readonly T[]>> {
-    const said = routeOf(operation);
+    const said = operation === "attachments" ? routeOfList(dialect, operation) : routeOf(operation);
     if (said === null) return unsupported(operation);
     const regions = await regionsFor(operation, requestOptions);
     if (regions.status !== "accepted") return regions;
@@ -98,7 +98,7 @@ export function createListReader({
     operation: PagedOperation,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<readonly (string | undefined)[]>> {
-    const each = operation === "group.rule.list" ? undefined : dialect.operations[operation]?.for_each;
+    const each = operation === "group.rule.list" ? undefined : routeOfList(dialect, operation)?.for_each;
     if (each !== "region") return accepted(each ?? [undefined]);
     const listed = await readList("region.list", {}, read.region, requestOptions);
     return listed.status === "accepted" ? accepted(listed.value.map(({ id }) => id)) : listed;
@@ -150,7 +150,7 @@ export function createListReader({
     const known = new Set(values.map(({ id }) => id));
     const otherShownBy = async (query: string): Promise<T | undefined> => {
       const path = `${first.path}${first.path.includes("?") ? "&" : "?"}${query}`;
-      const outcome = await caller.call({ ...call, path }, requestOptions);
+      const outcome = await caller.call({ ...call, operation: operationOfList(operation), path }, requestOptions);
       if (outcome.status !== "accepted") return undefined;
       const page = read.page(operation, outcome.value.body, outcome.value.paging);
       const records = page.status === "accepted" ? readAll(page.value.items, readRecord) : page;
@@ -189,7 +189,8 @@ export function createListReader({
     const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
     const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
       const askedAt = clock.now();
-      const sent = { ...call, path, body: body !== undefined ? JSON.stringify(body) : undefined };
+      const text = body !== undefined ? JSON.stringify(body) : undefined;
+      const sent = { ...call, operation: operationOfList(operation), path, body: text };
       return caller.call(sent, options).then((outcome) => {
         if (outcome.status === "accepted") costs().page(operation, clock.now() - askedAt);
         return outcome;
@@ -281,7 +282,7 @@ interface WholeList<T> {
   readonly list: ListRead;
 }
 
-type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
+type ListCall = Pick<Call, "method" | "headers"> & { readonly operation: PagedOperation };
 
 /** A list that is to be read, from its first page on. */
 interface ListRequest<T> {
@@ -292,7 +293,7 @@ interface ListRequest<T> {
 }
 
 /** A token that begins with a slash was taken for a path, where nothing is. */
-function notAPath(operation: Operation, led: string, outcome: Failure): Failure {
+function notAPath(operation: PagedOperation, led: string, outcome: Failure): Failure {
   const isNothing = "httpStatus" in outcome && (outcome.httpStatus === 404 || outcome.httpStatus === 405);
   if (!isNothing || !led.startsWith("/") || outcome.status !== "rejected") return outcome;
   return {
@@ -304,7 +305,7 @@ function notAPath(operation: Operation, led: string, outcome: Failure): Failure 
   };
 }
 
-const pagingBroken = (operation: Operation, problem: string): Rejection => ({
+const pagingBroken = (operation: PagedOperation, problem: string): Rejection => ({
   status: "rejected",
   condition: "unreadable",
   message: `the list of ${operation} cannot be read to its end: ${problem}`,

@@ -1,10 +1,11 @@
 /** Refusals of a request that was not sent. */
 import type { Operation } from "../core/model/operation";
 import type { Rejection } from "../core/model/outcome";
+import type { PagedOperation } from "../dialect/answers";
 import type { Route } from "../dialect/dialect";
 import { fieldsNamed } from "../dialect/requests";
 
-export const unsupported = (operation: Operation): Rejection => ({
+export const unsupported = (operation: Operation | PagedOperation): Rejection => ({
   status: "rejected",
   condition: "unsupported",
   message: `this service has no ${operation}: the dialect does not name it`,
@@ -18,7 +19,7 @@ export const fieldMissing = (operation: Operation, route: Route): Rejection => (
   hint: `correct {field:…} in the dialect's operations.${operation}`,
 });
 
-export const invalidId = (operation: Operation): Rejection => ({
+export const invalidId = (operation: Operation | PagedOperation): Rejection => ({
   status: "rejected",
   condition: "invalid_id",
   message: `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,

@@ -158,6 +158,7 @@ export function dialectTables(root) {
     ["A route", "route"],
     ["A route of a list", "listRoute"],
     ["operations.wait, the job of an accepted write", "waitRoute"],
+    ["operations.attachments, a list of what hangs on what", "attachmentRoute"],
     ["pagination, of all lists or of one", "pagination"],
     ["A selector", "selector"],
   ])

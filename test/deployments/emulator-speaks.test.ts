@@ -214,6 +214,22 @@ records: { vm: { volumes: [] }, volume: { status: [], attached_to: { value: /hos
     7,
   ],
   [
+    "attachments in a list of their own",
+    `operations:
+  volume.list: { method: GET, path: /api/v1/volume/list }
+  attachments: { method: GET, path: /api/v1/attachments, items: /attachments, vm: /server_id, volume: /volume_id }
+records: { vm: { volumes: [] }, volume: { status: [] } }`,
+    7,
+  ],
+  [
+    "attachments in a list for each VM",
+    `operations:
+  volume.list: { method: GET, path: /api/v1/volume/list }
+  attachments: { method: GET, path: "/api/v1/servers/{id}/attachments", items: "", volume: /volumeId }
+records: { vm: { volumes: [] }, volume: { status: [] } }`,
+    7,
+  ],
+  [
     "flavors and images that have nothing but their names",
     `records: { flavor: { id: /slug, name: /slug }, image: { id: /slug, name: /slug } }`,
   ],
