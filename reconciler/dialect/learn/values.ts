@@ -76,9 +76,12 @@ export function leavesOf(record: unknown): readonly Leaf[] {
   return leaves;
 }
 
+/** A look at the letters first: what is no address costs the parser an exception. A number alone would be one for it. */
+const isAddress = (text: string): boolean => /[.:]/.test(text) && ipaddr.isValid(text);
+
 /** A word that says what an entry is, and no value that another entry has differently: an address, an id, a number. */
 const isWordOfChoice = (text: string): boolean =>
-  text.length <= 40 && !ipaddr.isValid(text) && !/^\d+$|^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(text);
+  text.length <= 40 && !isAddress(text) && !/^\d+$|^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(text);
 
 interface Field {
   readonly at: string;
@@ -160,7 +163,7 @@ export const samePlace = (one: RecordPlace, other: RecordPlace): boolean =>
 export const textOfPlace = (place: RecordPlace): string => JSON.stringify(place);
 
 export function addressKind(text: string): "private" | "public" | undefined {
-  if (!ipaddr.isValid(text) || (!text.includes(".") && !text.includes(":"))) return undefined;
+  if (!isAddress(text)) return undefined;
   // A mask, or no address at all.
   if (/^255\.|^0\.0\.0\.0$/.test(text)) return undefined;
   const range = ipaddr.parse(text).range();

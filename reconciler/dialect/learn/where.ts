@@ -183,6 +183,47 @@ export interface Candidate {
   readonly style?: Style;
 }
 
+/** With what tells it from others. */
+type Keyed = readonly [key: string, candidate: Candidate];
+
+const keyed = (candidate: Candidate): Keyed => {
+  const { method, path, query, headers, body } = candidate.asking;
+  return [JSON.stringify([method, path, query, headers, body]), candidate];
+};
+const getting = (path: string): Keyed => keyed({ asking: { method: "GET", path } });
+
+interface UsualWords {
+  /** By rule, below the usual folder. */
+  readonly byRule: readonly Keyed[];
+  /** What is looked for in folders that were told. */
+  readonly several: readonly string[];
+  readonly singly: readonly string[];
+}
+
+/** The same for every service: a doctor with a trial asks for them hundreds of times. */
+const usualWords: Readonly<Record<Learnt, UsualWords>> = tableOf(
+  ["vm", "volume", "group", "flavor", "image", "region"],
+  (kind) => {
+    const few = called[kind].slice(0, wordsWithVerbs);
+    const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
+    const usual = few.flatMap((noun) =>
+      formsOf(noun).flatMap(({ text, casing }) => (casing === "kebab" ? [text] : [])),
+    );
+    const byRule = [
+      ...plain.map((noun) => `/api/v1/${noun}`),
+      ...suffixes.flatMap((suffix) => usual.map((noun) => `/api/v1/${noun}${suffix}`)),
+    ];
+    return {
+      byRule: byRule.map(getting),
+      several: forms[kind]
+        .filter(({ isPlural, casing }) => isPlural && casing !== "pascal" && casing !== "joined")
+        .map(({ text }) => text),
+      // Where a folder is called as one thing is, the few usual words are enough.
+      singly: few.map((noun) => noun.replaceAll(" ", "-")),
+    };
+  },
+);
+
 /** The folders in which the requests that were told are: lists of other kinds may be beside them, or further up. */
 export function foldersOf(paths: readonly string[]): readonly string[] {
   const folders = new Set<string>();
@@ -213,38 +254,23 @@ export function candidates(
     forms[kind]
       .filter(({ isPlural, casing }) => isPlural === style.isPlural && casing === (style.casing ?? casing))
       .filter(({ casing }) => style.casing !== undefined || casing !== "pascal")
-      .map(({ noun, casing }): Candidate => ({ asking: inStyle(style, noun, casing), style })),
+      .map(({ noun, casing }) => keyed({ asking: inStyle(style, noun, casing), style })),
   );
-  const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
-  const usual = called[kind]
-    .slice(0, wordsWithVerbs)
-    .flatMap((noun) => formsOf(noun).flatMap(({ text, casing }) => (casing === "kebab" ? [text] : [])));
-  const byRule = [
-    ...plain.map((noun) => `/api/v1/${noun}`),
-    ...suffixes.flatMap((suffix) => usual.map((noun) => `/api/v1/${noun}${suffix}`)),
-  ];
-  const several = forms[kind].filter(({ isPlural, casing }) => isPlural && casing !== "pascal" && casing !== "joined");
-  const besides = folders.flatMap((folder) => several.map(({ text }) => `${folder}/${text}`));
-  // Where a folder is called as one thing is, the few usual words are enough.
-  const singly = folders.flatMap((folder) =>
-    called[kind].slice(0, wordsWithVerbs).map((noun) => `${folder}/${noun.replaceAll(" ", "-")}`),
-  );
-  const at = (paths: readonly string[]): readonly Candidate[] =>
-    paths.map((one) => ({ asking: { method: "GET", path: one } }));
+  const { byRule, several, singly } = usualWords[kind];
+  const within = (words: readonly string[]): readonly Keyed[] =>
+    folders.flatMap((folder) => words.map((word) => getting(`${folder}/${word}`)));
   const all = [
-    ...(route === null ? [] : [{ asking: route }]),
-    ...at([...told, path, ...alsoAt]),
+    ...(route === null ? [] : [keyed({ asking: route })]),
+    ...[...told, path, ...alsoAt].map(getting),
     ...styled,
-    ...at(besides),
-    ...at(byRule),
-    ...at(singly),
+    ...within(several),
+    ...byRule,
+    ...within(singly),
   ];
-  const keyOf = ({ asking: { method, path: one, query, headers, body } }: Candidate): string =>
-    JSON.stringify([method, one, query, headers, body]);
   // A usual path may well be one that is asked for as another list is.
-  const alike = new Map(styled.map((one) => [keyOf(one), one]));
+  const alike = new Map(styled);
   const first = new Map<string, Candidate>();
-  for (const one of all) if (!first.has(keyOf(one))) first.set(keyOf(one), { ...alike.get(keyOf(one)), ...one });
+  for (const [key, one] of all) if (!first.has(key)) first.set(key, { ...alike.get(key), ...one });
   return [...first.values()];
 }
 
