@@ -10,7 +10,7 @@ import {
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
-import { constantsIn, namesAnId, readCurl, type ToldRequest } from "../dialect/learn/curl";
+import { constantsIn, namesAnId, readCurl, type ToldOperation, type ToldRequest } from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
@@ -19,8 +19,8 @@ import { readGiven } from "./workspace";
 
 export interface ToldToDoctor {
   readonly samples: ReadonlyMap<Operation, string>;
-  /** `wait`: how a job is asked for. */
-  readonly commands: readonly (readonly [operation: AssumedOperation | "wait", command: string])[];
+  /** `wait`: how a job is asked for. `attachments`: how what hangs on what is listed. */
+  readonly commands: readonly (readonly [operation: ToldOperation, command: string])[];
   readonly none: readonly AssumedOperation[];
   readonly openapi?: string;
 }
@@ -34,7 +34,7 @@ export function readTold(flags: Flags): ToldToDoctor {
   const commands = (flags.curl ?? []).map((given) => {
     const [name, text] = pair("curl", "COMMAND", given);
     return [
-      wordGiven(name, [...assumedOperations, "wait"] as const),
+      wordGiven(name, [...assumedOperations, "wait", "attachments"] as const),
       /^\s*curl\s/.test(text) ? text : readGivenText(text),
     ] as const;
   });
@@ -88,6 +88,7 @@ export function withTold(
 ): { readonly start: Dialect; readonly reads: DoctorPorts["told"] } {
   let start = dialect;
   let job: Route | undefined;
+  let attachments: Route | undefined;
   const lists = told.commands.flatMap(([operation, text]) =>
     operation.endsWith(".list") ? (readCurl(operation, text.trim(), baseUrl, ids)?.route ?? []) : [],
   );
@@ -112,6 +113,7 @@ export function withTold(
       );
     const route = withoutHeaders(request.route, always);
     if (operation === "wait") job = route;
+    else if (operation === "attachments") attachments = route;
     else start = toldDialect(start, { [operation]: route });
     if (request.authorization !== undefined)
       start = { ...start, authorization: { ...start.authorization, ...request.authorization } };
@@ -125,5 +127,5 @@ export function withTold(
     paths = described.reads;
   }
   for (const operation of told.none) start = { ...start, operations: { ...start.operations, [operation]: null } };
-  return { start, reads: onlyDefined({ paths, job }) };
+  return { start, reads: onlyDefined({ paths, job, attachments }) };
 }

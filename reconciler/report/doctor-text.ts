@@ -89,12 +89,18 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
     return routeLines(operation, route, findingRemark(finding), way !== undefined);
   });
   const { wait, attachments, fingerprint } = dialect;
-  for (const [name, route] of Object.entries({ wait, attachments }))
-    if (route !== undefined && !deepEqual(route, name === "wait" ? base?.dialect.wait : base?.dialect.attachments))
-      routes.push(
-        `  ${name}:   # seen in a trial`,
-        ...Object.entries(route).flatMap(([key, value]) => listedLine(key, value)),
-      );
+  if (wait !== undefined && !deepEqual(wait, base?.dialect.wait))
+    routes.push(
+      "  wait:   # seen in a trial",
+      ...Object.entries(wait).flatMap(([key, value]) => listedLine(key, value)),
+    );
+  if (attachments !== undefined && !deepEqual(attachments, base?.dialect.attachments))
+    routes.push(
+      "  attachments:   # found",
+      ...Object.entries(attachments).flatMap(([key, value]) =>
+        way !== undefined && key === "pagination" ? [] : listedLine(key, value),
+      ),
+    );
   if (routes.length > 0) lines.push("operations:", ...routes);
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
   if (fingerprint !== undefined && !deepEqual(fingerprint, base?.dialect.fingerprint))

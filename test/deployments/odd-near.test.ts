@@ -20,6 +20,7 @@ import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
+import { keepingAttachments } from "../support/odd/apart";
 import { nodes } from "../support/odd/arrivals";
 import { everyOdd } from "../support/odd/every";
 import { chapters, projectAt } from "../support/odd/project";
@@ -238,6 +239,18 @@ const lines: Readonly<Record<string, object>> = {
     states: { vm: { stopped: ["down/false"], gone: expect.arrayContaining(["down/true"]) } },
   },
   "pages that are parts, with their range in a header": { pagination: { offset: true, param: "offset" } },
+  "attachments in a list of their own": {
+    attachments: {
+      path: "/v3/attachments",
+      items: ["/attachments"],
+      pagination: { next: [{ in: "/attachments_links" }] },
+      vm: ["/instance"],
+      volume: ["/volume_id"],
+    },
+  },
+  "attachments in a list for each VM": {
+    attachments: { path: "/cloud/servers/{id}/os-volume_attachments", vm: [], volume: ["/volumeId"] },
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },
@@ -321,7 +334,7 @@ async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
   const client = clientAt(server.url, dialect);
   closers.push(() => client.close());
   const kept = report.operations.flatMap(({ operation, isKept }) => (isKept === true ? [operation] : []));
-  const misfits = (await readByDialect(client, [])).map(({ summary }) => summary);
+  const misfits = (await readByDialect(client, [], dialect)).map(({ summary }) => summary);
   expect(misfits.filter((line) => !kept.some((operation) => line.startsWith(operation)))).toEqual([]);
 
   if (!isShaken(odd)) return;
@@ -354,6 +367,20 @@ test("what a killed trial was deleting is gone where only a page of text says th
     await doctor(odd, place, wishFor(odd));
     const nth = 1 + place.server.writes.lastIndexOf("volume.delete");
     expect(await leftAfter(odd, [{ nth, when: "after" }])).toBeUndefined();
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+});
+
+test("a list that goes on showing what was taken off tells nothing of what hangs on what", async () => {
+  const closers: Closers = [];
+  try {
+    const odd = keepingAttachments();
+    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+    const { dialect, todo, trial } = await doctor(odd, place, wishFor(odd));
+    expect(dialect.attachments).toBeUndefined();
+    expect(todo.join()).toContain("operations.attachments: the list at /v3/attachments");
+    expect([trial?.left, leftIn(place.server, odd)]).toEqual([[], []]);
   } finally {
     for (const close of closers.reverse()) await close();
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import { assumedOperations, operations } from "../../reconciler/core/model/operation";
 import type { Outcome } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
@@ -221,5 +222,66 @@ describe("over HTTP", () => {
     expect(text).toContain("A dialect that fits");
     expect(text).toMatch(/id {11}\/uid {2}shows 1/);
     expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+});
+
+describe("a list of what hangs on what", () => {
+  const vms = [
+    { id: "m-1", name: "web", state: "up" },
+    { id: "m-2", name: "db", state: "up" },
+  ];
+  const volumes = [
+    { id: "v-1", title: "data", size: 5 },
+    { id: "v-2", title: "spare", size: 7 },
+  ];
+  const lists = { "/api/v1/servers": vms, "/api/v1/volumes": volumes };
+  const attachmentsIn = async (answers: Record<string, unknown>, told?: DoctorPorts["told"]) => {
+    const ports = { ...serviceWith({ ...lists, ...answers }), ...(told === undefined ? {} : { told }) };
+    const { dialect, todo } = await diagnoseService(ports, builtInDialect);
+    return { attachments: dialect.attachments, todo };
+  };
+
+  test.each([
+    ["/api/v1/attachments", [{ id: "a", server_id: "m-2", volume_id: "v-1" }], { vm: ["/server_id"] }],
+    ["/api/v1/volume-attachments", [{ host: "web", disk: { ref: "/volumes/v-2" } }], { vm: [{ by: "name" }] }],
+  ])("is found at %s by the ids of both", async (path, items, wanted) => {
+    expect((await attachmentsIn({ [path]: { attachments: items } })).attachments).toMatchObject({ path, ...wanted });
+  });
+
+  test("below each VM it has to differ from one to the other, and from the list of volumes", async () => {
+    const apart = { "/api/v1/servers/m-1/attachments": [{ volume: "v-1" }], "/api/v1/servers/m-2/attachments": [] };
+    const { attachments, todo } = await attachmentsIn(apart);
+    expect(attachments).toMatchObject({ path: "/api/v1/servers/{id}/attachments", vm: [], volume: ["/volume"] });
+    expect(todo.join()).not.toMatch(/attached_to|vm\.volumes/);
+    const all = { "/api/v1/servers/m-1/volumes": volumes, "/api/v1/servers/m-2/volumes": volumes };
+    expect((await attachmentsIn(all)).attachments).toBeUndefined();
+  });
+
+  test("is not looked for where volumes say themselves what they hang on", async () => {
+    const service = serviceWith({ ...lists, "/api/v1/volumes": [{ id: "v-1", name: "data", vm_id: "m-1" }] });
+    await diagnoseService(service, builtInDialect);
+    expect(service.asked.filter((path) => path.includes("attachment"))).toEqual([]);
+  });
+
+  test("that a person told is read where it is, and asked about while it shows nothing", async () => {
+    const { reads } = withTold(
+      builtInDialect,
+      readTold({ curl: ["attachments=curl https://c.example/api/v1/links?kind=disk"] }),
+      "https://c.example",
+      new Set(),
+    );
+    const at = "/api/v1/links?kind=disk";
+    const found = await attachmentsIn({ [at]: [{ vm: "m-1", disk: "v-2" }] }, reads);
+    expect(found.attachments).toMatchObject({ path: "/api/v1/links", query: { kind: "disk" }, volume: ["/disk"] });
+    const empty = await attachmentsIn({ [at]: [] }, reads);
+    expect([empty.attachments, empty.todo.join()]).toEqual([undefined, expect.stringContaining("/api/v1/links")]);
+  });
+
+  test("is written, and read back as it was found", async () => {
+    const at = { "/api/v1/attachments": [{ server_id: "m-2", volume_id: "v-1" }] };
+    const report = await diagnoseService(serviceWith({ ...lists, ...at }), builtInDialect);
+    const { dialect, diagnostics } = readDialectText(dialectYaml(report), "my.yaml");
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(dialect.attachments).toEqual(report.dialect.attachments);
   });
 });

@@ -22,6 +22,7 @@ import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
 import { versioned } from "../../reconciler/engine/doctor/trial-send";
 import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
+import { isOffList } from "../../reconciler/engine/doctor/trial-volumes";
 import { writesFor } from "../../reconciler/engine/doctor/trial-writes";
 
 test.each([
@@ -666,4 +667,43 @@ test("of a service at the root of its host every path that is tried begins there
   ];
   expect(paths.filter((path) => !path.startsWith("/"))).toEqual([]);
   expect(paths).toContain("/{id}");
+});
+
+test("a list of attachments that is left out once nothing hangs on anything is empty from then on", async () => {
+  const route = {
+    method: "GET",
+    path: "/attachments",
+    items: ["/attachments"],
+    vm: ["/vm"],
+    volume: ["/disk"],
+  } as const;
+  const learnt: unknown[] = [];
+  const isOff = (client: unknown, body: unknown) =>
+    isOffList(
+      {
+        report: { dialect: { ...builtInDialect, attachments: route } },
+        client,
+        learn: ({ attachments }: { readonly attachments?: unknown }) => learnt.push(attachments),
+        ports: {
+          doctor: {
+            probe: async () => ({
+              outcome: { status: "accepted", value: body },
+              answer: { status: 200, text: JSON.stringify(body) },
+            }),
+          },
+        },
+      } as unknown as Parameters<typeof isOffList>[0], // It uses no more of a trial than this.
+      "m-1",
+      "v-1",
+    );
+  const hangingOn = (attachedTo: string | null) => ({
+    getVolume: async () => ({ status: "accepted", value: { attachedTo } }),
+  });
+  const unreadable = { getVolume: async () => ({ status: "rejected", condition: "unreadable" }) };
+  expect(await isOff(hangingOn("m-1"), {})).toBe(false);
+  expect(await isOff(hangingOn(null), {})).toBe(true);
+  expect(await isOff(unreadable, { links: [{ id: "a" }] })).toBe(false);
+  expect(learnt).toEqual([]);
+  expect(await isOff(unreadable, {})).toBe(true);
+  expect(learnt).toEqual([{ ...route, items: [{ in: "/attachments", absent: "none" }] }]);
 });

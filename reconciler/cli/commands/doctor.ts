@@ -150,7 +150,9 @@ async function examineService(
     start,
     before: [...service.diagnostics, ...left],
     from: service.baseUrl,
-    misfits: isChecked ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] : undefined,
+    misfits: isChecked
+      ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded, service.dialect))]
+      : undefined,
     again: async (dialect) => {
       const { client } = service.inDialect(dialect);
       const again = await diagnoseService({ ...portsAt(service, dialect), baseUrl: service.url }, dialect, {
@@ -158,7 +160,10 @@ async function examineService(
         notAgain: missingIn(report),
       });
       // A word without a meaning is a question, which the file has among its own.
-      const misfits = [...misfitsOf({ ...again, unknownVmStates: [] }), ...(await readByDialect(client, recorded))];
+      const misfits = [
+        ...misfitsOf({ ...again, unknownVmStates: [] }),
+        ...(await readByDialect(client, recorded, dialect)),
+      ];
       // What a sample says the service need not be able to show.
       return misfits.filter(
         ({ path: [, name = ""] }) =>

@@ -11,6 +11,13 @@ export interface ToldRequest {
   readonly authorization?: { readonly name: string; readonly header: string };
 }
 
+/** What a person can tell: `wait` is how a job is asked for, `attachments` how what hangs on what is listed. */
+export type ToldOperation = AssumedOperation | "wait" | "attachments";
+
+/** A list of what hangs on what may be that of one VM. */
+const idsTold = (operation: ToldOperation): readonly string[] =>
+  operation === "wait" || operation === "attachments" ? ["id"] : idsInPath(operation);
+
 const methods: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 export const isMethod = (word: string): word is Method => methods.includes(word);
 
@@ -19,7 +26,7 @@ export const isMethod = (word: string): word is Method => methods.includes(word)
  * is none, such as a project's number that stands in the path of a list as well.
  */
 export function readCurl(
-  operation: AssumedOperation | "wait",
+  operation: ToldOperation,
   command: string,
   base: string | undefined,
   known: ReadonlySet<string>,
@@ -43,7 +50,7 @@ export function readCurl(
   const asked = Object.entries(isSaid ? fieldsIn(withRuleFields(params)) : params).map(
     ([name, value]): [string, string] => [name, String(value)],
   );
-  const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
+  const ids = new Placeholders(isSaid ? ["id"] : idsTold(operation), known, [
     ...segments.filter((segment) => !constants.has(segment)).map((segment) => ({ text: idOfSegment(segment, known) })),
     ...asked.map(([key, text]) => ({ text, key })),
     ...textsIn(data),
@@ -82,8 +89,9 @@ export const constantsIn = (lists: readonly Route[]): ReadonlySet<string> =>
   new Set(lists.flatMap(({ path }) => path.split("/").filter((part) => part !== "")));
 
 /** Whether it names what it is about: without that it would be sent about what a person copied it of. */
-export const namesAnId = (operation: AssumedOperation | "wait", route: Route): boolean =>
-  (operation !== "wait" && idsInPath(operation).length === 0) ||
+export const namesAnId = (operation: ToldOperation, route: Route): boolean =>
+  operation === "attachments" ||
+  idsTold(operation).length === 0 ||
   /\{(id|rule_id|field:[^{}]*)(:number)?\}/.test(JSON.stringify(route));
 
 /** A part of a path without what may stand behind an id: the form of the answer (ID.json), or a verb (ID:start). */

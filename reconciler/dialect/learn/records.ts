@@ -273,6 +273,15 @@ const withoutPlace = (
 const sameValueAt = (one: RecordPlace, other: RecordPlace): boolean =>
   samePlace(one, other) || (typeof one === "object" && one.in === undefined && one.value === other);
 
+/** Where entries of any list name the VM that something hangs on, by its id or by its name. */
+export function attachedTo(leaves: readonly (readonly Leaf[])[], evidence: KnownThings): RecordPlace | undefined {
+  const { absentIsNone: _, ...rule } = {
+    ...rules.volume["attached_to"],
+    names: rules.volume["attached_to"]?.names ?? [],
+  };
+  return (learnPlace(rule, leaves, evidence) ?? learnName(rule, leaves, evidence))?.place;
+}
+
 /** The same for a place that refers by a name. */
 function learnName(
   rule: PlaceRule,

@@ -274,6 +274,49 @@ export function candidates(
   return [...first.values()];
 }
 
+/** What a list of what hangs on what is called, apart from the volumes, and below a VM. */
+const attachmentWords = [
+  "attachment",
+  "volume attachment",
+  "disk attachment",
+  "server volume",
+  "vm disk",
+  "attached volume",
+];
+const belowVm = [
+  ...["attachments", "volumes", "disks", "volume-attachments", "volume_attachments", "os-volume_attachments"],
+  ...["volumeAttachments", "drives", "disk-attachments", "attached-volumes", "storage", "block-devices"],
+];
+
+/** Requests for it: as the other lists are asked for, in their folders, and below the list of VMs for one of them. */
+export function attachmentAskings(
+  styles: readonly Style[],
+  folders: readonly string[],
+  vms: Asking | undefined,
+): readonly Asking[] {
+  const several = (noun: string, casing: Casing): string => written(noun, true, casing);
+  const at = (path: string): Asking => ({ method: "GET", path });
+  const styled = styles.flatMap((style) =>
+    attachmentWords.flatMap((noun) =>
+      (style.casing === undefined ? (["kebab", "snake", "camel"] as const) : [style.casing]).map((casing) =>
+        inStyle(style, noun, casing),
+      ),
+    ),
+  );
+  const beside = ["/api/v1", ...folders].flatMap((folder) =>
+    attachmentWords.slice(0, 3).map((noun) => at(`${folder}/${several(noun, "kebab")}`)),
+  );
+  const base = vms?.method === "GET" ? vms.path.replace(/\/$/, "").replace(listEnd, "") : "";
+  const below =
+    base === "" || base.includes("{")
+      ? []
+      : belowVm.map((end): Asking => ({ ...vms, method: "GET", path: `${base}/{id}/${end}` }));
+  const all = [...styled, ...below, ...beside];
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+const listEnd = /\/(list|detail|details|all|describe|search|query)$/;
+
 /** Paths of one item of a list: below the list's path, or below its beginning. */
 export function placesOfOne(
   operation: AssumedOperation,
@@ -284,10 +327,7 @@ export function placesOfOne(
   const { path, alsoAt = [] } = rowOf(operation);
   const said = route !== null && route.method === "GET" ? [route.path] : [];
   const plain = list?.replace(/\/$/, "");
-  const bases =
-    plain === undefined
-      ? []
-      : [...new Set([plain.replace(/\/(list|detail|details|all|describe|search|query)$/, ""), plain])];
+  const bases = plain === undefined ? [] : [...new Set([plain.replace(listEnd, ""), plain])];
   const below = bases.flatMap((base) => [
     // Where lists end with a slash, everything mostly does.
     ...(plain === list ? [] : [`${base}/{id}/`]),

@@ -5,6 +5,7 @@ import { isList, type Operation, rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import { keysOf } from "../../core/text/objects";
+import type { Dialect } from "../../dialect/dialect";
 import { showPlace } from "../../dialect/places";
 import type { ServiceReader } from "../../service/client";
 import { listOfKind, readOfKind } from "../observe";
@@ -78,6 +79,7 @@ const wordsWithoutMeaning = ({ likelyStates, unknownVmStates }: DoctorReport): D
 export async function readByDialect(
   client: ServiceReader,
   recorded: readonly RecordedResource[],
+  { attachments }: Pick<Dialect, "attachments">,
 ): Promise<DialectMisfit[]> {
   const misfits: DialectMisfit[] = [];
   const complain = (operation: Operation, outcome: Outcome<unknown>): void => {
@@ -113,6 +115,15 @@ export async function readByDialect(
     }
   };
   for (const kind of keysOf(kindRows)) await tryReads(kind);
+  const volumes =
+    attachments !== undefined && client.can.canFindCreated("volume") ? await client.listVolumes() : undefined;
+  if (volumes?.status === "accepted" && volumes.value.length > 0)
+    if (volumes.value.every(({ attachedTo }) => attachedTo === undefined))
+      misfits.push({
+        path: ["operations", "attachments"],
+        summary: `operations.attachments cannot be read at ${attachments?.path}: nobody knows what hangs on what`,
+        fix: "correct its path, or take it out",
+      });
   if (client.can.listsFlavors) complain("flavor.list", await client.listFlavors());
   if (client.can.listsImages) complain("image.list", await client.listImages());
   if (client.can.listsRegions) complain("region.list", await client.listRegions());

@@ -20,6 +20,7 @@ import type { Made } from "../../dialect/learn/place";
 import { stylesOf } from "../../dialect/learn/where";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { contractRead, enter, judgeFirst, lookNowhere, nobody, notThisService, nowhere, saidOf } from "./enter";
+import { findAttachments } from "./find-attachments";
 import { findList } from "./find-list";
 import { findOne, readIdsThatArePaths, readRules, tryVolumeRead } from "./find-one";
 import { fittingDialect, withRegionFields } from "./fit";
@@ -124,6 +125,7 @@ async function examine(
   for (const [operation, answer] of answers) learnFromAnswer(learnings, operation, answer);
   // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.
   for (const kind of keysOf(kindRows)) learnings.learn(kind);
+  await findAttachments(learnings);
   for (const operation of none) learnings.findings.set(operation, saidMissing(operation));
   for (const operation of assumedOperations)
     if (!none.has(operation) && rowOf(operation).kind !== "read")

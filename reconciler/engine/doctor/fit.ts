@@ -28,6 +28,7 @@ export function fittingDialect(
     }),
     retry_after: given.retry_after ?? learnings.waitHeader ?? null,
     ...onlyDefined({
+      attachments: learnings.attachments,
       authorization: authorization === undefined ? undefined : { ...given.authorization, ...authorization },
     }),
   };

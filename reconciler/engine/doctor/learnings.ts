@@ -4,7 +4,7 @@ import type { AssumedOperation, ListOperation, Operation } from "../../core/mode
 import { deepEqual } from "../../core/text/deep-equal";
 import { payloadOf } from "../../dialect/answers";
 import { builtInDialect } from "../../dialect/built-in";
-import type { Dialect, ListRoute, Pointers, RecordPlace, Route } from "../../dialect/dialect";
+import type { AttachmentRoute, Dialect, ListRoute, Pointers, RecordPlace, Route } from "../../dialect/dialect";
 import { isOfOne, oneOrMany } from "../../dialect/learn/items";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import type { KnownThings, Made } from "../../dialect/learn/place";
@@ -32,6 +32,8 @@ export class Learnings {
   readonly records = new Map<Learnt, RecordFinding>();
   readonly samples = new Map<Learnt, readonly unknown[]>();
   readonly styles: Style[] = [];
+  /** A list of what hangs on what. */
+  attachments: AttachmentRoute | undefined;
   readonly todo: string[] = [];
   /** Lists that left out their key while there was nothing to show. */
   readonly emptied = new Set<ListOperation>();

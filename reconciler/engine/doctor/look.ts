@@ -31,6 +31,8 @@ export interface DoctorPorts {
     readonly paths?: Readonly<Partial<Record<AssumedOperation, readonly string[]>>>;
     /** How a job is asked for, as a person showed it. */
     readonly job?: Route;
+    /** How what hangs on what is listed, as a person showed it. */
+    readonly attachments?: Route;
   };
 }
 

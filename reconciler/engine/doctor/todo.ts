@@ -4,7 +4,7 @@ import { keysOf } from "../../core/text/objects";
 import { type DoctorReport, shownForRecords, showsNoRecords } from "./report";
 
 export function leftToDo(
-  report: Pick<DoctorReport, "operations" | "records" | "unknownVmStates" | "samples">,
+  report: Pick<DoctorReport, "dialect" | "operations" | "records" | "unknownVmStates" | "samples">,
 ): string[] {
   const todo: string[] = [];
   const untried = report.operations.filter(({ verdict, route }) => verdict === "not_tried" && route !== null);
@@ -42,8 +42,12 @@ export function leftToDo(
   const isAttached = report.records.some(({ fields }) =>
     fields.some(({ field, place }) => field === "attached_to" && place !== undefined),
   );
-  // Where a VM names no volumes, or in no way that a dialect knows, the volumes say what they hang on.
-  const hosts: Readonly<Record<string, readonly string[]>> = isAttached ? { vm: ["volumes"] } : {};
+  // Where a VM names no volumes, or in no way that a dialect knows, the volumes say what they hang on, or a list does.
+  const isListed = report.dialect.attachments !== undefined;
+  const hosts: Readonly<Record<string, readonly string[]>> = {
+    vm: isAttached || isListed ? ["volumes"] : [],
+    volume: isListed ? ["attached_to"] : [],
+  };
   const isToldOtherwise = (record: string, field: string): boolean => hosts[record]?.includes(field) === true;
   for (const { record, fields } of report.records)
     for (const { field, place } of fields)

@@ -36,7 +36,7 @@ const isSettledVm = ({ live }: TrialLook): boolean =>
 async function becomesReady(stage: Stage, id: string): Promise<readonly string[] | undefined> {
   const { trial } = stage;
   const made = await settle(trial, "vm", id, isSettledVm, trial.ports.timing.quietCreateMs);
-  await trial.lookAgain();
+  await trial.lookAtHanging(id);
   const shown = await lookAt(trial, "vm", id);
   await tellTrialDisks(trial, shown?.live);
   await noteDisks(trial, shown?.live);

@@ -1,8 +1,12 @@
 /** The life of the trial's volume: attached, taken off again, grown. */
 import { operations } from "../../core/model/operation";
+import { absentIsNoList } from "../../dialect/learn/items";
+import { fillRoute } from "../../dialect/requests";
 import { pathWithId } from "./enter";
+import { isNothing } from "./find-list";
+import { look } from "./look";
 import { refusedAs, type TrialAct, trialAct } from "./trial-act";
-import { isReady, lookAt, settle, type TrialLook } from "./trial-rest";
+import { isReady, lookAt, settle, type TrialLook, until } from "./trial-rest";
 import { isLiveVm } from "./trial-say";
 import { persist } from "./trial-send";
 import { placeThatDiffers } from "./trial-states";
@@ -21,7 +25,7 @@ export const attachingActs: readonly TrialAct[] = [
     }
     const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
     const used = await settle(trial, "volume", volume, isUsed);
-    await trial.lookAgain();
+    await trial.lookAtHanging(vm, volume);
     const words =
       free.last?.word === undefined ? tellVolumeStates(trial, [before, trial.recordOf("volume", volume)]) : [];
     for (const word of words) trial.mean(trial.words.volume, "ready", word);
@@ -43,17 +47,46 @@ export const attachingActs: readonly TrialAct[] = [
     trial.mean(trial.words.volume, "ready", used.last?.word);
     // Nobody has mounted the volume, so there is nothing to flush.
     await persist(trial, () => trial.client.detachVolume(volume, vm, true));
+    await until(trial, () => isOffList(trial, vm, volume));
     const freed = await settle(
       trial,
       "volume",
       volume,
       ({ word, live }) => word === free.last?.word && isReady(trial, { word, live }),
     );
+    await keepIfOffList(trial, vm, volume);
     const rest = [free.last?.word, used.last?.word, freed.last?.word];
     for (const word of rest) trial.mean(trial.words.volume, "ready", word);
     trial.onTheWay(trial.words.volume, [...free.words, ...used.words, ...freed.words], rest);
   }),
 ];
+
+/** Whether a list of what hangs on what shows it no more. Where it is left out once nothing does, the dialect says so. */
+export async function isOffList(
+  trial: Pick<Trial, "report" | "client" | "learn" | "ports">,
+  vm: string,
+  volume: string,
+): Promise<boolean> {
+  const { dialect } = trial.report;
+  const { attachments } = dialect;
+  const filled = attachments === undefined ? undefined : fillRoute(attachments, { id: vm }, dialect);
+  if (attachments === undefined || filled === undefined) return true;
+  const shown = await trial.client.getVolume(volume);
+  if (shown.status === "accepted") return shown.value.attachedTo !== vm;
+  const seen = await look(trial.ports.doctor, { operation: "volume.list", method: attachments.method, ...filled });
+  if (isNothing(seen)) trial.learn({ attachments: { ...attachments, items: attachments.items.map(absentIsNoList) } });
+  return isNothing(seen);
+}
+
+/** A list that goes on showing what was taken off tells nothing of what hangs on what. */
+async function keepIfOffList(trial: Trial, vm: string, volume: string): Promise<void> {
+  const { attachments, ...dialect } = trial.report.dialect;
+  if (attachments === undefined || (await isOffList(trial, vm, volume))) return;
+  trial.learnt({ ...trial.report, dialect });
+  trial.open.push(
+    `operations.attachments: the list at ${attachments.path} shows a volume that was taken off still; say which of its items count: items: { in: /…, where: { … } }`,
+  );
+}
 
 const sizeShown = ({ live }: TrialLook): number | undefined => (isLiveVm(live) ? undefined : live.sizeGb);
 

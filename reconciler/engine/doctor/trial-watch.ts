@@ -46,6 +46,8 @@ export class Trial {
   limits: TrialFindings["limits"] = {};
   /** What the creates were answered. */
   readonly answers = new Map<Operation, ShownAnswer>();
+  /** What hangs on its VM just now, by which a list of that is told. */
+  hangs: Made["hangs"];
   /** What is known of its own volumes, by which more can be told. */
   readonly made = { sizes: new Map<string, number>(), data: new Set<string>(), root: new Set<string>() };
   /** What was deleted, or whose delete was accepted, by its kind and id: kinds may share their ids. */
@@ -131,7 +133,7 @@ export class Trial {
       answers: this.answers,
       base: this.report.base,
       emptied: this.report.emptied,
-      made: { ...this.made, sent: this.sent },
+      made: { ...this.made, sent: this.sent, hangs: this.hangs },
     });
     if (again.operations.length === 0) return;
     // A list that was long once and could not be followed is a question, however short it is at the end.
@@ -155,6 +157,18 @@ export class Trial {
       records: mergedRecords(this.report.records, again.records),
     };
     this.client = this.#watcher();
+  }
+
+  /** The same while something hangs on the VM: a list that is apart may show it. */
+  async lookAtHanging(vm: string, volume?: string): Promise<void> {
+    const isFree = (one: TrialThing): boolean => one.kind === "volume" && one.name !== undefined && one.id !== volume;
+    const free = this.notes.made.filter(isFree).flatMap(({ id }) => id ?? []);
+    this.hangs = { vm, free, ...onlyDefined({ volume }) };
+    await this.lookAgain();
+    this.hangs = undefined;
+    const { attachments } = this.report.dialect;
+    if (attachments !== undefined && volume !== undefined)
+      this.say(`What hangs on what is listed at ${attachments.path}.`);
   }
 
   isDeleted(kind: TrialThing["kind"], id: string): boolean {
@@ -193,7 +207,7 @@ export class Trial {
   }
 
   /** What the dialect says from now on. */
-  learn(more: Partial<Pick<Dialect, "wait" | "fingerprint" | "operations">>): void {
+  learn(more: Partial<Pick<Dialect, "wait" | "fingerprint" | "operations" | "attachments">>): void {
     this.learnt({ ...this.report, dialect: { ...this.report.dialect, ...more } });
   }
 

@@ -1,4 +1,5 @@
 /** All odd services, in the order in which they came: a few of them stand for all by their place. */
+import { apart } from "./apart";
 import { arrivals } from "./arrivals";
 import { further } from "./further";
 import { minds } from "./minds";
@@ -23,4 +24,5 @@ export const everyOdd: readonly Odd[] = [
   ...visitors,
   ...rarities,
   ...wayfarers,
+  ...apart,
 ];

@@ -1,0 +1,106 @@
+/** Finds a list of what hangs on what, where neither volumes nor VMs show it in their records. */
+import { onlyDefined } from "../../core/text/objects";
+import type { AttachmentRoute, RecordPlace, Route } from "../../dialect/dialect";
+import { type AttachmentPlaces, learnAttachments } from "../../dialect/learn/attachments";
+import { absentIsNoList } from "../../dialect/learn/items";
+import { translated, type Way } from "../../dialect/learn/pages";
+import { attachmentAskings } from "../../dialect/learn/where";
+import { fillRoute, namesVm } from "../../dialect/requests";
+import { foldersTold } from "./find-list";
+import type { Learnings } from "./learnings";
+import { isSuccess, look } from "./look";
+
+/** So many guesses are asked at once; the first of them that holds counts. */
+const atOnce = 4;
+/** Of each list for a VM so many are looked at. */
+const mostVms = 3;
+
+export async function findAttachments(learnings: Learnings): Promise<void> {
+  const { ports, given, made, styles } = learnings;
+  const told = ports.told?.attachments;
+  // A trial looks for it while something hangs on its VM.
+  if (given.attachments !== undefined || (made !== undefined && made.hangs === undefined)) return;
+  const isShown = learnings.placeOf("volume", "attached_to") ?? learnings.placeOf("vm", "volumes");
+  const isKnown = learnings.texts("vm", "id").length > 0 && learnings.texts("volume", "id").length > 0;
+  if (isKnown && (told !== undefined || isShown === undefined)) {
+    const vms = learnings.lists.get("vm.list")?.route;
+    const all = told === undefined ? attachmentAskings(styles, foldersTold(learnings), vms) : [told];
+    for (let from = 0; from < all.length; from += atOnce) {
+      const found = await Promise.all(all.slice(from, from + atOnce).map((route) => listAt(learnings, route)));
+      learnings.attachments = found.find((one) => one !== undefined);
+      if (learnings.attachments !== undefined) return;
+    }
+  }
+  if (told !== undefined)
+    learnings.todo.push(
+      `operations.attachments: the list at ${told.path} shows nothing that hangs on anything; look again when a volume is attached, or let a trial attach one`,
+    );
+}
+
+/** The list at this address; `undefined`: it is no list of what hangs on what. */
+async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRoute | undefined> {
+  const { ports, given, made } = learnings;
+  const isByVm = namesVm(route);
+  const vms = made?.hangs === undefined ? learnings.texts("vm", "id").slice(0, mostVms) : [made.hangs.vm];
+  const evidence = {
+    vms: new Set(learnings.texts("vm", "id")),
+    vmNames: new Set(learnings.texts("vm", "name")),
+    volumes: new Set(learnings.texts("volume", "id")),
+  };
+  const shown: ShownList[] = [];
+  for (const vm of isByVm ? vms : [undefined]) {
+    const filled = fillRoute(route, onlyDefined({ id: vm }), given);
+    if (filled === undefined) return undefined;
+    const seen = await look(ports, { operation: "volume.list", method: route.method, ...filled });
+    if (!isSuccess(seen)) return undefined;
+    const places = learnAttachments(learnings.payload(seen.body), evidence, isByVm);
+    if (places !== undefined) shown.push({ places, vm, body: seen.body });
+  }
+  const [first] = shown;
+  if (first === undefined || !(made?.hangs === undefined ? isApart(learnings, shown, vms) : isOwn(made.hangs, shown)))
+    return undefined;
+  const { items, vm, volume } = first.places;
+  return {
+    ...route,
+    items: [learnings.emptied.size > 0 ? absentIsNoList(items) : items],
+    ...onlyDefined({ pagination: wayOfOthers(learnings, items, first.body) }),
+    vm: vm === undefined ? [] : [vm],
+    volume: [volume],
+  };
+}
+
+interface ShownList {
+  readonly places: AttachmentPlaces;
+  /** Whose list it is. */
+  readonly vm: string | undefined;
+  readonly body: unknown;
+}
+
+/** What a trial attached itself is shown where it hangs, and what hangs on nothing is not shown. */
+function isOwn(
+  { vm, volume, free }: NonNullable<NonNullable<Learnings["made"]>["hangs"]>,
+  shown: readonly ShownList[],
+): boolean {
+  const pairs = shown.flatMap(({ places, vm: of }) => places.pairs.map((pair) => ({ ...pair, vm: pair.vm ?? of })));
+  const isThere = pairs.some((pair) => pair.vm === vm && (volume === undefined || pair.volume === volume));
+  return isThere && !pairs.some((pair) => free.includes(pair.volume));
+}
+
+/** Lists of several VMs show different volumes; one that shows all of them may be the list of volumes itself. */
+function isApart(learnings: Learnings, shown: readonly ShownList[], vms: readonly string[]): boolean {
+  if (shown.some(({ places }) => places.vm !== undefined)) return true;
+  const volumes = shown.flatMap(({ places }) => places.pairs.map(({ volume }) => volume));
+  const isTold = vms.length > 1 || learnings.texts("volume", "id").some((id) => !volumes.includes(id));
+  return isTold && new Set(volumes).size === volumes.length;
+}
+
+/** It goes on as the other lists do. */
+function wayOfOthers({ lists, payload }: Learnings, items: RecordPlace, body: unknown): Way | undefined {
+  const pointer = typeof items === "string" ? items : (items.in ?? "");
+  const at = payload(body) === body ? pointer : `/data${pointer}`;
+  const [first] = [...lists.values()].flatMap(({ way, route, at: from }) => {
+    const own = way ?? route.pagination;
+    return own === undefined ? [] : [translated(own, from, at)];
+  });
+  return first;
+}
