@@ -5,7 +5,7 @@
  * service, or of those whose titles `ODD_ONLY` matches.
  */
 import { writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
@@ -19,6 +19,7 @@ import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
+import type { Said } from "../support/deployments/front";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
 import { keepingAttachments } from "../support/odd/apart";
 import { nodes } from "../support/odd/arrivals";
@@ -370,6 +371,67 @@ test("what a killed trial was deleting is gone where only a page of text says th
   } finally {
     for (const close of closers.reverse()) await close();
   }
+});
+
+describe("a create whose first answer is a page of a proxy", () => {
+  const page: Said = { status: 503, headers: { "content-type": "text/html" }, body: "<html>try again</html>" };
+  const usual = everyOdd.find(({ shape: { title } }) => title === "attachments in a list for each VM")!;
+  const kinds = ["group.create", "volume.create", "vm.create"] as const;
+  const refusingFirst = (operation: string, isDone: boolean): Odd => {
+    let isFirst = true;
+    const shape: Odd["shape"] = {
+      ...usual.shape,
+      refuses(asked, meant, { body }, world) {
+        if (asked !== operation || !isFirst) return undefined;
+        isFirst = false;
+        if (isDone) world.do(asked, meant, body);
+        return page;
+      },
+    };
+    return { ...usual, shape };
+  };
+
+  test.each(kinds.flatMap((one) => [[one, false] as const, [one, true] as const]))(
+    "%s, and it was done: %s: the life is walked through, and nothing is left",
+    async (operation, isDone) => {
+      const closers: Closers = [];
+      try {
+        const odd = refusingFirst(operation, isDone);
+        const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+        const { trial } = await doctor(odd, place, wishFor(odd));
+        expect(trial).toMatchObject({ unproven: [], left: [] });
+        expect([leftIn(place.server, odd), place.notes.kept]).toEqual([[], undefined]);
+        const [kind] = operation.split(".");
+        const names = trial?.made.flatMap((one) => (one.kind === kind && one.name !== undefined ? [one.name] : []));
+        expect(names?.some((name) => name.endsWith("-2"))).toBe(!isDone);
+      } finally {
+        for (const close of closers.reverse()) await close();
+      }
+    },
+  );
+
+  test("where no list tells what became of it, nothing is made again", async () => {
+    const closers: Closers = [];
+    try {
+      const { shape, ...others } = refusingFirst("volume.create", false);
+      const told = [
+        ...others.told,
+        "--none",
+        "volume.list",
+        "--curl",
+        "volume.delete=curl -X DELETE URL/cloud/volumes/{id}",
+      ];
+      const understand: typeof shape.understand = (asked, world) =>
+        asked.path.includes("/volumes/detail") ? undefined : shape.understand(asked, world);
+      const odd = { ...others, told, shape: { ...shape, understand } };
+      const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+      const { trial } = await doctor(odd, place, wishFor(odd));
+      expect(place.server.asked.filter((one) => /^POST .*\/volume(s|\/create)?$/.test(one))).toHaveLength(1);
+      expect(trial?.left).toEqual([expect.stringMatching(/^volume trial-\w+-p: it may have been made/)]);
+    } finally {
+      for (const close of closers.reverse()) await close();
+    }
+  });
 });
 
 test("a list that goes on showing what was taken off tells nothing of what hangs on what", async () => {

@@ -36,6 +36,8 @@ export interface Stage {
   running: string | undefined;
   /** With these nothing more is done. */
   readonly failed: Set<TrialPart>;
+  /** What was made under another name, since nobody knew what became of its first create. */
+  readonly again: Set<TrialPart>;
 }
 
 export interface TrialAct<R extends TrialPart = TrialPart> {
@@ -49,7 +51,8 @@ export const trialAct = <R extends TrialPart>(of: readonly R[], does: TrialAct<R
   does: (stage, ids) => does(stage, ids),
 });
 
-export const partName = ({ name }: Pick<Stage, "name">, role: TrialPart): string => name + trialParts[role];
+export const partName = ({ name, again }: Pick<Stage, "name" | "again">, role: TrialPart): string =>
+  name + trialParts[role] + (again.has(role) ? "-2" : "");
 
 /** Whether the request was refused. The words of the refusal get a meaning, where the dialect gives them none. */
 export async function refusedAs(

@@ -6,6 +6,7 @@ import { absentIsNoList } from "../../dialect/learn/items";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
+import type { RequestOptions } from "../../service/client";
 import { listOfKind } from "../observe";
 import { isReadByContract } from "./enter";
 import { isNothing } from "./find-list";
@@ -85,10 +86,11 @@ export async function isListed(trial: Trial, kind: TrialThing["kind"], id: strin
 export async function listedOf(
   trial: Trial,
   kind: TrialThing["kind"],
+  options?: RequestOptions,
 ): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
   if (!trial.client.can.canFindCreated(kind)) return undefined;
   const listed = await orNothing<{ readonly id: string; readonly name?: string }>(trial, `${kind}.list`, () =>
-    listOfKind(kind, trial.client),
+    listOfKind(kind, trial.client, options),
   );
   return listed.status === "accepted" ? listed.value : undefined;
 }

@@ -8,11 +8,11 @@ import { compilePointers, findText } from "../../dialect/pointers";
 import { nobody, nowhere, saidOf } from "./enter";
 import { look } from "./look";
 import { isGivenRoute, showsNoRecords } from "./report";
-import { partName, type Stage, type TrialAct, trialAct } from "./trial-act";
+import { partName, type Stage, type TrialAct, type TrialPart, trialAct } from "./trial-act";
 import { takeAwayOne } from "./trial-away";
 import { idIn, isOwnId } from "./trial-ids";
 import { learnJob } from "./trial-jobs";
-import { canList, findMade } from "./trial-lists";
+import { canList, findMade, listedOf } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
 import { nounOf, wordsOf } from "./trial-say";
 import type { Trial } from "./trial-watch";
@@ -20,9 +20,9 @@ import type { Trial } from "./trial-watch";
 export const makingActs: readonly TrialAct[] = [
   trialAct([], async (stage) => {
     const { trial } = stage;
-    const first = await makeGroup(trial, partName(stage, "group"));
+    const first = await makePart(stage, "group", (name) => makeGroup(trial, name));
     const isFound = first?.id !== undefined || canList(trial, "group");
-    if (first !== undefined && isFound) await makeGroup(trial, partName(stage, "namingGroup"));
+    if (first !== undefined && isFound) await makePart(stage, "namingGroup", (name) => makeGroup(trial, name));
     else if (first !== undefined)
       trial.lack(
         "group",
@@ -41,8 +41,33 @@ export const makingActs: readonly TrialAct[] = [
   }),
 ];
 
+/**
+ * Makes it. Where the answer was lost, it is made once more under another name, if a list that is whole shows nothing that
+ * came since: then it was not made, or it bears the trial's name and is taken away with the rest.
+ */
+async function makePart(
+  stage: Stage,
+  role: TrialPart,
+  once: (name: string) => Promise<TrialThing | undefined>,
+): Promise<TrialThing | undefined> {
+  const { trial } = stage;
+  const thing = await once(partName(stage, role));
+  if (thing === undefined || thing.id !== undefined || thing.isTaken === true) return thing;
+  await findMade(trial);
+  const found = trial.thing(partName(stage, role));
+  if (found?.id !== undefined || (await isAnyNew(trial, thing.kind))) return found;
+  stage.again.add(role);
+  return once(partName(stage, role));
+}
+
+/** Whether there is anything of the kind that was not there before, or nobody can tell. */
+async function isAnyNew(trial: Trial, kind: TrialThing["kind"]): Promise<boolean> {
+  const listed = await listedOf(trial, kind, { proves: true });
+  return listed?.every(({ id }) => trial.isOfOthers(kind, id) || trial.isNoted(kind, id)) !== true;
+}
+
 async function makeVolumeAndVm(stage: Stage): Promise<void> {
-  const { trial, name, wish } = stage;
+  const { trial, wish } = stage;
   const { vm, keepVolume } = wish;
   const isKnown = trial.report.dialect.operations["volume.delete"] !== null && (await isDeleteLikely(trial));
   if (!isKnown && keepVolume !== true)
@@ -52,20 +77,22 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
     );
   const isTried = isKnown || keepVolume === true;
   const canDelete = isTried && ((await canDeleteVolumes(stage)) || keepVolume === true);
-  if (canDelete) await makeVolume(trial, partName(stage, "volume"));
+  if (canDelete) await makePart(stage, "volume", (name) => makeVolume(trial, name));
   if (vm !== undefined && !canDelete)
     trial.lack("vm", "no VM was made: the data volume that comes with it could not be deleted again");
   else if (vm !== undefined && (!canList(trial, "vm") || trial.report.operations.some(showsNoRecords)))
     trial.lack("vm", "no VM was made: no answer to a create tells its id, and no list does");
   else if (vm !== undefined) {
     const [image, open] = [imageCalled(trial, vm.image), trial.open.length];
-    const made = await makeVm(trial, { ...vm, image, name });
+    const makeWith = (from: string) => makePart(stage, "vm", (name) => makeVm(trial, { ...vm, image: from, name }));
+    const made = await makeWith(image);
     // Of two ids the list may have shown the other one.
-    const isOther = made === undefined && image !== vm.image && (await makeVm(trial, { ...vm, name })) !== undefined;
+    const isOther = made === undefined && image !== vm.image && (await makeWith(vm.image)) !== undefined;
     if (isOther) trial.open.splice(open, 1);
   }
   await findMade(trial);
-  if (trial.thing(name) !== undefined && trial.thing(name)?.id === undefined)
+  const own = trial.thing(partName(stage, "vm"));
+  if (own !== undefined && own.id === undefined)
     trial.lack("vm", "the VM was asked for and did not appear in the list");
 }
 
@@ -112,7 +139,12 @@ async function make(
 ): Promise<TrialThing | undefined> {
   trial.goOn();
   trial.notes.add(thing);
-  const outcome = await send();
+  let outcome = await send();
+  // It came to nothing, and comes again after a while.
+  for (let again = 0; again < 3 && outcome.status === "unavailable"; again++) {
+    await trial.wait(2 ** again);
+    outcome = await send();
+  }
   if (outcome.status === "rejected" || outcome.status === "unavailable") {
     trial.notes.drop(thing, "was refused");
     trial.lack(thing.kind, `a ${nounOf(thing.kind)} could not be made: ${wordsOf(outcome)}`);
@@ -130,9 +162,9 @@ async function make(
  */
 async function canDeleteVolumes(stage: Stage): Promise<boolean> {
   const { trial } = stage;
-  const name = partName(stage, "firstVolume");
-  if ((await makeVolume(trial, name)) === undefined) return false;
+  if ((await makePart(stage, "firstVolume", (name) => makeVolume(trial, name))) === undefined) return false;
   await findMade(trial);
+  const name = partName(stage, "firstVolume");
   const thing = trial.thing(name);
   if (thing?.id === undefined) return false;
   await takeAwayOne(trial, thing);

@@ -56,7 +56,7 @@ export async function tryOut(
   }
   const before = await listedNow(trial);
   for (const [kind, { ids }] of before) for (const id of ids) trial.others.add(`${kind} ${id}`);
-  const stage: Stage = { trial, name: trialName(), wish, running: undefined, failed: new Set() };
+  const stage: Stage = { trial, name: trialName(), wish, running: undefined, failed: new Set(), again: new Set() };
   try {
     for (const one of trialActs) await play(one, stage);
   } catch (error) {
