@@ -1,5 +1,6 @@
 /** One spelling for a range of addresses: `10.0.0.7/24` and `10.0.0.0/24` are the same, an address alone is its /32 or /128. */
 import ipaddr from "ipaddr.js";
+import { remembered } from "../text/remembered";
 
 export interface Cidr {
   readonly text: string;
@@ -7,20 +8,11 @@ export interface Cidr {
   readonly prefix: number;
 }
 
-/** Most rules of a project name the same few ranges. */
-const cidrsKnown = new Map<string, Cidr>();
-const mostKnown = 1000;
-
-/** `undefined` when the text is no address range. Short forms such as `10.1` are refused: their meaning is a guess. */
-export function parseCidr(text: string): Cidr | undefined {
-  const found = cidrsKnown.get(text);
-  if (found !== undefined) return found;
-  const cidr = parse(text);
-  if (cidr === undefined) return undefined;
-  if (cidrsKnown.size >= mostKnown) cidrsKnown.clear();
-  cidrsKnown.set(text, cidr);
-  return cidr;
-}
+/**
+ * `undefined` when the text is no address range. Short forms such as `10.1` are refused: their meaning is a guess. Most
+ * rules of a project name the same few ranges.
+ */
+export const parseCidr = remembered(parse, 1000);
 
 function parse(text: string): Cidr | undefined {
   const trimmed = text.trim();

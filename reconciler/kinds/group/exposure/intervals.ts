@@ -5,6 +5,7 @@
 
 import ipaddr from "ipaddr.js";
 import { itemAt } from "../../../core/text/invariant";
+import { remembered } from "../../../core/text/remembered";
 
 export interface Interval {
   readonly from: bigint;
@@ -15,8 +16,10 @@ export type Intervals = readonly Interval[];
 export const bitsOf = { IPv4: 32, IPv6: 128 } as const;
 export const lastAddress = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
 
-/** `undefined` when the text is no CIDR. */
-export function intervalOf(cidr: string): Interval | undefined {
+/** `undefined` when the text is no CIDR. Every question about traffic asks it of the same few ranges. */
+export const intervalOf = remembered(parse, 1000);
+
+function parse(cidr: string): Interval | undefined {
   try {
     const [address, prefix] = ipaddr.parseCIDR(cidr);
     const bytes = address.toByteArray();
