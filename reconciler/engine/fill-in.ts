@@ -14,7 +14,7 @@ import {
 import type { HealthCheck } from "../core/model/desired";
 import { recordedValue } from "../core/model/facts";
 import { ofKind } from "../core/model/kinds";
-import { addressesShown } from "../core/model/live";
+import { addressesShown, type LiveVm } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { computedOf, filled, type Step, type StepAction, type ValueOfComputed } from "../core/plan/step";
 import { ruleWithAddress } from "../kinds/group/fill-in";
@@ -81,10 +81,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   const started = run.ports.clock.now();
   run.progress(step, `waits for the ${attribute} of ${address}`);
   const waited = await run.poller.watch(
-    ({ byId }) => {
-      const vm = byId.get(id);
-      return vm !== undefined && (vm.phase === "failed" || vm[key] !== undefined) ? vm : undefined;
-    },
+    ({ byId }) => settledFor(byId.get(id), key),
     run.ports.timing.discoveryWindowMs,
     [id],
     { signal: run.signal, soon: attribute },
@@ -103,6 +100,10 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   await run.recorder.record([{ type: "patch", address, of: id, fields: addressesShown(vm) }]);
   return shown;
 }
+
+/** The VM once nothing more is waited for: it shows the address, or it has failed and will show none. */
+export const settledFor = (vm: LiveVm | undefined, key: "privateIp" | "floatingIp"): LiveVm | undefined =>
+  vm !== undefined && (vm.phase === "failed" || vm[key] !== undefined) ? vm : undefined;
 
 const failedNotShown = ({ address, attribute }: Computed, why: string): StepResult => ({
   end: "failed",

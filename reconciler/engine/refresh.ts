@@ -353,7 +353,8 @@ function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]
   );
 }
 
-function knownIds(desired: Desired, state: State, part?: Part): Record<Kind, Set<string>> {
+/** What is asked for by its id: what the state and the file name, within the part that is looked at. */
+export function knownIds(desired: Desired, state: State, part?: Part): Record<Kind, Set<string>> {
   const ids = perKind(() => new Set<string>());
   const isMeant = (address: Address): boolean => part === undefined || part.addresses.has(address);
   const records = [...state.resources.values()].filter(({ address }) => isMeant(address));

@@ -126,7 +126,7 @@ export async function runPlan(
     more: Pick<StepEvent, "accepted" | "effect"> = {},
     endedAt: number = ports.clock.now(),
   ): void => {
-    if (step.action.operation === "record" && step.action.changes.length === 0) return;
+    if (isMarker(step)) return;
     ports.emit({
       type: "step",
       status: status === "unknown" ? "failed" : status,
@@ -343,10 +343,14 @@ const failedByBug = ({ message }: Error): StepResult => ({
   fix: "nothing that was recorded is lost, and the next run looks first; please report this with RECONCILE_DEBUG=1 set",
 });
 
-function countSteps(steps: readonly StepReport[]) {
+/** It records nothing and is there for the order of others alone: nobody is told of it, and it counts as nothing. */
+export const isMarker = ({ action }: Pick<Step, "action">): boolean =>
+  action.operation === "record" && action.changes.length === 0;
+
+export function countSteps(steps: readonly Pick<StepReport, "step" | "result">[]) {
   const counts = { done: 0, failed: 0, skipped: 0, waiting: 0 };
   for (const { step, result } of steps) {
-    if (step.action.operation === "record" && step.action.changes.length === 0) continue;
+    if (isMarker(step)) continue;
     counts[result.end === "unknown" ? "failed" : result.end]++;
   }
   return counts;

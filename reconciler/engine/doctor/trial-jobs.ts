@@ -158,7 +158,7 @@ function waysToAsk(job: NamedJob, { report: { dialect }, ports }: Watching): rea
 }
 
 /** Where one endpoint takes every list as a command, a job is asked for with a command of the same make. */
-function asListsAre({ noun, place, isNumber }: NamedJob, { operations }: Dialect): readonly Asking[] {
+export function asListsAre({ noun, place, isNumber }: NamedJob, { operations }: Dialect): readonly Asking[] {
   const key = (typeof place === "string" ? place : (place.value ?? "")).split("/").at(-1) ?? "";
   const all = keysOf(operations)
     .flatMap((operation) => {

@@ -1,5 +1,6 @@
 /** The life of the trial's VM: ready, stopped, started, resized and back. */
 
+import type { VmPhase } from "../../core/model/live";
 import { pathWithId } from "./enter";
 import { refusedAs, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { noteDisks, tellTrialDisks } from "./trial-disks";
@@ -32,6 +33,16 @@ export const resizingActs: readonly TrialAct[] = [
 const isSettledVm = ({ live }: TrialLook): boolean =>
   isLiveVm(live) && (live.phase === "running" || live.phase === "failed");
 
+/** In this phase, and by another word than before: a dialect that does not know the word may take one for the other. */
+export const showsItself =
+  (phase: VmPhase, before: string | undefined) =>
+  ({ live, word }: Pick<TrialLook, "live" | "word">): boolean =>
+    isLiveVm(live) && live.phase === phase && word !== before;
+
+/** After a resize was sent: it shows what it showed before, and nothing else told the two apart. */
+export const isAsBefore = ({ word }: Pick<TrialLook, "word">, before: string | undefined, isTold: boolean): boolean =>
+  word === before && !isTold;
+
 /** The words until it ran; `undefined`: it failed. */
 async function becomesReady(stage: Stage, id: string): Promise<readonly string[] | undefined> {
   const { trial } = stage;
@@ -53,12 +64,7 @@ async function becomesReady(stage: Stage, id: string): Promise<readonly string[]
 
 async function stopsAndStarts({ trial, running }: Stage, id: string, seen: readonly string[]): Promise<void> {
   const stop = await persist(trial, () => trial.client.stopVm(id));
-  const stopped = await settle(
-    trial,
-    "vm",
-    id,
-    ({ live, word }) => isLiveVm(live) && live.phase === "stopped" && word !== running,
-  );
+  const stopped = await settle(trial, "vm", id, showsItself("stopped", running));
   const rest = [running, stopped.last?.word];
   trial.onTheWay(trial.words.vm, [...seen, ...stopped.words], rest);
   if (stop.status !== "accepted" || !(await trial.keep("stopped", id))) {
@@ -91,14 +97,9 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
       return;
     }
     if (!isWaiting) await trial.keepBusy(id);
-    const waiting = await settle(
-      trial,
-      "vm",
-      id,
-      ({ live, word }) => isLiveVm(live) && live.phase === "verify_resize" && word !== running,
-    );
+    const waiting = await settle(trial, "vm", id, showsItself("verify_resize", running));
     const isTold = waiting.last !== undefined && (await trial.keep("verify_resize", id));
-    if (waiting.last === undefined || (waiting.last.word === running && !isTold)) {
+    if (waiting.last === undefined || isAsBefore(waiting.last, running, isTold)) {
       trial.say(`A resize is not waited with: the VM shows ${running ?? "no word"} again by itself.`);
       return;
     }

@@ -168,6 +168,24 @@ const takesOver = (groupId: string): string =>
 const inputsIn = (before: Props): Props =>
   Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(inputs, name)));
 
+/** What an update of the rule changes: another spelling of the same traffic is none that makes it anew. */
+export function ruleChanges(before: Props, wanted: Props, imported: boolean): PropertyChange[] {
+  const changes: PropertyChange[] = [];
+  const unknown = Object.keys(inputs).filter((name) => isUnknown(wanted[name]));
+  const sameTraffic =
+    unknown.length === 0 &&
+    before["securityGroupId"] === wanted["securityGroupId"] &&
+    ruleKey(ruleOf(before)) === ruleKey(ruleOf(wanted));
+  for (const [property, { replaces, default: usual }] of Object.entries(inputs)) {
+    const same = (before[property] ?? usual) === (wanted[property] ?? usual);
+    if (same && !unknown.includes(property)) continue;
+    if (property === "onRuleRemoval" && imported && before[property] === undefined) continue;
+    if (replaces === true && sameTraffic) continue;
+    changes.push({ property, replaces: replaces === true });
+  }
+  return changes;
+}
+
 const ruleField: FieldResource<RuleIds> = {
   noun: "rule",
   written: "GROUP-ID/RULE-ID",
@@ -183,22 +201,7 @@ const ruleField: FieldResource<RuleIds> = {
   names: namedIn,
   check: checkRule,
 
-  changes(before, wanted, { imported }) {
-    const changes: PropertyChange[] = [];
-    const unknown = Object.keys(inputs).filter((name) => isUnknown(wanted[name]));
-    const sameTraffic =
-      unknown.length === 0 &&
-      before["securityGroupId"] === wanted["securityGroupId"] &&
-      ruleKey(ruleOf(before)) === ruleKey(ruleOf(wanted));
-    for (const [property, { replaces, default: usual }] of Object.entries(inputs)) {
-      const same = (before[property] ?? usual) === (wanted[property] ?? usual);
-      if (same && !unknown.includes(property)) continue;
-      if (property === "onRuleRemoval" && imported === true && before[property] === undefined) continue;
-      if (replaces === true && sameTraffic) continue;
-      changes.push({ property, replaces: replaces === true });
-    }
-    return changes;
-  },
+  changes: (before, wanted, { imported }) => ruleChanges(before, wanted, imported === true),
 
   async diff(_of, _before, changes, replaces) {
     const described = changes.some(({ property }) => property === "description") && replaces.length === 0;

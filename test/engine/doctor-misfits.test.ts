@@ -1,0 +1,143 @@
+/** Which lines of a dialect a doctor calls wrong, and how a trial tells one state from another and asks for a job. */
+import { expect, it } from "vitest";
+import type { AssumedOperation } from "../../reconciler/core/model/operation";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { misfitsOf } from "../../reconciler/engine/doctor/check";
+import type { DoctorReport, OperationFinding } from "../../reconciler/engine/doctor/report";
+import { asListsAre } from "../../reconciler/engine/doctor/trial-jobs";
+import { isAsBefore, showsItself } from "../../reconciler/engine/doctor/trial-vms";
+import { settledFor } from "../../reconciler/engine/fill-in";
+
+const nothing: DoctorReport = {
+  reachable: true,
+  credential: "accepted",
+  operations: [],
+  records: [],
+  unknownVmStates: [],
+  likelyStates: {},
+  samples: new Map(),
+  emptied: new Set(),
+  given: builtInDialect,
+  dialect: builtInDialect,
+  todo: [],
+  diagnostics: [],
+};
+const found = (over: Partial<OperationFinding>): OperationFinding => ({
+  operation: "vm.list",
+  verdict: "found",
+  route: builtInDialect.operations["vm.list"],
+  tried: [],
+  ...over,
+});
+const elsewhere = { method: "GET" as const, path: "/servers" };
+const without = (operation: AssumedOperation): Dialect => ({
+  ...builtInDialect,
+  operations: { ...builtInDialect.operations, [operation]: null },
+});
+const name = { record: "vm" as const, looked: 1, keys: [] };
+
+it.each<readonly [what: string, report: Partial<DoctorReport>, lines: readonly string[]]>([
+  ["nothing where it was found", { operations: [found({})] }, []],
+  ["a path where it is elsewhere", { operations: [found({ route: elsewhere })] }, ["operations.vm.list.path"]],
+  ["an operation that is missing", { operations: [found({ verdict: "missing" })] }, ["operations.vm.list"]],
+  ["nothing where it is unclear", { operations: [found({ verdict: "unclear", route: elsewhere })] }, []],
+  ["nothing of one that is found nowhere", { operations: [found({ route: null })] }, []],
+  ["nothing of what the dialect lacks", { given: without("vm.list"), operations: [found({ verdict: "missing" })] }, []],
+  ["nothing of a write", { operations: [found({ operation: "vm.resize.confirm", verdict: "missing" })] }, []],
+  [
+    "a field elsewhere",
+    { records: [{ ...name, fields: [{ field: "name", place: "/title", learnt: true }] }] },
+    ["records.vm.name"],
+  ],
+  ["no field that is where it is said", { records: [{ ...name, fields: [{ field: "name", place: "/name" }] }] }, []],
+  ["no field that is nowhere", { records: [{ ...name, fields: [{ field: "name", learnt: true }] }] }, []],
+  ["no field of a part", { records: [{ ...name, fields: [{ field: "volume.id", place: "/x", learnt: true }] }] }, []],
+  ["a word with a likely meaning", { likelyStates: { stopped: ["off"] } }, ["states.vm.stopped"]],
+  ["a word without one", { unknownVmStates: ["odd"] }, ["states.vm"]],
+])("a doctor calls wrong: %s", (_, report, lines) => {
+  expect(misfitsOf({ ...nothing, ...report }).map(({ path }) => path.join("."))).toEqual(lines);
+});
+
+it("says what was answered where an operation is missing, and what a field shows elsewhere", () => {
+  const tried = [{ path: "/vms", answer: "not found" }];
+  const fields = [{ field: "name", place: "/title", learnt: true as const, shows: "web" }];
+  const misfits = misfitsOf({
+    ...nothing,
+    operations: [found({ verdict: "missing", tried }), found({ operation: "volume.list", verdict: "missing" })],
+    given: {
+      ...builtInDialect,
+      operations: { ...builtInDialect.operations, "volume.list": { ...elsewhere, items: [] } },
+    },
+    records: [{ ...name, fields }],
+  });
+  expect(misfits.map(({ detail }) => detail)).toEqual(["/vms: not found", undefined, "it shows web"]);
+});
+
+const vm = (phase: "running" | "stopped" | "failed" | "changing", more: object = {}) => ({
+  kind: "vm" as const,
+  id: "1",
+  name: "n",
+  phase,
+  ...more,
+});
+
+it.each([
+  ["in this phase, by another word", { live: vm("stopped"), word: "off" }, true],
+  ["in another phase", { live: vm("running"), word: "off" }, false],
+  ["in this phase, by the word from before", { live: vm("stopped"), word: "on" }, false],
+  ["in this phase, without a word", { live: vm("stopped"), word: undefined }, true],
+  ["as a volume", { live: { kind: "volume" as const, id: "1", name: "n", failed: false }, word: "off" }, false],
+])("a VM shows itself stopped %s", (_, look, shows) => {
+  expect(showsItself("stopped", "on")(look)).toBe(shows);
+});
+
+it.each([
+  ["on", false, true],
+  ["on", true, false],
+  ["verify", false, false],
+  ["verify", true, false],
+])("a VM that shows %s after a resize, told apart: %s, is as before: %s", (word, isTold, same) => {
+  expect(isAsBefore({ word }, "on", isTold)).toBe(same);
+});
+
+it.each([
+  ["not shown", undefined, false],
+  ["shown without it", vm("running"), false],
+  ["on its way without it", vm("changing", { floatingIp: "203.0.113.1" }), false],
+  ["shown with it", vm("running", { privateIp: "10.0.0.1" }), true],
+  ["on its way with it", vm("changing", { privateIp: "10.0.0.1" }), true],
+  ["failed", vm("failed"), true],
+])("a VM %s is waited for no more, for its private address: %s", (_, live, isSettled) => {
+  expect(settledFor(live, "privateIp") !== undefined).toBe(isSettled);
+});
+
+const job = { id: "7", place: "/jobid", noun: "job" };
+const listed = (route: object): Dialect => ({
+  ...builtInDialect,
+  operations: { ...builtInDialect.operations, "vm.list": { method: "GET", path: "/rpc", items: [""], ...route } },
+});
+
+it.each<readonly [what: string, dialect: Dialect, isNumber: boolean, asked: readonly object[]]>([
+  ["by a path alone: in no such way", listed({ path: "/vms" }), false, []],
+  [
+    "by a query: by the same with the job's id",
+    listed({ query: { command: "listVm" } }),
+    false,
+    [{ query: { command: "listJob", jobid: "{id}" } }, { query: { command: "listJobs", jobid: "{id}" } }],
+  ],
+  [
+    "by a body: in the body",
+    listed({ method: "POST", body: { kind: "vm" } }),
+    false,
+    [{ body: { kind: "job", jobid: "{id}" } }, { body: { kind: "jobs", jobid: "{id}" } }],
+  ],
+  [
+    "by a body, of a job whose id is a number: as a number",
+    listed({ method: "POST", body: { kind: "vm" } }),
+    true,
+    [{ body: { kind: "job", jobid: "{id:number}" } }, { body: { kind: "jobs", jobid: "{id:number}" } }],
+  ],
+])("where lists are asked for %s", (_, dialect, isNumber, asked) => {
+  expect(asListsAre({ ...job, isNumber }, dialect)).toMatchObject(asked);
+});

@@ -1,0 +1,84 @@
+/** Which resources a look asks for by their ids (engine/refresh.ts). */
+import { expect, it } from "vitest";
+import type { Orphan, RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
+import { emptyState } from "../../reconciler/core/state/fold";
+import { knownIds } from "../../reconciler/engine/refresh";
+import { desiredOf } from "../support/desired-file";
+
+const vm = (key: string, over: Partial<RecordedVm> = {}): RecordedVm => ({
+  kind: "vm",
+  address: `vm.${key}`,
+  id: `id-${key}`,
+  name: key,
+  preventDestroy: false,
+  onDelete: { snapshot: false, preservedVolumes: "retain" },
+  ...over,
+});
+const deletes = { onDelete: { snapshot: false, preservedVolumes: "delete" as const } };
+const orphan = (over: Partial<Orphan>): Orphan => ({ kind: "volume", id: "left", name: "n", reason: "r", ...over });
+const missing = { missingSince: "2026-01-02T03:04:05Z" };
+const imported = 'imports: [{ to: vm.web, id: "given" }]\nvms: { web: {} }\n';
+
+interface Row {
+  readonly file?: string;
+  readonly records?: readonly RecordedResource[];
+  readonly orphans?: readonly Orphan[];
+  /** Only these addresses are looked at. */
+  readonly part?: readonly string[];
+  readonly asked: readonly string[];
+}
+
+it.each<readonly [what: string, row: Row]>([
+  ["what is recorded", { records: [vm("web"), vm("api")], asked: ["vm id-web", "vm id-api"] }],
+  ["nothing of what has no id yet", { records: [vm("web", { id: undefined })], asked: [] }],
+  ["of a part what is in it", { records: [vm("web"), vm("api")], part: ["vm.api"], asked: ["vm id-api"] }],
+  [
+    "a data volume that goes with its VM",
+    { records: [vm("web", { dataVolumeId: "d-1", ...deletes })], asked: ["vm id-web", "volume d-1"] },
+  ],
+  ["no data volume that stays", { records: [vm("web", { dataVolumeId: "d-1" })], asked: ["vm id-web"] }],
+  [
+    "a data volume that goes by what the file says now",
+    {
+      file: "vms: { web: { lifecycle: { preserved_volumes: delete } } }\n",
+      records: [vm("web", { dataVolumeId: "d-1" })],
+      asked: ["vm id-web", "volume d-1"],
+    },
+  ],
+  [
+    "no data volume that stays by what the file says now",
+    {
+      file: "vms: { web: { lifecycle: { preserved_volumes: retain } } }\n",
+      records: [vm("web", { dataVolumeId: "d-1", ...deletes })],
+      asked: ["vm id-web"],
+    },
+  ],
+  ["what the file takes over by its id", { file: imported, asked: ["vm given"] }],
+  ["nothing more of what was taken over", { file: imported, records: [vm("web")], asked: ["vm id-web"] }],
+  ["of a part no other import", { file: imported, part: ["vm.api"], asked: [] }],
+  ["of a part its import", { file: imported, part: ["vm.web"], asked: ["vm given"] }],
+  ["an orphan that is missing, for it may show again", { orphans: [orphan(missing)], asked: ["volume left"] }],
+  ["no orphan that is there", { orphans: [orphan({})], asked: [] }],
+  ["no image", { orphans: [orphan({ kind: "image", ...missing })], asked: [] }],
+  [
+    "of a part no record that is missing beside it",
+    { orphans: [orphan({ kind: "vm", ...missing, record: vm("web") })], part: ["vm.api"], asked: [] },
+  ],
+  [
+    "of a part its record that is missing",
+    { orphans: [orphan({ kind: "vm", ...missing, record: vm("web") })], part: ["vm.web"], asked: ["vm left"] },
+  ],
+  [
+    "of a part what is missing and has no record",
+    { orphans: [orphan(missing)], part: ["vm.web"], asked: ["volume left"] },
+  ],
+])("a look asks for %s", (_, { file = "", records = [], orphans = [], part, asked }) => {
+  const state = {
+    ...emptyState("l"),
+    resources: new Map(records.map((one) => [one.address, one])),
+    orphans: new Map(orphans.map((one) => [`${one.kind}:${one.id}`, one])),
+  };
+  const around = part === undefined ? undefined : { addresses: new Set(part), named: new Set<never>() };
+  const ids = knownIds(desiredOf(file), state, around);
+  expect(Object.entries(ids).flatMap(([kind, all]) => [...all].map((id) => `${kind} ${id}`))).toEqual(asked);
+});
