@@ -85,11 +85,6 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 
-writeFileSync(
-  join(root, "dist/licenses.txt"),
-  licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))),
-);
-
 // The parts name each other in one declaration at their head, and each is read when something of it is used. A module
 // is a function in brackets, which the engine compiles at once; an arrow function would be parsed twice.
 for (const { fileName } of output) {
@@ -107,3 +102,9 @@ for (const { fileName } of output) {
   code = code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   writeFileSync(file, code);
 }
+
+// Last of all: scripts/build.mjs takes it for the sign that everything was made.
+writeFileSync(
+  join(root, "dist/licenses.txt"),
+  licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))),
+);
