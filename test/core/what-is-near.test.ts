@@ -1,7 +1,8 @@
 /** How far a narrow plan looks around what it is made for (core/plan/part.ts). */
 import { expect, it } from "vitest";
+import type { Change } from "../../reconciler/core/diff/changes";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../../reconciler/core/model/recorded";
-import { partTargeted } from "../../reconciler/core/plan/part";
+import { partTargeted, widened } from "../../reconciler/core/plan/part";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { desiredOf } from "../support/desired-file";
 
@@ -132,4 +133,49 @@ it.each<Row>([
   const state = { ...emptyState("l"), resources: new Map(records.map((one) => [one.address, one])) };
   const part = partTargeted(desiredOf(file), state, { targets });
   expect([[...(part?.addresses ?? [])].sort(), [...(part?.named ?? [])]]).toEqual([addresses, kinds]);
+});
+
+it.each<readonly [options: Parameters<typeof partTargeted>[2], addresses: readonly string[] | undefined]>([
+  [{}, undefined],
+  [{ targets: ["vm.web"] }, ["vm.web"]],
+  [{ excludes: ["vm.web"] }, ["vm.api"]],
+])("a plan with %j looks at %j", (options, addresses) => {
+  const records = [vm("web"), vm("api")];
+  const state = { ...emptyState("l"), resources: new Map(records.map((one) => [one.address, one])) };
+  const part = partTargeted(desiredOf(two), state, options);
+  expect(part === undefined ? undefined : [...part.addresses]).toEqual(addresses);
+});
+
+const change = (over: Partial<Change>): Change => ({
+  address: "vm.web",
+  kind: "vm",
+  action: "update",
+  name: "web",
+  fields: [],
+  reason: "declared",
+  because: "",
+  losses: [],
+  ...over,
+});
+
+it.each<
+  readonly [
+    what: string,
+    changes: readonly Change[],
+    lists: boolean,
+    addresses: readonly string[],
+    named: readonly string[],
+  ]
+>([
+  ["nothing more", [], true, [], []],
+  ["another address", [change({ address: "vm.api" })], true, ["vm.api", "vm.web"], []],
+  ["the disks on a VM that is there", [change({ id: "id-web" })], true, ["vm.web"], ["volume"]],
+  ["the disks that outlived a VM", [change({ reason: "gone" })], true, ["vm.web"], ["volume"]],
+  ["no disks of a VM that is new", [change({})], true, [], []],
+  ["no disks where no list shows them", [change({ id: "id-web" })], false, [], []],
+  ["nothing that hangs on a volume", [change({ kind: "volume", id: "v" })], true, [], []],
+])("a look at one VM is widened by %s", (_, changes, lists, addresses, kinds) => {
+  const part = { addresses: new Set(["vm.web"]), named: new Set<never>() };
+  const wider = widened(part, { changes, steps: [] }, { canFindCreated: () => lists });
+  expect([[...(wider?.addresses ?? [])].sort(), [...(wider?.named ?? [])]]).toEqual([addresses, kinds]);
 });

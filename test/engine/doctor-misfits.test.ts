@@ -1,13 +1,16 @@
 /** Which lines of a dialect a doctor calls wrong, and how a trial tells one state from another and asks for a job. */
 import { expect, it } from "vitest";
 import type { AssumedOperation } from "../../reconciler/core/model/operation";
+import type { Outcome } from "../../reconciler/core/model/outcome";
+import type { RecordedVm } from "../../reconciler/core/model/recorded";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
-import { misfitsOf } from "../../reconciler/engine/doctor/check";
+import { misfitsOf, readByDialect } from "../../reconciler/engine/doctor/check";
 import type { DoctorReport, OperationFinding } from "../../reconciler/engine/doctor/report";
 import { asListsAre } from "../../reconciler/engine/doctor/trial-jobs";
 import { isAsBefore, showsItself } from "../../reconciler/engine/doctor/trial-vms";
 import { settledFor } from "../../reconciler/engine/fill-in";
+import type { ServiceReader } from "../../reconciler/service/client";
 
 const nothing: DoctorReport = {
   reachable: true,
@@ -140,4 +143,107 @@ it.each<readonly [what: string, dialect: Dialect, isNumber: boolean, asked: read
   ],
 ])("where lists are asked for %s", (_, dialect, isNumber, asked) => {
   expect(asListsAre({ ...job, isNumber }, dialect)).toMatchObject(asked);
+});
+
+const recordedVm = (id: string): RecordedVm => ({
+  kind: "vm",
+  address: `vm.${id}`,
+  id,
+  name: id,
+  preventDestroy: false,
+  onDelete: { snapshot: false, preservedVolumes: "retain" },
+});
+const accepted = (value: unknown): Outcome<unknown> => ({ status: "accepted", value });
+const rejected = (condition: "forbidden" | "not_found", hint?: string): Outcome<unknown> => ({
+  status: "rejected",
+  condition,
+  message: condition,
+  hint,
+});
+
+interface Reads {
+  readonly listed?: Outcome<unknown>;
+  /** What a read of each VM is answered with. */
+  readonly reads?: Readonly<Record<string, Outcome<unknown>>>;
+  readonly flavors?: Outcome<unknown>;
+}
+
+/** A service of VMs alone, with the reads that the row says. */
+function readerOf({ listed, reads, flavors }: Reads): ServiceReader {
+  const can = {
+    canFindCreated: (kind: string) => kind === "vm" && listed !== undefined,
+    readsOne: (kind: string) => kind === "vm" && reads !== undefined,
+    listsFlavors: flavors !== undefined,
+    listsImages: false,
+    listsRegions: false,
+  };
+  const calls = {
+    listVms: async () => listed,
+    getVm: async (id: string) => reads?.[id] ?? rejected("not_found"),
+    listFlavors: async () => flavors,
+  };
+  return { can, ...calls } as unknown as ServiceReader;
+}
+
+const two = accepted([{ id: "a" }, { id: "b" }]);
+it.each<readonly [what: string, reads: Reads, known: readonly string[], misfits: readonly string[]]>([
+  ["nothing of what is as the state knows it", { listed: two, reads: { a: accepted({}) } }, ["a", "b"], []],
+  [
+    "a list that lacks what the state knows",
+    { listed: accepted([]) },
+    ["a"],
+    ["operations.vm.list: the state knows vm a, and vm.list does not show it"],
+  ],
+  [
+    "a list that cannot be read, once",
+    { listed: rejected("forbidden") },
+    ["a"],
+    ["operations.vm.list: vm.list cannot be read: forbidden"],
+  ],
+  [
+    "a read of what the state knows",
+    { listed: two, reads: { b: accepted({}) } },
+    ["a", "b"],
+    ["operations.vm.get: vm.get cannot be read: not_found"],
+  ],
+  [
+    "a read of the first that is listed, where the state knows none",
+    { listed: two, reads: {} },
+    [],
+    ["operations.vm.get: vm.get cannot be read: not_found"],
+  ],
+  [
+    "nothing of what is listed and somebody else's",
+    { listed: two, reads: { a: rejected("forbidden"), b: accepted({}) } },
+    [],
+    [],
+  ],
+  [
+    "a read of what is its own and forbidden",
+    { listed: two, reads: { a: rejected("forbidden") } },
+    ["a"],
+    ["operations.vm.get: vm.get cannot be read: forbidden"],
+  ],
+  ["nothing where nothing can be read", {}, ["a"], []],
+  [
+    "a catalogue that cannot be read",
+    { flavors: rejected("forbidden") },
+    [],
+    ["operations.flavor.list: flavor.list cannot be read: forbidden"],
+  ],
+  [
+    "the line that a message names",
+    { listed: rejected("forbidden", "correct it in the dialect (my.yaml): records.vm.id: [/uid]") },
+    [],
+    ["records.vm.id: vm.list cannot be read: forbidden"],
+  ],
+  [
+    "the operation, where the line is no place of it",
+    { listed: rejected("forbidden", "in the dialect: envelope: /x") },
+    [],
+    ["operations.vm.list: vm.list cannot be read: forbidden"],
+  ],
+])("a read by the dialect complains of %s", async (_, reads, known, misfits) => {
+  const found = await readByDialect(readerOf(reads), known.map(recordedVm), {});
+  expect(found.map(({ path, summary }) => `${path.join(".")}: ${summary}`)).toEqual(misfits);
 });

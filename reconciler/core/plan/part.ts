@@ -120,7 +120,11 @@ const vmsWithUnknownOutputAddress = (outputs: NonNullable<Desired["outputs"]>, s
   );
 
 /** What the plan turned out to touch beyond what was looked at; `undefined`: nothing. */
-export function widened(part: Part, { changes, steps }: Plan, can: Abilities): Part | undefined {
+export function widened(
+  part: Part,
+  { changes, steps }: Pick<Plan, "changes" | "steps">,
+  can: Pick<Abilities, "canFindCreated">,
+): Part | undefined {
   const addresses = new Set(part.addresses);
   const named = new Set(part.named);
   for (const { address } of [...changes, ...steps]) addresses.add(address);
