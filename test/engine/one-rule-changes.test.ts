@@ -1,6 +1,7 @@
 /** What an update of one rule changes, and what of it makes the rule anew (kinds/group/one-rule.ts). */
 import { expect, it } from "vitest";
-import { ruleChanges } from "../../reconciler/kinds/group/one-rule";
+import type { LiveGroup } from "../../reconciler/core/model/live";
+import { removalOf, ruleChanges } from "../../reconciler/kinds/group/one-rule";
 import { holdsUnknown, isPending, type Props, pendingId, unknownValue } from "../../reconciler/one/handler";
 
 const rule = (over: Props = {}): Props => ({ securityGroupId: "g-1", protocol: "tcp", dstPort: 22, ...over });
@@ -39,6 +40,24 @@ it.each<readonly [what: string, before: Props, wanted: Props, imported: boolean,
 ])("an update of a rule changes %s", (_, before, wanted, imported, changes) => {
   const found = ruleChanges(before, wanted, imported);
   expect(found.map(({ property, replaces }) => (replaces ? `${property} anew` : property))).toEqual(changes);
+});
+
+const live = { direction: "ingress", ethertype: "IPv4", protocol: "tcp" } as const;
+const group: Pick<LiveGroup, "rules"> = { rules: [{ ...live, id: "r-1" }] };
+
+it.each<
+  readonly [what: string, group: Pick<LiveGroup, "rules"> | undefined, canDelete: boolean, wish: unknown, end: string]
+>([
+  ["whose group is gone", undefined, true, undefined, "is gone"],
+  ["that its group lacks", { rules: [{ ...live, id: "r-2" }] }, true, undefined, "is gone"],
+  ["of a group that shows no rules", {}, false, undefined, "is gone"],
+  ["that its group has", group, true, undefined, "goes"],
+  ["that its group has, whatever was wished", group, true, "keep", "goes"],
+  ["that cannot be deleted", group, false, undefined, "is refused"],
+  ["that cannot be deleted and must not stay", group, false, "fail", "is refused"],
+  ["that cannot be deleted and may stay", group, false, "keep", "stays"],
+])("a rule %s, when it is deleted", (_, shown, canDelete, wish, end) => {
+  expect(removalOf(shown, "r-1", canDelete, wish)).toBe(end);
 });
 
 it.each<readonly [value: unknown, holds: boolean]>([

@@ -186,6 +186,18 @@ export function ruleChanges(before: Props, wanted: Props, imported: boolean): Pr
   return changes;
 }
 
+/** What a delete of the rule comes to. Without the group the rule is gone as well. */
+export function removalOf(
+  group: Pick<LiveGroup, "rules"> | undefined,
+  ruleId: string,
+  canDelete: boolean,
+  onRuleRemoval: unknown,
+): "is gone" | "goes" | "stays" | "is refused" {
+  if (group?.rules?.some(({ id }) => id === ruleId) !== true) return "is gone";
+  if (canDelete) return "goes";
+  return onRuleRemoval === "keep" ? "stays" : "is refused";
+}
+
 const ruleField: FieldResource<RuleIds> = {
   noun: "rule",
   written: "GROUP-ID/RULE-ID",
@@ -266,14 +278,14 @@ const ruleField: FieldResource<RuleIds> = {
     const sighting = await sightingOf(context, service, groupId, remembered, "forRemoval");
     if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
     const group = sighting.seen === "yes" ? sighting.value : undefined;
-    const live = group?.rules?.find((rule) => rule.id === ruleId);
-    if (group === undefined || live === undefined) return true;
-    if (!service.client.can.deletesRules) {
-      const what = `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
-      if (before["onRuleRemoval"] === "keep") {
-        context.log("warning", `${what}; it stays`);
-        return false;
-      }
+    const end = removalOf(group, ruleId, service.client.can.deletesRules, before["onRuleRemoval"]);
+    if (group === undefined || end === "is gone") return true;
+    const what = `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
+    if (end === "stays") {
+      context.log("warning", `${what}; it stays`);
+      return false;
+    }
+    if (end === "is refused")
       throw new HandlerFailure([
         {
           severity: "error",
@@ -282,7 +294,6 @@ const ruleField: FieldResource<RuleIds> = {
           fix: 'set onRuleRemoval: "keep" or the option deletedWith: its group, or declare the rules within the group',
         },
       ]);
-    }
     const all = (group.rules ?? []).map((rule) => ({ id: rule.id, rule: canonicalLiveRule(rule) }));
     const others = all.filter((one) => one.id !== ruleId).map(({ rule }) => rule);
     const planned = await plan(
