@@ -1,7 +1,8 @@
 /** What the recorder promises those who send: durable before it answers, and nothing after a write that failed. */
 import { describe, expect, it } from "vitest";
 import { emptyState } from "../../reconciler/core/state/fold";
-import { createRecorder } from "../../reconciler/engine/recorder";
+import { errorMessage } from "../../reconciler/core/text/errors";
+import { createRecorder, isStateError } from "../../reconciler/engine/recorder";
 
 type Session = Parameters<typeof createRecorder>[1];
 const sessionThat = (append: (lines: readonly string[]) => Promise<void>, more: Partial<Session> = {}): Session => ({
@@ -69,6 +70,24 @@ describe("the recorder", () => {
     expect(await failed(recorder.record([orphan("c")]))).toContain("disk full");
     await expect(recorder.assertHeld()).rejects.toThrow("disk full");
     expect(written).toHaveLength(1);
+  });
+
+  it("asks the lock itself whether it is held, and says that it is lost as an error of the state", async () => {
+    let asked = 0;
+    const lost = async (): Promise<void> => {
+      asked++;
+      throw new Error("the lock is lost");
+    };
+    const recorder = createRecorder(
+      emptyState("l"),
+      sessionThat(async () => undefined, { assertHeld: lost }),
+    );
+    const error = await recorder.assertHeld().catch((thrown: unknown) => thrown);
+    expect([asked, isStateError(error), errorMessage(error)]).toEqual([
+      1,
+      true,
+      expect.stringContaining("the lock is lost"),
+    ]);
   });
 
   it("does not fold a state that could not be written, and lets the lock go", async () => {
