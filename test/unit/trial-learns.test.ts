@@ -386,6 +386,32 @@ test("a VM that shows a state at rest while it is locked is told by the lock bes
   });
 });
 
+test.each([
+  ["one word stands for both", [{ power: "off", task: "spawning" }], { join: ["/power", "/task"] }, ["on", "off"]],
+  [
+    "each of two fields takes it for another",
+    [
+      { power: "on", task: "boot" },
+      { power: "off", task: "wait" },
+    ],
+    { join: ["/power", "/task"] },
+    ["on", "off"],
+  ],
+  ["one field is enough", [{ power: "none", task: "boot" }], undefined, ["on", "off"]],
+] as const)("a VM that is built is read neither as running nor as stopped where %s", (_, building, place, words) => {
+  const atRest = [
+    { power: "on", task: null },
+    { power: "off", task: null },
+  ];
+  const told = placeThatDiffers(atRest, ["/power"], building);
+  expect([told?.place, told?.words]).toEqual([place, words]);
+});
+
+test("where nothing tells a VM that is built from a stopped one, no place is named", () => {
+  const atRest = [{ power: "on" }, { power: "off" }];
+  expect(placeThatDiffers(atRest, ["/power"], [{ power: "off" }])).toBeUndefined();
+});
+
 test("an egress rule is deleted in mirrored words, where the request has such", () => {
   const body = { inbound_rules: [{ sources: ["{field:/remote_ip_prefix}"] }] };
   expect(inMirroredWords({ method: "POST", path: "/x", query: { command: "revokeIngress" }, body })).toEqual({

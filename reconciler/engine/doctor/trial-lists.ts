@@ -1,4 +1,5 @@
 /** What the lists show of the things of a trial, also where a list is left out once there is nothing to show. */
+import { runsGuest } from "../../core/model/kinds";
 import { rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { deepEqual } from "../../core/text/deep-equal";
@@ -30,6 +31,7 @@ export async function findMade(trial: Trial): Promise<void> {
       if (id === undefined) continue;
       const own = await ownIdOf(trial, thing, id);
       trial.notes.note(thing, { id: own });
+      if (runsGuest(thing.kind)) trial.keepBuilding(trial.recordOf("vm", id));
       // Where the records show it is learnt by it, before anything is read by its id.
       if (own !== listed) await trial.lookAgain();
     }

@@ -89,6 +89,8 @@ export async function settle(
   id: string,
   isRest: (look: TrialLook) => boolean,
   quietMs = trial.ports.timing.quietMs,
+  /** What is done at each look. */
+  onLook?: () => Promise<void>,
 ): Promise<Watched> {
   const { clock, timing } = trial.ports;
   const start = clock.now();
@@ -96,6 +98,7 @@ export async function settle(
   let since = start;
   let looks = 0;
   for (;;) {
+    await onLook?.();
     const look = await lookAt(trial, kind, id);
     const now = clock.now();
     looks++;

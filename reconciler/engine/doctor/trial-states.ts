@@ -10,16 +10,21 @@ export interface StateWords {
   readonly place?: RecordPlace;
 }
 
-/** `undefined`: nothing in the records tells them apart. */
-export function placeThatDiffers(records: readonly unknown[], given: Pointers): StateWords | undefined {
+/** `busy`: how it shows itself on its way, for which no word of the others may stand. `undefined`: nothing tells them apart. */
+export function placeThatDiffers(
+  records: readonly unknown[],
+  given: Pointers,
+  busy: readonly unknown[] = [],
+): StateWords | undefined {
   const wordsAt = (places: Pointers): readonly string[] | undefined => {
     const paths = compilePointers(places);
     const words = records.flatMap((record) => findWord(record, paths) ?? []);
-    return words.length === records.length && new Set(words).size === words.length ? words : undefined;
+    const isTold = words.length === records.length && new Set(words).size === words.length;
+    return isTold && !busy.some((one) => words.includes(findWord(one, paths) ?? "")) ? words : undefined;
   };
   const already = wordsAt(given);
   if (already !== undefined) return { words: already };
-  const leaves = records.flatMap((record) => leavesOf(record));
+  const leaves = [...records, ...busy].flatMap((record) => leavesOf(record));
   const pointersOf = (telling: readonly Leaf[]): readonly string[] =>
     [...new Set(telling.map(({ place }) => place))].filter((place) => typeof place === "string");
   const pointers = pointersOf(leaves.filter(isOfStates));
@@ -27,7 +32,7 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
     pointers.slice(index + 1).map((other): RecordPlace => ({ join: [one, other] })),
   );
   const triples = pairs.flatMap((pair): readonly RecordPlace[] =>
-    typeof pair === "string" || records.length < 4
+    typeof pair === "string" || records.length + busy.length < 4
       ? []
       : pointers
           .slice(pointers.indexOf(pair.join?.at(-1) ?? "") + 1)
@@ -47,6 +52,10 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
   }
   return undefined;
 }
+
+/** What a record shows of states, to tell one moment from another. */
+export const statesIn = (record: unknown): string =>
+  JSON.stringify(leavesOf(record).flatMap((leaf) => (isOfStates(leaf) ? [[leaf.place, leaf.value]] : [])));
 
 /** The only text that two records of one thing show differently, beside states and moments. */
 export function placeThatChanged(before: unknown, after: unknown): RecordPlace | undefined {

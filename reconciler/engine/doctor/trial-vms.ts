@@ -1,6 +1,6 @@
 /** The life of the trial's VM: ready, stopped, started, resized and back. */
-
 import type { VmPhase } from "../../core/model/live";
+import { deepEqual } from "../../core/text/deep-equal";
 import { pathWithId } from "./enter";
 import { refusedAs, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { noteDisks, tellTrialDisks } from "./trial-disks";
@@ -46,7 +46,10 @@ export const isAsBefore = ({ word }: Pick<TrialLook, "word">, before: string | u
 /** The words until it ran; `undefined`: it failed. */
 async function becomesReady(stage: Stage, id: string): Promise<readonly string[] | undefined> {
   const { trial } = stage;
-  const made = await settle(trial, "vm", id, isSettledVm, trial.ports.timing.quietCreateMs);
+  const { quietCreateMs } = trial.ports.timing;
+  const made = await settle(trial, "vm", id, isSettledVm, quietCreateMs, async () =>
+    trial.keepBuilding((await trial.shownNow("vm", id)).record),
+  );
   await trial.lookAtHanging(id);
   const shown = await lookAt(trial, "vm", id);
   await tellTrialDisks(trial, shown?.live);
@@ -56,10 +59,12 @@ async function becomesReady(stage: Stage, id: string): Promise<readonly string[]
     stage.failed.add("vm");
     return undefined;
   }
+  const { status } = trial.report.dialect.records.vm;
   await trial.keep("running", id);
-  stage.running = made.last?.word;
+  stage.running = trial.wordFor("running") ?? made.last?.word;
   trial.say(`A VM was there after ${secondsOf(made.ms)}, by way of ${stateWords(made.words)}.`);
-  return made.words;
+  // What was seen at another place is no word of the one that tells it now.
+  return deepEqual(status, trial.report.dialect.records.vm.status) ? made.words : [];
 }
 
 async function stopsAndStarts({ trial, running }: Stage, id: string, seen: readonly string[]): Promise<void> {
@@ -73,6 +78,11 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
     );
     return;
   }
+  const word = trial.wordFor("stopped");
+  if (word !== undefined && seen.includes(word))
+    trial.open.push(
+      `states.vm: a VM that is built shows ${word}, as a stopped one does, and nothing in its record tells the two apart`,
+    );
   const blocks = stopped.words.length < 2 ? "blocks until it has stopped" : "answers before it has stopped";
   trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
   await persist(trial, () => trial.client.startVm(id));

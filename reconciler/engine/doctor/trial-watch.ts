@@ -27,7 +27,7 @@ import {
 import { Notes, type TrialThing } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
 import { Stopped } from "./trial-say";
-import { type DeletedFlag, placeThatChanged, placeThatDiffers } from "./trial-states";
+import { type DeletedFlag, placeThatChanged, placeThatDiffers, statesIn } from "./trial-states";
 
 export type TrialPhase = "running" | "stopped" | "verify_resize";
 
@@ -58,8 +58,9 @@ export class Trial {
   readonly #readByOwn = new Set<AssumedOperation>();
   /** Records of the VM as it ran, stopped and waited. */
   readonly #records = new Map<TrialPhase, unknown>();
-  /** The VM's record as something was under way, which may show the state of one that rests. */
-  #busy: unknown;
+  /** The VM's records as something was under way, which may show the state of one that rests; and as it was built. */
+  #busy: readonly unknown[] = [];
+  #building: readonly unknown[] = [];
   readonly open: string[] = [];
   /** Why nothing of a kind was made, or lived. */
   readonly lacks = new Map<TrialThing["kind"], string>();
@@ -238,8 +239,12 @@ export class Trial {
     this.#records.set(phase, record);
     const { status } = this.report.dialect.records.vm;
     const kept = [...this.#records.values()];
+    // The last record of one that is built is that of one that runs.
+    const running = statesIn(this.#records.get("running"));
+    const building = this.#building.filter((one) => statesIn(one) !== running);
     const told =
-      (this.#busy === undefined ? undefined : placeThatDiffers([...kept, this.#busy], status)) ??
+      placeThatDiffers(kept, status, [...building, ...this.#busy]) ??
+      placeThatDiffers(kept, status, this.#busy) ??
       placeThatDiffers(kept, status);
     // One that is told from nothing may be none that waits.
     if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
@@ -290,7 +295,14 @@ export class Trial {
 
   /** Keeps how the VM shows itself right after something was asked of it. */
   async keepBusy(id: string): Promise<void> {
-    this.#busy = (await this.shownNow("vm", id)).record;
+    this.#busy = [(await this.shownNow("vm", id)).record];
+  }
+
+  /** Keeps each way in which the VM shows itself while it is built. */
+  keepBuilding(record: unknown): void {
+    const [last] = this.#building.slice(-1);
+    if (record === undefined || (last !== undefined && statesIn(last) === statesIn(record))) return;
+    this.#building = [...this.#building, record].slice(-mostMoments);
   }
 
   /** The record of an own one as it is just now, by itself or in its list, and the headers of the answer. */
@@ -349,6 +361,9 @@ export class Trial {
     return this.report.samples.get(kind)?.find((record) => findText(record, places) === id);
   }
 }
+
+/** Of a build that takes long and says how far it is. */
+const mostMoments = 12;
 
 type Records = DoctorReport["records"];
 
