@@ -70,13 +70,16 @@ export function findAddress(
   let other: string | undefined;
   for (const path of paths) {
     const found = findText(value, [path])?.trim();
-    if (found === undefined || found === "") continue;
+    if (found === undefined || found === "" || isNoneYet(found)) continue;
     if (ipaddr.IPv4.isValidFourPartDecimal(found) || (ipaddr.IPv6.isValid(found) && !found.includes("%")))
       return { address: found };
     other ??= found;
   }
   return other === undefined ? {} : { other };
 }
+
+/** What some services write where a VM has no address: 0.0.0.0 or ::. */
+const isNoneYet = (text: string): boolean => ipaddr.isValid(text) && ipaddr.parse(text).range() === "unspecified";
 
 /** The first array found; `null` there is the empty array, which is how some languages write it. */
 export const findArray = (value: unknown, paths: readonly PointerPath[]): readonly unknown[] | undefined =>

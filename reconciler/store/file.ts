@@ -63,6 +63,8 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
     },
     async lock(holder) {
       const since = bothClocks();
+      if (!existsSync(dirname(path)))
+        throw new StoreFailed(`the state ${location}: there is no folder ${dirname(path)}`);
       return lock.take(holder, (mine) => {
         removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);

@@ -52,6 +52,8 @@ interface HttpDocument {
 
 const noDocument: HttpDocument = { serial: 0, writer: "", journal: [] };
 
+const describeSerial = ({ writer, serial }: HttpDocument): string => (writer === "" ? "none" : `number ${serial}`);
+
 interface StoreAnswer {
   readonly status: number;
   readonly text: string;
@@ -193,11 +195,20 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     const to = new URL(url);
     to.searchParams.set("ID", id);
 
+    const isAsRead = (there: HttpDocument): boolean => documentText(there) === documentText(document);
+
     /** Before the first write the document is as it was read; from then on it has this holder's name. */
     async function assertMine(): Promise<void> {
       const there = await readDocument();
-      const isAsRead = !isSigned && documentText(there) === documentText(document);
-      if (there.writer !== id && !isAsRead) throw new LeaseLost(location);
+      if (isSigned) assertKept(there);
+      if (there.writer !== id && (isSigned || !isAsRead(there))) throw new LeaseLost(location);
+    }
+    /** A server may say yes to a write and keep the document of before. */
+    function assertKept(there: HttpDocument): void {
+      if (there.writer === id ? there.serial >= now.serial : !isAsRead(there)) return;
+      throw new StoreFailed(
+        `the state ${location} was written and answered that it was, and what it shows is from before: ${describeSerial(there)} where ${describeSerial(now)} was sent`,
+      );
     }
     async function write(next: Pick<HttpDocument, "snapshot" | "journal" | "lines">): Promise<void> {
       const signed = (): HttpDocument => ({ ...next, writer: id, serial });
@@ -232,7 +243,13 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         if (!protocol.checksId) await assertMine();
         await write({ snapshot, journal: [], lines: 0 });
       },
-      release: () => unlock(id, holder),
+      async release() {
+        try {
+          if (isSigned) assertKept(await readDocument());
+        } finally {
+          await unlock(id, holder);
+        }
+      },
     };
   }
 }

@@ -1,7 +1,7 @@
 /** What an `undo` wants to be true: the records of then, with how the tool is to behave today. */
 import { describe, expect, it } from "vitest";
 import { closedWith, type DesiredResource, nothingDesired } from "../../reconciler/core/model/desired";
-import type { RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
+import type { Deed, RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
 import { desiredBefore } from "../../reconciler/core/plan/undo";
 import { group, rule, vm, volume } from "../support/sample-plans";
 
@@ -47,8 +47,18 @@ const front: RecordedResource = {
 };
 
 const byAddress = (records: readonly RecordedResource[]) => new Map(records.map((one) => [one.address, one]));
-const undo = (then: readonly RecordedResource[], declared: readonly DesiredResource[] = [], now = then) =>
-  desiredBefore(byAddress(then), byAddress(now), closedWith(nothingDesired, { resources: declared }));
+type Did = Readonly<Record<string, Deed>>;
+const undo = (
+  then: readonly RecordedResource[],
+  declared: readonly DesiredResource[] = [],
+  now = then,
+  did: Did = {},
+) =>
+  desiredBefore(
+    { records: byAddress(then), did: new Map(Object.entries(did)) },
+    byAddress(now),
+    closedWith(nothingDesired, { resources: declared }),
+  );
 const only = (then: RecordedResource, declared?: DesiredResource, beside: readonly RecordedResource[] = []) =>
   undo([then, ...beside], declared === undefined ? [] : [declared]).desired.resources[0];
 
@@ -119,7 +129,7 @@ describe("what an undo wants", () => {
   it("what is gone and was never known whole cannot be made again, and says how to go on", () => {
     const { userId: _, owner: __, ...unknown } = web;
     const told = (now: readonly RecordedResource[]) =>
-      undo([unknown], [], now).diagnostics.map(({ severity, code, summary, fix }) => ({
+      undo([unknown], [], now, { "vm:then-web": "deleted" }).diagnostics.map(({ severity, code, summary, fix }) => ({
         severity,
         code,
         summary,
@@ -134,7 +144,10 @@ describe("what an undo wants", () => {
         fix: "--exclude vm.web, or declare it in the file and apply that",
       },
     ]);
-    expect(undo([web], [], []).diagnostics).toEqual([]);
+    expect(undo([web], [], [], { "vm:then-web": "deleted" }).diagnostics).toEqual([]);
+    // Where no run deleted it, it is looked for, and its absence is an error.
+    const { desired, diagnostics } = undo([unknown], [], []);
+    expect([desired.imports, diagnostics]).toMatchObject([[{ to: "vm.web", id: "then-web", again: undefined }], []]);
   });
 
   it("what was not there then is not wanted, and nothing of the file's imports, moves and removals is", () => {
@@ -142,20 +155,125 @@ describe("what an undo wants", () => {
       resources: [vm("new")],
       moved: [{ from: "vm.a", to: "vm.b", source: { file: "f", line: 1 } }],
     });
-    const { desired } = desiredBefore(byAddress([web]), byAddress([web]), current);
+    const { desired } = desiredBefore({ records: byAddress([web]), did: new Map() }, byAddress([web]), current);
     expect(desired.resources.map(({ address }) => address)).toEqual(["vm.web"]);
     expect([desired.imports, desired.moved, desired.removed]).toEqual([[], [], []]);
   });
 });
 
-describe("what had another address then", () => {
-  const at = (record: RecordedResource, address: string): RecordedResource => ({ ...record, address });
-  it.each<[string, readonly RecordedResource[], readonly RecordedResource[], readonly string[]]>([
-    ["goes back to it", [data], [at(data, "volume.disk")], ["volume.disk volume.data"]],
-    ["stays where it is", [data], [data], []],
-    ["stays where the address is taken by now", [data], [at(data, "volume.disk"), { ...data, id: "other" }], []],
-    ["is another one", [data], [{ ...at(data, "volume.disk"), id: "other" }], []],
-  ])("%s", (_, then, now, moved) => {
-    expect(undo(then, [], now).desired.moved.map(({ from, to }) => `${from} ${to}`)).toEqual(moved);
+const at = (record: RecordedResource, address: string, id = record.id): RecordedResource =>
+  // The same kind of record, under another address.
+  ({ ...record, address, id }) as RecordedResource;
+
+interface Wanted {
+  readonly declared?: readonly string[];
+  readonly moved?: readonly string[];
+  readonly again?: readonly string[];
+  readonly letGo?: readonly string[];
+  readonly errors?: readonly string[];
+}
+
+/** `declared`: the addresses of what is wanted, where they are not those of then. */
+const shownOf = ({ desired, diagnostics }: ReturnType<typeof undo>): Required<Wanted> => ({
+  declared: desired.resources.map(({ address }) => address),
+  moved: desired.moved.map(({ from, to }) => `${from} ${to}`),
+  again: desired.imports.map(({ to, id }) => `${to} ${id}`),
+  letGo: desired.removed.map(({ from, destroy }) => `${from} ${destroy}`),
+  errors: diagnostics.map(({ code, address }) => `${code} ${address}`),
+});
+
+describe("whose doing a difference is", () => {
+  it.each<[string, { former: readonly RecordedResource[]; now: readonly RecordedResource[]; did?: Did }, Wanted]>([
+    ["made by a run: it goes", { former: [], now: [data], did: { "volume:then-data": "made" } }, { declared: [] }],
+    [
+      "taken over by a run: it is let go",
+      { former: [], now: [data], did: { "volume:then-data": "took" } },
+      { declared: [], letGo: ["volume.data false"] },
+    ],
+    ["put there by hand: it stays", { former: [], now: [data] }, { declared: ["volume.data"] }],
+    [
+      "of another kind with the id of what a run made: it stays",
+      { former: [], now: [data], did: { "vm:then-data": "made" } },
+      { declared: ["volume.data"] },
+    ],
+    ["deleted by a run: it is made anew", { former: [data], now: [], did: { "volume:then-data": "deleted" } }, {}],
+    ["let go by a run or by hand: it is taken back", { former: [data], now: [] }, { again: ["volume.data then-data"] }],
+    [
+      "replaced by a run: it is changed back",
+      { former: [data], now: [at(data, "volume.data", "new")], did: { "volume:new": "made" } },
+      {},
+    ],
+    [
+      "another one that a run took over: neither becomes the other",
+      { former: [data], now: [at(data, "volume.data", "new")], did: { "volume:new": "took" } },
+      { errors: ["undo/another volume.data"] },
+    ],
+    [
+      "another one, put there by hand: the same",
+      { former: [data], now: [at(data, "volume.data", "new")] },
+      { errors: ["undo/another volume.data"] },
+    ],
+    ["moved: it goes back", { former: [data], now: [at(data, "volume.disk")] }, { moved: ["volume.disk volume.data"] }],
+    ["not moved: it stays where it is", { former: [data], now: [data] }, {}],
+    [
+      "moved, and its address given to what a run made: neither becomes the other",
+      {
+        former: [data],
+        now: [at(data, "volume.disk"), at(data, "volume.data", "new")],
+        did: { "volume:new": "made" },
+      },
+      { errors: ["undo/another volume.data"] },
+    ],
+    [
+      "moved to the address of what a run deleted: both come back",
+      {
+        former: [data, at(data, "volume.disk", "gone")],
+        now: [at(data, "volume.disk")],
+        did: { "volume:gone": "deleted" },
+      },
+      { moved: ["volume.disk volume.data"] },
+    ],
+    [
+      "moved to the address of what was let go: neither becomes the other",
+      { former: [data, at(data, "volume.disk", "let-go")], now: [at(data, "volume.disk")] },
+      { errors: ["undo/another volume.disk"] },
+    ],
+    [
+      "exchanged: neither becomes the other",
+      {
+        former: [data, at(data, "volume.disk", "other")],
+        now: [at(data, "volume.data", "other"), at(data, "volume.disk")],
+      },
+      { errors: ["undo/another volume.data", "undo/another volume.disk"] },
+    ],
+    [
+      "exchanged, and both let go since: both are taken back",
+      { former: [data, at(data, "volume.disk", "other")], now: [] },
+      { again: ["volume.data then-data", "volume.disk other"] },
+    ],
+  ])("%s", (_, { former, now, did }, wanted) => {
+    const nothing = { moved: [], again: [], letGo: [], errors: [] };
+    const declared = former.map(({ address }) => address);
+    expect(shownOf(undo(former, [], now, did))).toEqual({ declared, ...nothing, ...wanted });
+  });
+
+  it("the state tells a VM and a volume of one id apart, also where something hangs on one of them", () => {
+    const numbered = [at(web, "vm.web", "7"), { ...data, id: "9", attachedTo: "7" }, at(front, "group.front", "7")];
+    const wanted = undo(numbered).desired.resources.find(({ kind }) => kind === "volume");
+    expect(wanted).toMatchObject({ attachTo: { address: "vm.web" } });
+  });
+
+  it("a description that was first declared since is said to stay", () => {
+    const described: RecordedResource = { ...front, description: "for customers" };
+    const told = (then: RecordedResource, now: RecordedResource) =>
+      undo([then], [], [now]).diagnostics.map(({ severity, code, summary }) => [severity, code, summary]);
+    expect(told(front, described)).toEqual([
+      [
+        "warning",
+        "undo/stays",
+        "group.front keeps its description: none was declared before, and what it was is not known",
+      ],
+    ]);
+    expect([told(described, front), told(described, described), told(front, front)]).toEqual([[], [], []]);
   });
 });

@@ -37,6 +37,17 @@ const server = {
 };
 const paths = (...places: RecordPlace[]) => compilePointers(places);
 
+test.each<[string, string | undefined]>([
+  ["10.0.0.5", "10.0.0.5"],
+  ["2001:db8::5", "2001:db8::5"],
+  ["0.0.0.0", undefined],
+  ["::", undefined],
+  ["0:0:0:0:0:0:0:0", undefined],
+  ["", undefined],
+])("the address %j of a record is the address %j", (ip, address) => {
+  expect(findAddress({ ip }, compilePointers(["/ip"]))).toEqual(address === undefined ? {} : { address });
+});
+
 describe("selectors", () => {
   test.each<[string, RecordPlace, string | null | undefined]>([
     ["by a neighbour's value", { in: "/tags", where: { key: "Name" }, value: "/value" }, "web"],

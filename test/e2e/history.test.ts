@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, startCli } from "../support/cli-process";
-import { headOf, ownPlace } from "../support/own-place";
+import { done, headOf, ownPlace } from "../support/own-place";
 
 const place = ownPlace();
 const { write, reconcile } = place;
@@ -170,6 +170,68 @@ describe("reconcile undo", () => {
     expect(undone.exitCode, undone.stderr).toBe(0);
     write(first);
     expect((await reconcile("plan")).stdout).toContain("Nothing to do");
+  });
+
+  it("lets go what the run took over, changed or not, and deletes only what it made", async () => {
+    await apply(`${head}groups: { front: {} }\nvolumes: { data: { size: 5 } }\n`);
+    const { groups: had, volumes } = place.emulator.dump();
+    const [group, volume] = [had.find(({ name }) => name === "front")?.["id"], volumes[0]?.["id"]];
+    for (const address of ["group.front", "volume.data"]) await done(reconcile("state", "rm", address));
+    await apply(`${head}groups: { front: {}, own: {} }
+volumes: { data: { size: 6 } }
+imports: [ { to: group.front, id: "${group}" }, { to: volume.data, id: "${volume}" } ]
+`);
+    const undone = await reconcile("undo", "last", "-y", "--allow-empty");
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(undone.stdout).toMatch(/volume\.data {2}forget[^\n]*\n\s+it was there before run [0-9a-f]{8} /);
+    const left = place.emulator.dump();
+    expect([left.groups, left.volumes.map(({ id, size }) => [id, size])]).toEqual([had, [[volume, 6]]]);
+    expect((await reconcile("state", "list")).stdout).toContain("The state holds nothing");
+  });
+
+  it("takes back what was let go, by the run or by hand, and makes nothing beside it", async () => {
+    await apply(`${head}volumes: { data: { size: 5 }, logs: { size: 5 } }\n`);
+    const before = place.emulator.dump();
+    await apply(`${head}volumes: { data: { size: 5 } }\nremoved: [ { from: volume.logs, destroy: false } ]\n`);
+    await done(reconcile("state", "rm", "volume.data"));
+    const undone = await reconcile("undo", "last", "-y", "--recreate", "all");
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(place.emulator.dump().volumes).toEqual(before.volumes);
+    expect((await reconcile("state", "list")).stdout).toMatch(/volume\.data[\s\S]*volume\.logs/);
+  });
+
+  it("makes anew what was let go and is gone since, where that is permitted", async () => {
+    await apply(`${head}volumes: { data: { size: 5 }, logs: { size: 5 } }\n`);
+    await apply(`${head}volumes: { data: { size: 5 } }\nremoved: [ { from: volume.logs, destroy: false } ]\n`);
+    const logs = place.emulator.dump().volumes.find(({ name }) => name === "logs")?.["id"];
+    await place.ask("DELETE", `/_control/volume/${logs}`);
+    const refused = await reconcile("undo", "last", "-y");
+    expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining("--recreate volume.logs")]);
+    const undone = await reconcile("undo", "last", "-y", "--recreate", "volume.logs");
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(place.emulator.dump().volumes.map(({ name }) => name)).toEqual(["data", "logs"]);
+  });
+
+  it("stops where another resource is under the address by now, but for what is left out", async () => {
+    await apply(`${head}volumes: { data: { size: 5 }, logs: { size: 5 } }\n`);
+    await apply(`${head}volumes: { data: { size: 5 }, logs: { size: 5 }, more: { size: 1 } }\n`);
+    for (const [from, to] of [
+      ["volume.data", "volume.x"],
+      ["volume.logs", "volume.data"],
+      ["volume.x", "volume.logs"],
+    ] as const)
+      await done(reconcile("state", "mv", from, to));
+    const before = place.emulator.dump();
+    const refused = await reconcile("undo", "last", "-y", "--allow-data-loss");
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("error[undo/another]: volume.data"),
+    ]);
+    expect(place.emulator.dump()).toEqual(before);
+    const rest = ["--exclude", "volume.data", "--exclude", "volume.logs"];
+    const undone = await reconcile("undo", "last", "-y", "--allow-data-loss", ...rest);
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(place.emulator.dump().volumes.map(({ name }) => name)).toEqual(["data", "logs"]);
   });
 
   it("asks before a volume or a VM comes back empty, as where it vanished by itself", async () => {

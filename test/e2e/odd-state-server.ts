@@ -8,6 +8,8 @@ export interface OddStateServer {
   readonly url: string;
   /** Does this to so many reads from now on, after so many right ones. */
   answer(oddity: Oddity, times?: number, after?: number): void;
+  /** So many more writes are kept; those behind them are answered and forgotten. */
+  keep(writes: number): void;
   document(name: string): string | undefined;
   /** What an older read is answered with from now on. */
   keepAsOlder(name: string): void;
@@ -27,6 +29,7 @@ export async function startOddStateServer(): Promise<OddStateServer> {
   const locks = new Map<string, string>();
   const older = new Map<string, string>();
   const requests: string[] = [];
+  let kept = Number.POSITIVE_INFINITY;
   let odd: { readonly oddity: Oddity; left: number; after: number } | undefined;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -51,7 +54,7 @@ export async function startOddStateServer(): Promise<OddStateServer> {
       return [200, ""];
     }
     if (method === "POST") {
-      documents.set(name, body);
+      if (kept-- > 0) documents.set(name, body);
       return [200, ""];
     }
     const text = documents.get(name);
@@ -77,6 +80,9 @@ export async function startOddStateServer(): Promise<OddStateServer> {
     requests,
     answer(oddity, times = Number.POSITIVE_INFINITY, after = 0) {
       odd = { oddity, left: times, after };
+    },
+    keep(writes) {
+      kept = writes;
     },
     document: (name) => documents.get(name),
     keepAsOlder: (name) => void older.set(name, documents.get(name) ?? ""),

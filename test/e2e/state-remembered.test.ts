@@ -67,6 +67,31 @@ const refusals: Readonly<Record<Oddity, string>> = {
 };
 const oddities = Object.entries(refusals) as [Oddity, string][];
 
+/** How many writes a run of one change has, so that each may be the last that is kept. */
+it("a server that answers writes and keeps none is no success, whichever of them it forgets", async () => {
+  expect((await reconcile(["apply", "-y"])).exitCode).toBe(0);
+  const before = server.requests.length;
+  write("data: { name: data, size: 6 }");
+  expect((await reconcile(["apply", "-y"])).exitCode).toBe(0);
+  const writes = server.requests.slice(before).filter((request) => request.startsWith("POST")).length;
+  expect(writes).toBeGreaterThan(2);
+  for (let kept = 0; kept < writes; kept++) {
+    const sizeGb = 7 + kept;
+    write(`data: { name: data, size: ${sizeGb} }`);
+    server.keep(kept);
+    const ran = await reconcile(["apply", "-y"]);
+    expect([kept, ran.exitCode, ran.stderr]).toEqual([
+      kept,
+      1,
+      expect.stringContaining("what it shows is from before"),
+    ]);
+    server.keep(Number.POSITIVE_INFINITY);
+    const again = await reconcile(["apply", "-y", "--new-state"]);
+    expect(again.exitCode, again.stderr).toBe(0);
+    expect(volumes()).toEqual(["data"]);
+  }
+});
+
 /** Two runs, so that there is an older document than the present one. */
 async function applied(): Promise<string> {
   expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });

@@ -329,6 +329,13 @@ groups:
       args: ["vm.wbe", "--to", "../other"],
       says: ["the files declare nothing that vm.wbe means", "did you mean vm.web?"],
     },
+    "an anchor of YAML, at its line": {
+      files: {
+        "shop/reconcile.yaml": shopWith("vms:\n  web: &web { name: web-1 }\n  app: { name: app-1 }\n"),
+      },
+      args: ["vm.web", "--to", "../other"],
+      says: ["vm.web: it uses an anchor or an alias of YAML", /reconcile\.yaml:\d+/, "fix: write its value out"],
+    },
     "an instance of a for_each": {
       files: { "shop/reconcile.yaml": shopWith("vms: { web: { for_each: [a, b], name: 'web-${each}' } }\n") },
       args: ["vm.web[a]", "--to", "../other"],

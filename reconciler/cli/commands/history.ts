@@ -1,13 +1,14 @@
 /**
  * `reconcile history` and `reconcile undo`: the runs that the state remembers, and a plan back to what was before one.
  */
-import type { Address } from "../../core/model/address";
+import { pairResources } from "../../core/diff/pair";
 import type { Closed } from "../../core/model/desired";
-import type { Diagnostic } from "../../core/model/diagnostic";
-import type { RecordedResource, RecordedRun } from "../../core/model/recorded";
-import { desiredBefore, wayBackPlan } from "../../core/plan/undo";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { RecordedRun } from "../../core/model/recorded";
+import { selectTargets } from "../../core/plan/select";
+import { desiredBefore, type WayBack, wayBackPlan } from "../../core/plan/undo";
 import type { FoldedState } from "../../core/state/fold";
-import { findRun, recordsBefore } from "../../core/state/history";
+import { findRun, stateBefore } from "../../core/state/history";
 import { openStoredState } from "../../engine/plan";
 import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { savePlan } from "../../saved-plan";
@@ -129,28 +130,30 @@ async function saveWayBack(session: Session, named: string, planFile: string): P
   return invocation.output.finish({ exitCode, diagnostics, plan: prepared.plan, findings });
 }
 
-interface WayBack {
+interface WayBackNow extends WayBack {
   readonly desired: Closed;
-  /** What the state held before the run. */
-  readonly before: ReadonlyMap<Address, RecordedResource>;
-  readonly run: string;
   readonly notes: readonly Diagnostic[];
 }
 
-async function wayBackOf(session: Session, named: string): Promise<WayBack> {
-  const { store, workspace } = session;
+async function wayBackOf(session: Session, named: string): Promise<WayBackNow> {
+  const { store, workspace, invocation } = session;
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const run = runNamed(state, named);
-  const before = recordsBefore(state, run.id);
+  const before = stateBefore(state, run.id);
   if (before === undefined) throw tooLongAgo(run);
   const { desired, diagnostics } = desiredBefore(before, state.resources, await projectOfSession(session).close());
-  if (diagnostics.length > 0) throw new CommandFailed(diagnostics);
+  // What is left out of the plan stands in nobody's way.
+  const { pairs } = pairResources(desired, state);
+  const meant = new Set(selectTargets(pairs, planOptions(invocation.flags), []).map(({ address }) => address));
+  const said = diagnostics.filter(({ address }) => address === undefined || meant.has(address));
+  if (hasErrors(said)) throw new CommandFailed(said);
   const later = (state.runs ?? []).filter(({ number }) => number > run.number).length;
   const isDeclared = workspace.desired.resources.length > 0;
   return {
     desired,
     before,
     run: shortId(run.id),
+    stays: said,
     notes: [
       ...(later === 0
         ? []

@@ -1,10 +1,11 @@
 /** What a round decides by and shows of a plan: its facts and their digest, what a person reads of it, and the way back. */
 import { createHash } from "node:crypto";
 import type { Closed } from "../../core/model/desired";
+import { hasErrors } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
 import { downTogether } from "../../core/plan/estimate";
 import { desiredBefore } from "../../core/plan/undo";
-import { recordsBefore } from "../../core/state/history";
+import { stateBefore } from "../../core/state/history";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { onlyDefined } from "../../core/text/objects";
 import { hasNothingToDo } from "../../engine/apply";
@@ -72,11 +73,11 @@ export async function wayBackFacts(store: StateStore, id: string, wished: Closed
   const { state } = openStoredState(await store.read(), store.location, "none");
   const runs = state.runs ?? [];
   const index = runs.findIndex((run) => run.id === id);
-  const before = index < 0 ? undefined : recordsBefore(state, id);
+  const before = index < 0 ? undefined : stateBefore(state, id);
   if (before === undefined) throw new CannotUndo("what the state held before that run is not remembered any more");
   const { desired, diagnostics } = desiredBefore(before, state.resources, wished);
-  if (diagnostics.length > 0) throw new CannotUndo(sentences(diagnostics));
-  return { desired, before, run: shortId(id), laterRuns: runs.length - 1 - index };
+  if (hasErrors(diagnostics)) throw new CannotUndo(sentences(diagnostics));
+  return { desired, before, run: shortId(id), stays: diagnostics, laterRuns: runs.length - 1 - index };
 }
 
 /**

@@ -2,7 +2,7 @@
 import { appendTo, isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml-file";
 import type { CutProblem } from "./cut";
-import type { Piece, Splice } from "./pieces";
+import type { Piece, Splice, Uncut } from "./pieces";
 import type { MovedProject, MoveEntry } from "./project";
 
 /** How one side names the other in `reads`, and where the other's state lies. */
@@ -50,6 +50,18 @@ export class MoveRefused extends Error {
 export const refuseMove = (problem: CutProblem): never => {
   throw new MoveRefused(problem);
 };
+
+/** `names`: what was to be cut out. */
+export const refuseCut = (
+  { file, text }: ConfigSource,
+  { problem, at, fix = "write it on lines of its own" }: Uncut,
+  names: readonly string[],
+): never =>
+  refuseMove({
+    summary: `${names.join(", ")}: ${problem}`,
+    fix,
+    source: { file, line: text.slice(0, at).split("\n").length },
+  });
 
 /** What is added to one section of a project. */
 export interface Addition {

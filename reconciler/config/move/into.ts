@@ -8,7 +8,7 @@ import { appendTo } from "../../core/text/objects";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml-file";
 import type { CutProblem } from "./cut";
-import { MoveRefused, refuseMove, shownAt } from "./desk";
+import { MoveRefused, refuseCut, refuseMove, shownAt } from "./desk";
 import type { Mention } from "./mentions";
 import { applySplices, cutOut, keyOfPair, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
 import { isBlock, type MoveEntry, openMovedProject } from "./project";
@@ -167,8 +167,7 @@ function cutEntries(
         inside.flatMap((entry) => (entry.file === file && entry.section === section ? [entry.index] : [])),
         (from, to) => splicedPart(file.text, splices.get(file) ?? [], from, to),
       );
-      if ("problem" in cut)
-        return refuseMove({ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" });
+      if ("problem" in cut) return refuseCut(file, cut, [section]);
       added.set(section, [...(added.get(section) ?? []), ...cut.pieces]);
       cuts.set(file, [...(cuts.get(file) ?? []), ...cut.splices]);
     }

@@ -115,9 +115,14 @@ function blankAbove(text: string, from: number, above: number): number {
   return at;
 }
 
-export type CutOut =
-  | { readonly pieces: readonly Piece[]; readonly splices: readonly Splice[] }
-  | { readonly problem: string };
+export type CutOut = { readonly pieces: readonly Piece[]; readonly splices: readonly Splice[] } | Uncut;
+
+export interface Uncut {
+  readonly problem: string;
+  /** Where in the text. */
+  readonly at: number;
+  readonly fix?: string;
+}
 
 /** A top-level pair with a map or list of which entries are cut. All of them: the section goes as well. */
 export function cutOut(
@@ -129,21 +134,22 @@ export function cutOut(
   const section = pair.value;
   const keyAt = startOf(pair.key);
   if ((!isMap(section) && !isSeq(section)) || keyAt === undefined)
-    return { problem: "its section is written in a way that cannot be cut" };
+    return { problem: "its section is written in a way that cannot be cut", at: keyAt ?? 0 };
   const pieces: Piece[] = [];
   const lines: LineSpan[] = [];
   const above = nextLine(text, keyAt);
   for (const index of wanted) {
     const item: unknown = section.items[index];
-    if (hasAnchor(item)) return { problem: "it uses an anchor or an alias of YAML: write its value out" };
+    const at = startOfItem(item) ?? keyAt;
+    if (hasAnchor(item)) return { problem: "it uses an anchor or an alias of YAML", at, fix: "write its value out" };
     if (section.flow === true) {
       const [from, to] = [startOfItem(item), endOf(text, item)];
-      if (from === undefined || to === undefined) return { problem: "it cannot be cut where it stands" };
+      if (from === undefined || to === undefined) return { problem: "it cannot be cut where it stands", at };
       pieces.push({ text: rewritten(from, to), isSpaced: false });
       continue;
     }
     const own = linesOfItem(text, section, index, above);
-    if (own === undefined) return { problem: "it shares its line with other text" };
+    if (own === undefined) return { problem: "it shares its line with other text", at };
     lines.push(own);
     const isSpaced = index > 0 && blankAbove(text, own.from, above) < own.from;
     const cut = dedented(rewritten(own.from, own.to), own.indent, lineEndOf(text));

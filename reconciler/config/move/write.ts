@@ -3,9 +3,11 @@ import { appendTo, fieldsIn, groupedBy, isObject } from "../../core/text/objects
 import { inFlow, setIn } from "../edit-text";
 import { type Plain, plainOf } from "../write-yaml";
 import type { ConfigSource } from "../yaml-file";
-import { type MoveDesk, rebased, refuseMove, type SideName, spliceInto } from "./desk";
+import { type MoveDesk, rebased, refuseCut, refuseMove, type SideName, spliceInto } from "./desk";
 import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
 import type { MoveEntry } from "./project";
+
+const namesOf = (entries: readonly MoveEntry[]): string[] => entries.map(({ name }) => name);
 
 export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, unknown>) {
   const { division, source, target, splices, additions, copied, environmentValues } = desk;
@@ -24,11 +26,7 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
         group.map(({ index }) => index),
         (from, to) => splicedPart(file.text, own, from, to),
       );
-      if ("problem" in cut)
-        return refuseMove({
-          summary: `${group.map(({ name }) => name).join(", ")} in ${file.file}: ${cut.problem}`,
-          fix: "write it on lines of its own",
-        });
+      if ("problem" in cut) return refuseCut(file, cut, namesOf(group));
       cut.pieces.forEach((piece, at) => {
         const entry = group[at];
         if (entry !== undefined) pieces.set(entry, piece);
@@ -46,8 +44,7 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
         pair,
         group.map(({ index }) => index),
       );
-      if ("problem" in cut)
-        refuseMove({ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" });
+      if ("problem" in cut) refuseCut(file, cut, namesOf(group));
       else for (const one of cut.splices) splice(file, one);
     }
   }

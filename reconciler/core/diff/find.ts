@@ -90,7 +90,7 @@ function findKnown<L extends LiveOf[Kind]>(
   if (isImport && manager !== undefined && manager !== pair.address)
     return failed(importManaged(pair, what, id, manager));
   const sighting = seen.sight(id);
-  if (sighting.seen === "gone" && isImport) return failed(importGone(pair, what, id));
+  if (sighting.seen === "gone" && isImport && pair.import?.again !== true) return failed(importGone(pair, what, id));
   // A service that takes an id in any case has one resource under several texts, and an address must not have a second one.
   if (sighting.seen === "yes" && isImport && sighting.value.id !== id)
     return failed(importSpelt(pair, what, id, sighting.value.id));

@@ -123,7 +123,7 @@ export const goneNote = (pair: Pair, what: What, { id, because, doubt }: Vanishe
     doubt === undefined
       ? `${pair.address}: ${what} ${id} is gone from the service; ${then}`
       : `${pair.address}: ${what} ${id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
-  detail: `The evidence: ${because}, and ${doubt === undefined ? `the credential sees another ${what} of this state` : doubt}. It is kept among the orphans as missing, and is taken back should it show again.`,
+  detail: `The evidence: ${because}, and ${doubt === undefined ? `the credential sees another ${what} of this state` : doubt}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
   address: pair.address,
   source: pair.desired?.source,

@@ -129,6 +129,8 @@ export interface ImportRequest {
   readonly to: Address;
   readonly id?: string;
   readonly name?: string;
+  /** It was managed at the address before. Where the service has it no more, it is made anew. */
+  readonly again?: true;
   readonly source?: SourcePosition;
 }
 

@@ -46,7 +46,8 @@ function usualFacts(kind: Kind): KindFacts<Kind> {
     references: (desired) => [hostNamedBy(desired)].flatMap((reference) => reference ?? []),
     renamed(desired, rename) {
       const reference = hostNamedBy(desired);
-      return reference === undefined ? desired : { ...desired, ...onHost(rename(reference)) };
+      if (reference === undefined || host === undefined) return desired;
+      return { ...desired, ...onHost(rename(reference, host.kind)) };
     },
     names: (record) => [hangsOn(record)].flatMap((id) => id ?? []),
     keeps: () => [],
@@ -86,10 +87,15 @@ export const isNeverSeen = ({ unseen = [] }: RecordedResource): boolean =>
 const references = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].references(desired);
 export const referencesIn = (desired: DesiredResource): readonly Reference[] => references(desired.kind, desired);
 
-const renamedIn = <K extends Kind>(kind: K, desired: DesiredByKind[K], named: (reference: Reference) => Reference) =>
-  facts[kind].renamed(desired, named);
-export const withReferences = (desired: DesiredResource, named: (reference: Reference) => Reference): DesiredResource =>
-  renamedIn(desired.kind, desired, named);
+const renamedIn = <K extends Kind>(
+  kind: K,
+  desired: DesiredByKind[K],
+  named: (reference: Reference, of: Kind) => Reference,
+) => facts[kind].renamed(desired, named);
+export const withReferences = (
+  desired: DesiredResource,
+  named: (reference: Reference, of: Kind) => Reference,
+): DesiredResource => renamedIn(desired.kind, desired, named);
 
 /** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
 export const computedOfResource = (desired: DesiredResource): readonly Computed[] =>

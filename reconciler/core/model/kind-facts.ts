@@ -18,7 +18,7 @@ export interface KindFacts<K extends Kind> {
   /** Other resources that a resource of the file names. */
   references(desired: DesiredByKind[K]): readonly Reference[];
   /** The same resource, with each of them named in another way. */
-  renamed(desired: DesiredByKind[K], named: (reference: Reference) => Reference): DesiredByKind[K];
+  renamed(desired: DesiredByKind[K], named: (reference: Reference, of: Kind) => Reference): DesiredByKind[K];
   /** Ids of other resources that a record names. */
   names(recorded: RecordedByKind[K]): readonly string[];
   /** Ids that nothing but the record remembers, beside its own, each as an orphan's key. */

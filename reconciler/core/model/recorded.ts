@@ -247,6 +247,16 @@ export interface RunEnd {
   readonly unseen?: readonly string[];
 }
 
+/** What became of a resource: a create made it, a delete was sent and it went, or it was there and was taken over. */
+export type Deed = "made" | "deleted" | "took";
+
+/** What a state held when a run began. */
+export interface Before {
+  readonly records: ReadonlyMap<Address, RecordedResource>;
+  /** What became of resources since, by their identity: the latest of each. */
+  readonly did: ReadonlyMap<string, Deed>;
+}
+
 /** One run, as the state remembers it. A run without an outcome still runs, or was killed. */
 export interface RecordedRun extends RunStart, Partial<Omit<RunEnd, "open">> {
   /** It wrote another state, from which records came here with what was before it. */
@@ -256,6 +266,8 @@ export interface RecordedRun extends RunStart, Partial<Omit<RunEnd, "open">> {
    * long ago. The one that owns the state adds to it.
    */
   readonly before?: Record<Address, RecordedResource | null>;
+  /** What became of resources since, by `kind:id`. Kept as long as `before`, and added to by the same owner. */
+  readonly did?: Record<string, Deed>;
 }
 
 /**

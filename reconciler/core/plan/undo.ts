@@ -7,10 +7,14 @@ import type { Address } from "../model/address";
 import { type Closed, closedWith, type DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
-import { fieldsOf } from "../model/fields";
+import { type FieldRow, fieldsOf } from "../model/fields";
+import { told, toRun } from "../model/fix";
+import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
 import { source } from "../model/kind-facts";
-import type { Kind } from "../model/kinds";
-import type { RecordedByKind, RecordedResource } from "../model/recorded";
+import { type Kind, perKind } from "../model/kinds";
+import type { Before, Deed, RecordedByKind, RecordedResource } from "../model/recorded";
+import { itemAt } from "../text/invariant";
+import { fieldsIn } from "../text/objects";
 import type { Consent } from "./consent";
 import type { Plan } from "./plan";
 
@@ -19,37 +23,155 @@ export interface Undo {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `present`: what the state has now. A resource that is not in it would be created again. */
-export function desiredBefore(
-  before: ReadonlyMap<Address, RecordedResource>,
-  present: ReadonlyMap<Address, RecordedResource>,
-  current: Closed,
-): Undo {
-  const addresses = new Map<string, Address>();
-  for (const { id, address } of before.values()) if (id !== undefined) addresses.set(id, address);
+/** What the parts of an undo are decided by. */
+interface Then {
+  readonly before: Before;
+  readonly present: ReadonlyMap<Address, RecordedResource>;
+  /** Which address managed a resource then, and which does now. */
+  readonly addressThen: AddressOf;
+  readonly addressNow: AddressOf;
+}
+
+const identityOf = ({ kind, id }: RecordedResource): Identity | undefined =>
+  id === undefined ? undefined : identity(kind, id);
+
+const deedOn = (record: RecordedResource, { before }: Then): Deed | undefined => {
+  const one = identityOf(record);
+  return one === undefined ? undefined : before.did.get(identityKey(one));
+};
+
+/**
+ * `present`: what the state has now. Only what a run made since is deleted, and only what a run deleted is made anew:
+ * what was taken over since is let go, and what was let go since is taken back.
+ */
+export function desiredBefore(before: Before, present: ReadonlyMap<Address, RecordedResource>, current: Closed): Undo {
+  const then: Then = {
+    before,
+    present,
+    addressThen: lookUpIn(addressesByIdentity(before.records.values())),
+    addressNow: lookUpIn(addressesByIdentity(present.values())),
+  };
   const declared = new Map(current.resources.map((resource) => [resource.address, resource]));
-  const diagnostics: Diagnostic[] = [];
-  const resources = [...before.values()].map((record) => {
-    const wish = namedByAddress(recordAsDesired(record), addresses);
-    if (!present.has(record.address)) diagnostics.push(...notKnown(wish));
-    return behavingAsDeclared(wish, declared.get(record.address));
-  });
-  const moved = movedSince(before, present);
-  return { desired: closedWith(current, { resources, imports: [], moved, removed: [], files: [] }), diagnostics };
+  const wishFor = (record: RecordedResource, addressOf: AddressOf): DesiredResource =>
+    behavingAsDeclared(namedByAddress(recordAsDesired(record), addressOf), declared.get(record.address));
+  const records = [...before.records.values()];
+  const wished = records.map((record) => wishFor(record, then.addressThen));
+  const since = [...present.values()].filter((record) => isNewSince(record, then));
+  const byHand = since.filter((record) => deedOn(record, then) === undefined);
+  const letGo = since.filter((record) => deedOn(record, then) === "took");
+  return {
+    desired: closedWith(current, {
+      resources: [...wished, ...byHand.map((record) => wishFor(record, then.addressNow))],
+      imports: records.flatMap((record) => takenBack(record, then)),
+      moved: movedSince(then),
+      removed: letGo.map(({ address }) => ({ from: address, destroy: false, source })),
+      files: [],
+    }),
+    diagnostics: [
+      ...records.flatMap((record, index) => notKnown(itemAt(wished, index), record, then)),
+      ...anotherSince(then),
+      ...records.flatMap((record) => leftAsItIs(record, then)),
+    ],
+  };
+}
+
+/** It was under no address then. Without an id it is what a create is making. */
+const isNewSince = (record: RecordedResource, { before, addressThen }: Then): boolean => {
+  const one = identityOf(record);
+  return one !== undefined && addressThen(one) === undefined && !before.records.has(record.address);
+};
+
+/** It is under no address now, and no run deleted it: nothing is made beside it while the service shows it. */
+function takenBack(record: RecordedResource, then: Then): Closed["imports"] {
+  const one = identityOf(record);
+  const isLetGo =
+    one !== undefined &&
+    isFreeAgain(record.address, then) &&
+    isNowhere(one, then) &&
+    deedOn(record, then) !== "deleted";
+  if (!isLetGo) return [];
+  const again = neverKnown(recordAsDesired(record)).length === 0 ? true : undefined;
+  return [{ to: record.address, id: one.id, again, source }];
+}
+
+const isNowhere = (one: Identity, { addressNow }: Then): boolean => addressNow(one) === undefined;
+
+/** Whether what is under the address now, if anything, goes back to another one. */
+function isFreeAgain(address: Address, then: Then): boolean {
+  const other = then.present.get(address);
+  return other === undefined || goesBackTo(other, then) !== undefined;
+}
+
+/**
+ * The address of then of what has another one now; `undefined` where it has to stay, because one or the other address
+ * is wanted by what is still there.
+ */
+function goesBackTo(record: RecordedResource, then: Then): Address | undefined {
+  const one = identityOf(record);
+  const to = one === undefined ? undefined : then.addressThen(one);
+  if (to === undefined || to === record.address || then.present.has(to)) return undefined;
+  const inItsPlace = then.before.records.get(record.address);
+  return inItsPlace === undefined || deedOn(inItsPlace, then) === "deleted" ? to : undefined;
 }
 
 /** What had another address then goes back to that one: nothing is deleted and made for it. */
-function movedSince(
-  before: ReadonlyMap<Address, RecordedResource>,
-  present: ReadonlyMap<Address, RecordedResource>,
-): Closed["moved"] {
-  const then = new Map(
-    [...before.values()].flatMap((one) => (one.id === undefined ? [] : [[`${one.kind}:${one.id}`, one.address]])),
-  );
-  return [...present.values()].flatMap(({ kind, id, address: from }) => {
-    const to = then.get(`${kind}:${id}`);
-    return to === undefined || to === from || before.has(from) || present.has(to) ? [] : [{ from, to, source }];
+const movedSince = (then: Then): Closed["moved"] =>
+  [...then.present.values()].flatMap((record) => {
+    const to = goesBackTo(record, then);
+    return to === undefined ? [] : [{ from: record.address, to, source }];
   });
+
+/**
+ * Under the address of then is another resource, and no run made that one in its place: it would be changed into the
+ * other.
+ */
+const anotherSince = (then: Then): Diagnostic[] =>
+  [...then.before.records.values()].flatMap((wanted): Diagnostic[] => {
+    const { address } = wanted;
+    const other = then.present.get(address);
+    const one = identityOf(wanted);
+    if (one === undefined || other?.id === undefined || other.id === one.id) return [];
+    const isReplaced = deedOn(other, then) === "made" && isNowhere(one, then);
+    if (isReplaced || goesBackTo(other, then) !== undefined) return [];
+    const forgets = "forgets the one that is there now and leaves it alive, so that the undo can take the other back";
+    return [
+      {
+        severity: "error",
+        code: "undo/another",
+        summary: `${address} was ${one.id} before, and is ${other.id} now`,
+        detail: "An undo would change the one into the other.",
+        ...told([toRun(["state rm", address], forgets)]),
+        address,
+      },
+    ];
+  });
+
+/** Fields of which a file that leaves them out says nothing. */
+const silentFields = perKind((kind) =>
+  Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { field, absent, effect, type }]) =>
+    absent === "unset" && effect === "in_place" && type !== "reference" ? [{ key, field }] : [],
+  ),
+);
+
+/** What a run declared first stays as it is: what it was before is written nowhere. */
+function leftAsItIs(record: RecordedResource, { addressNow, present }: Then): Diagnostic[] {
+  const one = identityOf(record);
+  const address = one === undefined ? undefined : addressNow(one);
+  const now = address === undefined ? undefined : present.get(address);
+  if (now === undefined) return [];
+  return silentFields[record.kind].flatMap(({ key, field }): Diagnostic[] =>
+    fieldsIn(record)[key] !== undefined || fieldsIn(now)[key] === undefined
+      ? []
+      : [
+          {
+            severity: "warning",
+            code: "undo/stays",
+            summary: `${record.address} keeps its ${field}: none was declared before, and what it was is not known`,
+            fix: "declare the one that you want, and apply that",
+            address: record.address,
+          },
+        ],
+  );
 }
 
 /** What a resource held that comes back empty. A kind that is not named here holds nothing. */
@@ -60,26 +182,26 @@ const holds: { readonly [K in Kind]?: (former: RecordedByKind[K]) => string } = 
 // The kind goes beside the record: from that the compiler sees that both are of one kind.
 const emptied = <K extends Kind>(kind: K, former: RecordedByKind[K]) => holds[kind]?.(former);
 
+export interface WayBack {
+  readonly before: Before;
+  readonly run: string;
+  /** Said with the plan. */
+  readonly stays: readonly Diagnostic[];
+}
+
 /**
  * The plan back to what was before a run: each change says so. What is made again comes back empty: it takes the consent
  * that a resource takes which vanished by itself.
  */
-export function wayBackPlan(
-  planned: Plan,
-  { before, run }: { before: ReadonlyMap<Address, RecordedResource>; run: string },
-): Plan {
+export function wayBackPlan(planned: Plan, { before, run, stays }: WayBack): Plan {
   const plan = {
     ...planned,
     changes: planned.changes.map((change) => ({ ...change, ...undoing(change, run) })),
-    diagnostics: planned.diagnostics.map((one) =>
-      one.code === "plan/shrink"
-        ? { ...one, fix: `--exclude ${one.address} undoes the rest; the volume keeps its size` }
-        : one,
-    ),
+    diagnostics: [...stays, ...planned.diagnostics.map(withItsFix)],
   };
   const asked = new Set(plan.consents.flatMap(({ kind, address }) => (kind === "recreate" ? [address] : [])));
   const returns = plan.changes.flatMap(({ action, address }): Consent[] => {
-    const former = before.get(address);
+    const former = before.records.get(address);
     if (action !== "create" || former?.id === undefined || asked.has(address)) return [];
     const what = emptied(former.kind, former);
     if (what === undefined) return [];
@@ -95,26 +217,42 @@ export function wayBackPlan(
   return returns.length === 0 ? plan : { ...plan, consents: [...plan.consents, ...returns] };
 }
 
-function undoing({ reason, fields, because }: Change, run: string): Pick<Change, "because" | "source"> {
+/** The files are not what an undo is planned from. */
+function withItsFix(one: Diagnostic): Diagnostic {
+  switch (one.code) {
+    case "plan/shrink":
+      return { ...one, fix: `--exclude ${one.address} undoes the rest; the volume keeps its size` };
+    case "plan/import-not-found":
+    case "plan/import-unseen":
+      return { ...one, fix: `--exclude ${one.address} undoes the rest` };
+    default:
+      return one;
+  }
+}
+
+function undoing({ action, reason, fields, because }: Change, run: string): Pick<Change, "because" | "source"> {
+  if (action === "forget") return { because: `it was there before run ${run} or a later one took it over` };
   const names = [...new Set(fields.map(({ field }) => field))].join(", ");
-  const isOfRun = reason === "declared" || reason === "changed" || reason === "removed";
+  const isOfRun = reason === "declared" || reason === "changed" || reason === "removed" || reason === "imported";
   return isOfRun ? { because: `undoes run ${run}${names === "" ? "" : `: ${names}`}`, source: undefined } : { because };
 }
 
 /** The id of that time may have changed by now; the address has not. */
-const namedByAddress = (wish: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource =>
-  withReferences(wish, (reference) => {
-    const address = "id" in reference ? addresses.get(reference.id) : undefined;
+const namedByAddress = (wish: DesiredResource, addressOf: AddressOf): DesiredResource =>
+  withReferences(wish, (reference, kind) => {
+    const address = "id" in reference ? addressOf(identity(kind, reference.id)) : undefined;
     return address === undefined ? reference : { address };
   });
 
-/** A field that no record knew cannot be restored. */
-function notKnown(wish: DesiredResource): Diagnostic[] {
-  const needed = Object.values(fieldsOf[wish.kind]).filter(
-    ({ absent }) => absent === "missing" || absent === "inherited",
+/** What a create needs and no record knew. */
+const neverKnown = ({ kind, lifecycle }: DesiredResource): string[] =>
+  Object.values<FieldRow>(fieldsOf[kind]).flatMap(({ absent, field }) =>
+    (absent === "missing" || absent === "inherited") && lifecycle.ignoreChanges.includes(field) ? [field] : [],
   );
-  const missing = needed.map(({ field }) => field).filter((field) => wish.lifecycle.ignoreChanges.includes(field));
-  if (missing.length === 0) return [];
+
+function notKnown(wish: DesiredResource, record: RecordedResource, then: Then): Diagnostic[] {
+  const missing = neverKnown(wish);
+  if (missing.length === 0 || then.present.has(record.address) || deedOn(record, then) !== "deleted") return [];
   return [
     {
       severity: "error",

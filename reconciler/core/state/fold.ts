@@ -22,7 +22,7 @@ import type {
   Transfer,
 } from "../model/recorded";
 import { onlyDefined } from "../text/objects";
-import { noteFormer, runBegins, runEnds } from "./history";
+import { isMadeBy, noteFormer, runBegins, runEnds } from "./history";
 
 export interface JournalEntry {
   readonly serial: number;
@@ -101,7 +101,8 @@ export function ownHeadOf(state: StateHead): StateHead {
   const head = headOf(state);
   const last = head.runs?.at(-1);
   if (head.runs === undefined || last?.before === undefined) return head;
-  return { ...head, runs: [...head.runs.slice(0, -1), { ...last, before: { ...last.before } }] };
+  const did = last.did === undefined ? undefined : { ...last.did };
+  return { ...head, runs: [...head.runs.slice(0, -1), { ...last, before: { ...last.before }, did }] };
 }
 
 export interface MutableState {
@@ -122,7 +123,13 @@ export interface MutableState {
 export function applyChange(state: MutableState, change: StateChange): void {
   switch (change.type) {
     case "resource":
-      if (state.runs !== undefined) noteFormer(state.runs, change.address, state.resources.get(change.address));
+      noteFormer(
+        state.runs?.at(-1),
+        change.address,
+        state.resources.get(change.address),
+        change.record,
+        state.intents.get(change.address),
+      );
       if (change.record === null) state.resources.delete(change.address);
       else {
         endCreate(state, change.address, change.record);
@@ -171,9 +178,8 @@ export function applyChange(state: MutableState, change: StateChange): void {
  * sent is not what the create made: a replacement is under way, and its create stays open.
  */
 function endCreate({ intents, resources }: MutableState, address: Address, { id }: RecordedResource): void {
-  const open = intents.get(address);
-  if (open === undefined || open.operation === "vm.snapshot" || id === undefined) return;
-  if (resources.get(address)?.id !== id && !open.idsBefore.includes(id)) intents.delete(address);
+  if (id === undefined || resources.get(address)?.id === id) return;
+  if (isMadeBy(intents.get(address), id)) intents.delete(address);
 }
 
 function movesNow(

@@ -4,7 +4,8 @@
  * state can be told from the present one. Kept with the state, in whatever store that lies.
  */
 import type { Address } from "../model/address";
-import type { RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
+import { identity, identityKey } from "../model/identity";
+import type { Before, Deed, Intent, RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
 import { itemAt } from "../text/invariant";
 
 /** How many runs are remembered. */
@@ -14,7 +15,7 @@ const mostRuns = 50;
 const mostFormer = 500;
 
 export const runBegins = (runs: readonly RecordedRun[], run: RunStart): RecordedRun[] =>
-  trimmed([...runs, { ...run, before: {} }]);
+  trimmed([...runs, { ...run, before: {}, did: {} }]);
 
 export const runEnds = (runs: readonly RecordedRun[], { open, ...end }: RunEnd): RecordedRun[] => {
   const last = runs.at(-1);
@@ -25,10 +26,40 @@ export const runEnds = (runs: readonly RecordedRun[], { open, ...end }: RunEnd):
  * Notes the former record in the last run, in place: only the owner of the state calls this. The first value is the one
  * from before the run.
  */
-export function noteFormer(runs: readonly RecordedRun[], address: Address, former: RecordedResource | undefined): void {
-  const before = runs.at(-1)?.before;
-  if (before !== undefined && !Object.hasOwn(before, address)) before[address] = former ?? null;
+export function noteFormer(
+  run: RecordedRun | undefined,
+  address: Address,
+  former: RecordedResource | undefined,
+  next: RecordedResource | null,
+  open: Intent | undefined,
+): void {
+  if (run?.before === undefined) return;
+  if (!Object.hasOwn(run.before, address)) run.before[address] = former ?? null;
+  const resource = next ?? former;
+  const deed = deedOf(former, next, open, run.outcome === undefined);
+  if (resource?.id !== undefined && deed !== undefined && run.did !== undefined)
+    run.did[identityKey(identity(resource.kind, resource.id))] = deed;
 }
+
+/** That something was made or deleted is written where the create or the delete was; nobody infers it later. */
+function deedOf(
+  former: RecordedResource | undefined,
+  next: RecordedResource | null,
+  open: Intent | undefined,
+  isUnderWay: boolean,
+): Deed | undefined {
+  if (next === null) return former?.deleting === true ? "deleted" : undefined;
+  if (next.id === undefined || next.id === former?.id) return undefined;
+  // A record without an id is that of a create whose answer did not say the id.
+  const isMade = former === undefined ? isMadeBy(open, next.id) : former.id === undefined || isMadeBy(open, next.id);
+  if (isMade) return "made";
+  // What a person takes over or moves by hand between two runs is no run's doing.
+  return isUnderWay ? "took" : undefined;
+}
+
+/** An id from before the create was sent is not what the create made. */
+export const isMadeBy = (open: Intent | undefined, id: string): boolean =>
+  open !== undefined && open.operation !== "vm.snapshot" && !open.idsBefore.includes(id);
 
 /** Keeps the runs, oldest first. A run that does not fit any more loses its former records, and then is dropped. */
 function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
@@ -36,12 +67,12 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
   let former = 0;
   let full = false;
   for (let index = kept.length - 2; index >= 0; index--) {
-    const { before, ...run } = itemAt(kept, index);
+    const { before, did, ...run } = itemAt(kept, index);
     if (before === undefined) full = true;
     else if (!full && index < kept.length - 2) former += countFormer(before);
     full ||= former > mostFormer;
     // Only of the last run does anybody ask how it ended.
-    kept[index] = { ...run, open: {}, before: full || before === undefined ? undefined : before };
+    kept[index] = full || before === undefined ? { ...run, open: {} } : { ...run, open: {}, before, did };
   }
   return kept;
 }
@@ -70,7 +101,9 @@ export function runsTaking(
   const joined = own.map((run): RecordedRun => {
     const also = brought.get(run.id);
     brought.delete(run.id);
-    return run.before === undefined ? run : { ...run, before: { ...run.before, ...also?.before } };
+    if (run.before === undefined) return run;
+    const did = also?.did === undefined ? run.did : { ...run.did, ...also.did };
+    return { ...run, before: { ...run.before, ...also?.before }, did };
   });
   if (brought.size === 0) return joined;
   const inTime = (a: RecordedRun, b: RecordedRun): number =>
@@ -121,21 +154,23 @@ export function findRun(
   return only !== undefined && found.length === 1 ? { run: only } : { candidates: found };
 }
 
-/** The records as they were when the run began; `undefined` when that is not remembered any more. */
-export function recordsBefore(
-  { resources, runs = [] }: Remembering,
-  id: string,
-): ReadonlyMap<Address, RecordedResource> | undefined {
+/** What the state held when the run began; `undefined` when that is not remembered any more. */
+export function stateBefore({ resources, runs = [] }: Remembering, id: string): Before | undefined {
   const records = new Map(resources);
+  const did = new Map<string, Deed>();
   for (const run of [...runs].reverse()) {
     if (run.before === undefined) return undefined;
     for (const [address, record] of Object.entries(run.before))
       if (record === null) records.delete(address);
       else records.set(address, record);
-    if (run.id === id) return records;
+    for (const [key, deed] of Object.entries(run.did ?? {})) if (!did.has(key)) did.set(key, deed);
+    if (run.id === id) return { records, did };
   }
   return undefined;
 }
+
+export const recordsBefore = (state: Remembering, id: string): Before["records"] | undefined =>
+  stateBefore(state, id)?.records;
 
 /** The records at the end of the run, with the changes made by hand until the next run. */
 export function recordsAfter(state: Remembering, id: string): ReadonlyMap<Address, RecordedResource> | undefined {

@@ -131,6 +131,7 @@ const runStart = shape({
   consents: optional(list(text)),
   changes: optional(mapWith(number)),
   open: mapWith(text),
+  did: optional(mapWith(oneOf("made", "deleted", "took"))),
 });
 export const isRunStart = (run: unknown): run is RunStart => runStart(run);
 

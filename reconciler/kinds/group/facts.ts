@@ -11,7 +11,7 @@ export const groupFacts: KindFacts<"group"> = {
   references: ({ rules }) => groupsOfRules(rules),
   renamed: (desired, named) => ({
     ...desired,
-    rules: desired.rules.map((rule) => namingGroup(rule, named)),
+    rules: desired.rules.map((rule) => namingGroup(rule, (group) => named(group, "group"))),
   }),
   names: ({ rules }) => groupsOfRules(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
   keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),

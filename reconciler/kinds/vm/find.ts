@@ -47,7 +47,10 @@ function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
   if (manager !== undefined && manager !== pair.address)
     return { how: "error", diagnostic: importManaged(pair, "VM", id, manager) };
   const sighting = sight(context.live, "vm", id);
-  if (sighting.seen === "gone") return { how: "error", diagnostic: vmImportGone(pair, id) };
+  if (sighting.seen === "gone")
+    return pair.import?.again === true
+      ? findKnownVm(pair, id, context)
+      : { how: "error", diagnostic: vmImportGone(pair, id) };
   return { how: "known", id, adopted: "imported", live: sighting.seen === "yes" ? sighting.value : undefined };
 }
 
@@ -111,7 +114,7 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
   return former === undefined ? { how: "absent" } : findKnownVm(pair, former, context);
 }
 
-/** By the id in the record. A VM that bears the name when that one is gone is somebody else's. */
+/** By the id of the record, or of a former one. A VM that bears the name when that one is gone is somebody else's. */
 function findKnownVm(pair: VmPair, id: string, context: DiffContext): FoundVm {
   const found = fromSighting(id, sight(context.live, "vm", id));
   if (found.how !== "absent" || pair.desired === undefined) return found;

@@ -6,7 +6,7 @@ import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, owes, source 
 export const volumeFacts: KindFacts<"volume"> = {
   references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
   renamed: (desired, named) =>
-    desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo) },
+    desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo, "vm") },
   names: ({ attachedTo, attaching, detaching }) => [attachedTo, attaching, detaching].flatMap((id) => id ?? []),
   keeps: () => [],
   memory: () => ({

@@ -1112,6 +1112,10 @@ export const explanations = {
     "means": "drift --accept writes only what a file says plainly for one resource.",
     "todo": "Write it by hand, or let the next apply undo the drift."
   },
+  "undo/another": {
+    "means": "Under an address is another resource than before the run, and no run made it in the place of that one.",
+    "todo": "Forget the one that is there with reconcile state rm; the undo then takes the other one back."
+  },
   "undo/files-ahead": {
     "means": "The files still declare what an undo undoes.",
     "todo": "Undo it in the files as well, or the next apply does it again."
@@ -1123,6 +1127,10 @@ export const explanations = {
   "undo/not-known": {
     "means": "The state never knew all fields that a create needs.",
     "todo": "Leave it out with --exclude, or declare it in the file."
+  },
+  "undo/stays": {
+    "means": "An undo leaves a field as it is, because nobody declared it before the run.",
+    "todo": "Declare the value that you want, and apply that."
   },
   "state/no-orphan": {
     "means": "There is no such orphan.",

@@ -227,6 +227,30 @@ export const moreStates = {
       follow: [{ hand: /revert the change in the files as well/, done: rewritten(", app: {}", "") }],
     },
   ],
+  "undo/another": [
+    {
+      files: file("groups: { web: {}, app: {} }", { has: all }),
+      before: both(
+        applied,
+        rewritten("app: {}", "app: {}, third: {}"),
+        applied,
+        (here) => here.ok("state", "mv", "group.web", "group.other"),
+        (here) => here.ok("state", "mv", "group.app", "group.web"),
+        (here) => here.ok("state", "mv", "group.other", "group.app"),
+      ),
+      command: ["undo", "last", "-y"],
+      follow: [{ run: /reconcile state rm group\.\w+/ }, { run: /reconcile state rm group\.\w+/ }],
+    },
+  ],
+  "undo/stays": [
+    {
+      files: file(groups, { has: all }),
+      before: both(applied, rewritten("web: {}", "web: { description: for customers }"), applied),
+      command: ["undo", "last", "-y"],
+      afterwards: ["apply", "-y"],
+      follow: [{ hand: /declare the one that you want/, done: rewritten("for customers", "for all") }],
+    },
+  ],
   "check/stops": [
     {
       files: file("vms: { web: {}, app: {} }", { more: "checks: { at_most: { stop: 1 } }\n" }),

@@ -320,7 +320,9 @@ export type DiagnosticCode =
   | "trust/path"
   | "trust/program"
   | "trust/state"
+  | "undo/another"
   | "undo/files-ahead"
   | "undo/later-runs"
   | "undo/not-known"
+  | "undo/stays"
   | "watch/files-changing";
