@@ -3,6 +3,7 @@
  * looks at one thing and how it sends its writes stand beside this file; what is done with the things is for trial.ts and
  * trial-away.ts.
  */
+import { allOfKind } from "../../core/model/kinds";
 import { type AssumedOperation, isAssumed, type Operation, rowOf } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import { payloadOf } from "../../dialect/answers";
@@ -162,8 +163,9 @@ export class Trial {
 
   /** The same while something hangs on the VM: a list that is apart may show it. */
   async lookAtHanging(vm: string, volume?: string): Promise<void> {
-    const isFree = (one: TrialThing): boolean => one.kind === "volume" && one.name !== undefined && one.id !== volume;
-    const free = this.notes.made.filter(isFree).flatMap(({ id }) => id ?? []);
+    const free = allOfKind(this.notes.made, "volume").flatMap(({ id, name }) =>
+      id === undefined || name === undefined || id === volume ? [] : [id],
+    );
     this.hangs = { vm, free, ...onlyDefined({ volume }) };
     await this.lookAgain();
     this.hangs = undefined;
