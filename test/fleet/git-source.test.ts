@@ -51,6 +51,7 @@ describe("a repository that several workers of a machine read", () => {
     commit("one");
   });
   afterEach(() => {
+    vi.restoreAllMocks();
     process.env["PATH"] = path;
     rmSync(folder, { recursive: true, force: true });
   });
@@ -163,6 +164,9 @@ exec ${real} "$@"
   it("is looked at again after a push, however lately it was fetched", async () => {
     const { checkOutGit } = await worker();
     const cache = join(folder, "cache");
+    // Each look at the clock is a millisecond later, so that "lately" holds however slow the machine is.
+    let steadyMs = performance.now();
+    vi.spyOn(performance, "now").mockImplementation(() => ++steadyMs);
     const before = await checkOutGit(source, cache);
     const pushed = commit("pushed");
     expect((await checkOutGit(source, cache)).revision).toBe(before.revision);
