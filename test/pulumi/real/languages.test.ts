@@ -136,6 +136,8 @@ describe.skipIf(reason !== undefined)("a program in another language, on the rea
         await done("up", "--yes", "--skip-preview");
         const [first] = vms();
         expect(first?.name).toMatch(/^db-1-[0-9a-f]{7}$/);
+        // From here on the state is known to have it: a pattern says of nothing by itself that it is there.
+        await done("preview", "--expect-no-changes");
         const ways = [["up", "--replace", "**::db-1"], ["up"]];
         for (const [index, way] of ways.entries()) {
           if (index === 1) {
