@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FaultSpec } from "../../emulator/faults";
 import { createPoller, type Poller } from "../../reconciler/engine/poller";
 import { type Handler, type HandlerContext, type Props, unknownValue } from "../../reconciler/one/handler";
 import { type HandlerType, handlers } from "../../reconciler/one/table";
@@ -320,6 +321,34 @@ describe("with a service that has less", () => {
       await expect(handlers.SecurityGroupRule.delete(context, one.id, one.outputs)).rejects.toThrow("deletedWith");
       await handlers.SecurityGroupRule.delete(context, one.id, { ...one.outputs, onRuleRemoval: "keep" });
       expect(log.join("\n")).toContain("it stays");
+    } finally {
+      await world.close();
+    }
+  });
+});
+
+describe("a rule that is deleted by itself", () => {
+  it.each<readonly [what: string, faults: readonly Omit<FaultSpec, "operation">[], fails: boolean, left: number]>([
+    ["goes", [], false, 0],
+    ["goes where only the answer was lost", [{ kind: "drop-after", count: 1 }], false, 0],
+    ["stays where the service refuses, and the delete fails", [{ kind: "status", code: 403 }], true, 1],
+  ])("%s", async (_, faults, fails, left) => {
+    const capabilities = { with: everything };
+    const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
+    try {
+      const context = contextFor(world);
+      const group = await handlers.SecurityGroup.create(context, { name: "web-group", rulesMode: "shared" });
+      const one = await handlers.SecurityGroupRule.create(context, { ...rule, securityGroupId: group.id });
+      world.emulator.setFaults(faults.map((fault) => ({ operation: "group.rule.delete", ...fault })));
+      const ended = await handlers.SecurityGroupRule.delete(context, one.id, one.outputs).then(
+        () => "deleted",
+        (error: unknown) => error,
+      );
+      expect(ended instanceof Error).toBe(fails);
+      const listed = await world.ports.client.listRules(group.id);
+      expect(listed).toMatchObject({ status: "accepted" });
+      const rules = listed.status === "accepted" ? listed.value : [];
+      expect(rules.filter(({ protocol }) => protocol === "tcp")).toHaveLength(left);
     } finally {
       await world.close();
     }
