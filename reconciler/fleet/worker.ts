@@ -3,31 +3,28 @@
  * workers share one database; another worker finishes what a dead one leaves.
  */
 import { deepEqual } from "../core/text/deep-equal";
-import { errorMessage } from "../core/text/errors";
 import { onceReached } from "./database/open";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
 import { rejectedWhy } from "./decide";
 import { takeDuties } from "./duties";
-import type { FleetSettings, Source } from "./model";
+import type { FleetSettings } from "./model";
 import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
 import type { OpenProject } from "./project";
 import { planPull } from "./pulls/plan";
 import { tellPulls } from "./pulls/tell";
-import { type Cause, type Job, type TakenRounds, triggerOf } from "./queue";
+import { type Job, type TakenRounds, triggerOf } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
 import { giveUp, settle, storedReport } from "./settle";
 import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear } from "./silence";
-import { NotInSource, SourceFailed } from "./sources/checkout";
-import { type Freshness, tidyTrees } from "./sources/git";
-import { checkOut } from "./sources/source";
+import { tidyTrees } from "./sources/git";
+import { originOf, takeFiles, tellEar } from "./sources/take-files";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
 import { steadyNow } from "./steady";
-import type { Troubles } from "./troubles";
 import { watchBudgets } from "./waiting";
 
 export interface Worker {
@@ -282,12 +279,7 @@ async function oneRound(
         openProject: openedWith(setting, reading),
         checkOut: ({ spec }, signal) => {
           origin = shared.sources.begin(originOf(spec.source));
-          return asking(origin, async () => {
-            const freshness = await freshnessOf(records, job.cause, spec.source);
-            return noted(shared.troubles, spec.source, signal, () =>
-              checkOut(spec.source, setting.cache, { signal, ...freshness }),
-            );
-          });
+          return takeFiles(setting, shared.troubles, origin, { cause: job.cause, source: spec.source, signal });
         },
         ...openingPorts(setting, shared, settings, ear),
         approvedBefore: (digest) => onceReached(() => records.approvalBeforeMerge(stack.name, digest), job.signal),
@@ -385,74 +377,15 @@ function lendWhile(waits: () => boolean, job: Pick<Job, "lend">): { end(): void 
   };
 }
 
-/**
- * What was approved or asked for is compared with the newest files. After a push these are the files of the commit that
- * was seen, however many stacks it touches.
- */
-async function freshnessOf(records: Records, cause: Cause, source: Source): Promise<Omit<Freshness, "signal">> {
-  if (cause === "approval" || cause === "person") return { now: true };
-  if (source.kind !== "git") return {};
-  const { revision, failures, why } = await records.repositorySeen(source.url, source.ref);
-  if (cause === "push") return { seen: revision };
-  // One worker looks at a repository that fails, and wakes its stacks when it answers again (pushes.ts).
-  if (failures >= restsAfter && why !== undefined)
-    throw new SourceFailed(`${why}; the repository failed ${failures} times and is asked again by itself`, true);
-  return {};
-}
-
-/** After so many looks in a row that failed, rounds do not ask the repository themselves. */
-const restsAfter = 2;
-
-/** The server that the files come from; absent: there is none. */
-function originOf(source: Source): string | undefined {
-  if (source.kind === "folder") return undefined;
-  return source.kind === "git" ? source.url : new URL(source.url).host;
-}
-
-/** Whether this worker got the files of an answering source. */
-async function noted<T>(
-  troubles: Troubles,
-  source: Source,
-  signal: AbortSignal | undefined,
-  get: () => Promise<T>,
-): Promise<T> {
-  const origin = originOf(source);
-  if (origin === undefined) return get();
-  try {
-    const files = await get();
-    troubles.worked(origin);
-    return files;
-  } catch (error) {
-    if (error instanceof NotInSource) troubles.worked(origin);
-    else if (signal?.aborted !== true && !(error instanceof SourceFailed && error.isSilent))
-      troubles.failed(origin, errorMessage(error));
-    throw error;
-  }
-}
-
-/** Tells the ear of one question that has an answer or none. */
-async function asking<T>(ear: Ear, ask: () => Promise<T>): Promise<T> {
-  ear.asked();
-  try {
-    const found = await ask();
-    ear.heard();
-    ear.end(true);
-    return found;
-  } catch (error) {
-    ear.end(!(error instanceof SourceFailed && error.isSilent));
-    throw error;
-  }
-}
-
 /** A stack whose files are read or planned in a process of its own is waited for, as a service is that does not answer. */
 const openedWith =
   ({ openProject }: WorkerSetting, reading: Ear): OpenProject =>
   async (input) => {
-    const project = await asking(reading, () => openProject(input));
+    const project = await tellEar(reading, () => openProject(input));
     if (project.apart !== true) return project;
     return {
       ...project,
-      plan: (signal) => asking(reading, () => project.plan(signal)),
+      plan: (signal) => tellEar(reading, () => project.plan(signal)),
       async underLock(signal, use) {
         reading.asked();
         try {

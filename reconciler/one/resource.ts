@@ -1,12 +1,13 @@
-import type { Address, Kind } from "../core/model/address";
-import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
+/** The handler of one kind of resource: what a program asks of it, carried out under its claims and notes. */
+import type { Kind } from "../core/model/address";
+import type { Closed } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import { sight } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
-import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
+import { changedInputs, difference, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import {
@@ -35,13 +36,11 @@ import {
 import { lookAt, lookAtAll, recordById } from "./looking";
 import { noteGone, noteSuccessor } from "./made-here";
 import { refuseUnknownIds } from "./named-ids";
-import { addressOf, checkInputs, desiredOf } from "./one-desired";
+import { checkInputs, desiredOf } from "./one-desired";
 import {
-  assertOwnProject,
   assertPermitted,
   carryOut,
   changeOf,
-  type HowFresh,
   type PlannedOne,
   plain,
   planAgain,
@@ -65,17 +64,16 @@ import {
   thingAt,
   thingOf,
 } from "./ownership";
-import { lookOnce, maySendAgain, pendingDifference, planPendingDelete, readPending } from "./pending";
+import { lookOnce, maySendAgain, pendingDifference, readPending } from "./pending";
 import { NotedMeanwhile } from "./program-notes";
 import { readAgain, readByIdAlone } from "./reading";
-import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Shape, wanted, withLeft } from "./shape";
+import { clientForRemoval, planReplacementAsObserved, resourcePlans, standingOf } from "./resource-plans";
+import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Shape, withLeft } from "./shape";
 import { adoptedId, adoptsNothing, isDoneWith } from "./shared-properties";
 import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";
 
 const adoptsTooMuch = "taking it over would go further than a preview can show";
-
-const forRemoval = ({ client, looks }: HandlerService): HandlerService["client"] => looks?.forRemoval ?? client;
 
 const adopts = (what: string): string =>
   `${what} is taken over: nothing is made. Where another resource of this program goes that named the same one, it stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
@@ -97,28 +95,9 @@ function lossesToTell<K extends Kind>(
   return loss === "" ? [] : [loss];
 }
 
-/** What hangs on a resource that is replaced, and so is lost or left with it, only a look tells. */
-async function planReplacementAsObserved(
-  context: HandlerContext,
-  planned: PlannedOne,
-  desired: Closed,
-): Promise<PlannedOne> {
-  if (changeOf(planned)?.action !== "replace" || hasErrors(planned.plan.diagnostics)) return planned;
-  const { state, address } = planned;
-  const seen = await planAsObserved(await context.service(), desired, state, address, context.signal, "recent");
-  return changeOf(seen)?.action === "replace" && !hasErrors(seen.plan.diagnostics) ? seen : planned;
-}
-
-/** What the program wants now, and what is remembered of what exists. */
-function standingOf<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props) {
-  const remembered = rememberedIn(before);
-  const record = recordIn(shape, before, inputs);
-  const own: Remembered = record === undefined ? remembered : { ...remembered, record };
-  return { remembered, record, own, ...wanted(shape, emptied(shape, remembered, before, inputs)) };
-}
-
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
+  const { planCreate, planUpdate, planRemoval } = resourcePlans(shape);
   const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
   const thing = (id: string): string => thingOf(kind, id);
 
@@ -289,7 +268,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         isPending(id)
           ? undefined
           : staysWithAnother(service, thing(id), remembered.owner, context.notes, whatOf(before, id));
-      await exclusively(service, forRemoval(service), id, before, context.signal, async () => {
+      await exclusively(service, clientForRemoval(service), id, before, context.signal, async () => {
         const stays = isOthers();
         if (stays !== undefined) return context.log("warning", stays);
         await remove(context, service, id, before);
@@ -372,46 +351,6 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     });
   }
 
-  async function planCreate(
-    { signal }: HandlerContext,
-    service: HandlerService,
-    desired: Closed,
-    address: Address,
-    adopted: string | undefined,
-    inputs: Props,
-    earlier: Remembered,
-  ): Promise<PlannedOne> {
-    const wish = adopted === undefined ? desired : closedWith(desired, { imports: [{ to: address, id: adopted }] });
-    const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
-    const seen = await look("forCreate");
-    await assertOwnProject(service, signal);
-    if (adopted !== undefined) return among(service, seen, wish, inputs, undefined, adopted);
-    // What stands in the way, or is there already, may have been deleted by another process since that look.
-    return hasErrors(seen.plan.diagnostics) ? look("fresh") : seen;
-  }
-
-  async function planUpdate(
-    { signal, notes }: HandlerContext,
-    service: HandlerService,
-    id: string,
-    before: Props,
-    inputs: Props,
-    look: HowFresh,
-  ): Promise<PlannedOne> {
-    const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
-    const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
-    const sighting = sight(seen.live, kind, id);
-    const isOthers = (field: string): boolean =>
-      staysWithAnother(service, field, remembered.owner, notes, field) !== undefined;
-    const kept =
-      record === undefined || sighting.seen !== "yes"
-        ? record
-        : (shape.fields?.without(record, sighting.value, isOthers) ?? record);
-    const planned = among(service, seen, desired, inputs, kept, id);
-    throwErrors(planned);
-    return planned;
-  }
-
   async function update(
     context: HandlerContext,
     service: HandlerService,
@@ -484,57 +423,5 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const isOpen = rememberedIn(before).intent !== undefined;
     const record = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, client, id, signal));
     return record === undefined ? undefined : withLeft(shape, record, left);
-  }
-
-  async function planRemoval(
-    context: HandlerContext,
-    service: HandlerService,
-    id: string,
-    before: Props,
-    record: Of<K> | undefined,
-  ): Promise<PlannedOne> {
-    const remembered = rememberedIn(before);
-    const address = addressOf(kind, before["name"]);
-    if (record === undefined)
-      return planPendingDelete(shape, context, service, id, before, stateOf(address, remembered), address);
-    const { signal } = context;
-    const live = await lookAtAll(shape, forRemoval(service), record, id, signal);
-    const isOthers = (one: string): boolean =>
-      staysWithAnother(service, one, remembered.owner, context.notes, one) !== undefined;
-    const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));
-    return planAsObserved(service, nothingDesired, state, address, signal, "forRemoval");
-  }
-
-  async function withHosts(
-    service: HandlerService,
-    id: string,
-    desired: Closed,
-    remembered: Remembered,
-    address: Address,
-    inputs: Props,
-    signal: AbortSignal,
-    look: HowFresh,
-  ): Promise<PlannedOne> {
-    const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
-    const sighting = sight(seen.live, shape.kind, id);
-    const hosts = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
-    return hosts.length === 0
-      ? seen
-      : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal, look);
-  }
-
-  function among(
-    service: HandlerService,
-    planned: PlannedOne,
-    desired: Closed,
-    inputs: Props,
-    record: Of<K> | undefined,
-    id: string,
-  ): PlannedOne {
-    const sighting = sight(planned.live, shape.kind, id);
-    const [resource] = desired.resources;
-    if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return planned;
-    const wish = shape.wantedAmong(resource, inputs, record, sighting.value);
-    return wish === resource ? planned : planAgain(service, planned, closedWith(desired, { resources: [wish] }));
   }
 }

@@ -1,0 +1,147 @@
+/**
+ * The plans of one resource, from what a program wants, what is remembered and what shows: what its create, its update
+ * and its delete would do.
+ */
+import type { Address, Kind } from "../core/model/address";
+import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
+import { hasErrors } from "../core/model/diagnostic";
+import { sight } from "../core/model/live";
+import { emptied } from "./differences";
+import type { HandlerContext, HandlerService, Props } from "./handler";
+import { lookAtAll } from "./looking";
+import { addressOf } from "./one-desired";
+import {
+  assertOwnProject,
+  changeOf,
+  type HowFresh,
+  type PlannedOne,
+  planAgain,
+  planAsObserved,
+  type Remembered,
+  stateOf,
+  throwErrors,
+} from "./one-run";
+import { staysWithAnother } from "./ownership";
+import { planPendingDelete } from "./pending";
+import { type Of, recordIn, rememberedIn, type Shape, wanted } from "./shape";
+
+export const clientForRemoval = ({ client, looks }: HandlerService): HandlerService["client"] =>
+  looks?.forRemoval ?? client;
+
+/** What hangs on a resource that is replaced, and so is lost or left with it, only a look tells. */
+export async function planReplacementAsObserved(
+  context: HandlerContext,
+  planned: PlannedOne,
+  desired: Closed,
+): Promise<PlannedOne> {
+  if (changeOf(planned)?.action !== "replace" || hasErrors(planned.plan.diagnostics)) return planned;
+  const { state, address } = planned;
+  const seen = await planAsObserved(await context.service(), desired, state, address, context.signal, "recent");
+  return changeOf(seen)?.action === "replace" && !hasErrors(seen.plan.diagnostics) ? seen : planned;
+}
+
+/** What the program wants now, and what is remembered of what exists. */
+export function standingOf<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props) {
+  const remembered = rememberedIn(before);
+  const record = recordIn(shape, before, inputs);
+  const own: Remembered = record === undefined ? remembered : { ...remembered, record };
+  return { remembered, record, own, ...wanted(shape, emptied(shape, remembered, before, inputs)) };
+}
+
+export function resourcePlans<K extends Kind>(shape: Shape<K>) {
+  const { kind } = shape;
+
+  async function planCreate(
+    { signal }: HandlerContext,
+    service: HandlerService,
+    desired: Closed,
+    address: Address,
+    adopted: string | undefined,
+    inputs: Props,
+    earlier: Remembered,
+  ): Promise<PlannedOne> {
+    const wish = adopted === undefined ? desired : closedWith(desired, { imports: [{ to: address, id: adopted }] });
+    const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
+    const seen = await look("forCreate");
+    await assertOwnProject(service, signal);
+    if (adopted !== undefined) return among(service, seen, wish, inputs, undefined, adopted);
+    // What stands in the way, or is there already, may have been deleted by another process since that look.
+    return hasErrors(seen.plan.diagnostics) ? look("fresh") : seen;
+  }
+
+  async function planUpdate(
+    { signal, notes }: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    inputs: Props,
+    look: HowFresh,
+  ): Promise<PlannedOne> {
+    const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
+    const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
+    const sighting = sight(seen.live, kind, id);
+    const isOthers = (field: string): boolean =>
+      staysWithAnother(service, field, remembered.owner, notes, field) !== undefined;
+    const kept =
+      record === undefined || sighting.seen !== "yes"
+        ? record
+        : (shape.fields?.without(record, sighting.value, isOthers) ?? record);
+    const planned = among(service, seen, desired, inputs, kept, id);
+    throwErrors(planned);
+    return planned;
+  }
+
+  async function planRemoval(
+    context: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    record: Of<K> | undefined,
+  ): Promise<PlannedOne> {
+    const remembered = rememberedIn(before);
+    const address = addressOf(kind, before["name"]);
+    if (record === undefined)
+      return planPendingDelete(shape, context, service, id, before, stateOf(address, remembered), address);
+    const { signal } = context;
+    const live = await lookAtAll(shape, clientForRemoval(service), record, id, signal);
+    const isOthers = (one: string): boolean =>
+      staysWithAnother(service, one, remembered.owner, context.notes, one) !== undefined;
+    const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));
+    return planAsObserved(service, nothingDesired, state, address, signal, "forRemoval");
+  }
+
+  async function withHosts(
+    service: HandlerService,
+    id: string,
+    desired: Closed,
+    remembered: Remembered,
+    address: Address,
+    inputs: Props,
+    signal: AbortSignal,
+    look: HowFresh,
+  ): Promise<PlannedOne> {
+    const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
+    const sighting = sight(seen.live, shape.kind, id);
+    const hosts = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
+    return hosts.length === 0
+      ? seen
+      : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal, look);
+  }
+
+  function among(
+    service: HandlerService,
+    planned: PlannedOne,
+    desired: Closed,
+    inputs: Props,
+    record: Of<K> | undefined,
+    id: string,
+  ): PlannedOne {
+    const sighting = sight(planned.live, shape.kind, id);
+    const [resource] = desired.resources;
+    if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return planned;
+    const wish = shape.wantedAmong(resource, inputs, record, sighting.value);
+    return wish === resource ? planned : planAgain(service, planned, closedWith(desired, { resources: [wish] }));
+  }
+
+  return { planCreate, planUpdate, planRemoval };
+}
