@@ -3,6 +3,7 @@
  * are made from these types (scripts/schema-rows.mjs), and the types of a dialect that was read follow from them.
  */
 
+import type { Whole } from "../config/rows/values";
 import type { Kind } from "../core/model/address";
 
 /** @maxLength 1000 */
@@ -33,7 +34,6 @@ type PlaceList = readonly Place[];
 type ScalarList = readonly Scalar[];
 /** @maxItems 100 */
 type WordList = readonly Scalar[];
-type Whole = number;
 /** The id of a region. @minLength 1 @maxLength 200 @inline */
 type RegionId = string;
 /** @minItems 1 @maxItems 100 */
@@ -323,36 +323,41 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** The path below the base URL, with its placeholders. @pattern ^/[!-~]*$ @maxLength 1000 */
 export type Path = string;
 
-/** How the operation is called; null: this service does not have it. */
-export type Route = {
+interface HttpCall {
   method: Method;
   path: Path;
   query?: Query;
   headers?: Headers;
   body?: Body;
-  /** Where the record is within the payload, such as /server; left out: the payload itself. */
-  item?: Pointers;
-  /** Of two routes for one operation, the rules for which this one is. */
-  when?: {
-    /** The direction of the rule. */
-    direction: "ingress" | "egress";
-  };
-} | null;
+}
 
-/** How the list is called; null: this service does not have it. */
-export type ListRoute = {
-  method: Method;
-  path: Path;
-  query?: Query;
-  headers?: Headers;
-  body?: Body;
+interface ListCall extends HttpCall {
   /** Where the array of items is in the payload. A selector can open a map, choose items and unwrap them. */
   items?: Pointers;
   /** How this list goes on, key by key over the pagination of all. */
   pagination?: Pagination;
-  /** The list is read once for each {region}: those that region.list shows, or a list of ids. */
-  for_each?: "region" | RegionIds;
-} | null;
+}
+
+/** How the operation is called; null: this service does not have it. */
+export type Route =
+  | (HttpCall & {
+      /** Where the record is within the payload, such as /server; left out: the payload itself. */
+      item?: Pointers;
+      /** Of two routes for one operation, the rules for which this one is. */
+      when?: {
+        /** The direction of the rule. */
+        direction: "ingress" | "egress";
+      };
+    })
+  | null;
+
+/** How the list is called; null: this service does not have it. */
+export type ListRoute =
+  | (ListCall & {
+      /** The list is read once for each {region}: those that region.list shows, or a list of ids. */
+      for_each?: "region" | RegionIds;
+    })
+  | null;
 
 /** A route of any operation, as far as its schema permits it there. */
 export type WrittenRoute = NonNullable<Route> & Pick<NonNullable<ListRoute>, "items" | "pagination" | "for_each">;
@@ -447,39 +452,30 @@ export interface NameRule {
 }
 
 /** Where this service lists what hangs on what. {id} stands for the id of a VM, where each VM has a list of its own. */
-export type AttachmentRoute = {
-  method: Method;
-  path: Path;
-  query?: Query;
-  headers?: Headers;
-  body?: Body;
-  /** Where the array of items is in the payload. A selector can open a map, choose items and unwrap them. */
-  items?: Pointers;
-  /** How this list goes on, key by key over the pagination of all. */
-  pagination?: Pagination;
-  /** Where an item shows the id of the VM, such as /server_id. Needless where the path names the VM. */
-  vm?: Pointers;
-  /** Where an item shows the id of the volume, such as /volume_id. */
-  volume: Pointers;
-} | null;
+export type AttachmentRoute =
+  | (ListCall & {
+      /** Where an item shows the id of the VM, such as /server_id. Needless where the path names the VM. */
+      vm?: Pointers;
+      /** Where an item shows the id of the volume, such as /volume_id. */
+      volume: Pointers;
+    })
+  | null;
 
 /** How a job is asked for; {id} stands for its id. */
-export type WaitRoute = {
-  /** Where the answer to a write names its job, in the whole body, such as /jobid. */
-  id: Pointers;
-  method: Method;
-  path: Path;
-  query?: Query;
-  headers?: Headers;
-  body?: Body;
-  /** Where the job shows its state, in the whole body. */
-  status: Pointers;
-  /** The words for a job that is done. */
-  done: Words;
-  /** The words for a job that has failed. */
-  failed?: Words;
-  /** Where a failed job says why. */
-  message?: Pointers;
-  /** Where a job shows something only when it has failed, such as /error: it has failed then, whatever its state says. */
-  error?: Pointers;
-} | null;
+export type WaitRoute =
+  | ({
+      /** Where the answer to a write names its job, in the whole body, such as /jobid. */
+      id: Pointers;
+    } & HttpCall & {
+        /** Where the job shows its state, in the whole body. */
+        status: Pointers;
+        /** The words for a job that is done. */
+        done: Words;
+        /** The words for a job that has failed. */
+        failed?: Words;
+        /** Where a failed job says why. */
+        message?: Pointers;
+        /** Where a job shows something only when it has failed, such as /error: it has failed then, whatever its state says. */
+        error?: Pointers;
+      })
+  | null;

@@ -3,16 +3,18 @@
  * from these types (scripts/schema-rows.mjs), and a file that fits the schema is a `FleetFile`.
  */
 
+import type { Whole } from "../../config/rows/values";
+
 /** @pattern ^[0-9]+(\.[0-9]+)?(ms|s|m|h)$ */
-type Duration = string;
+type PlainDuration = string;
 /** @pattern ^[A-Za-z0-9][A-Za-z0-9_.-]*$ */
-type Name = string;
+type PlainName = string;
 /** @pattern ^[A-Za-z_][A-Za-z0-9_]*$ */
 type Variable = string;
 /** @pattern ^https?:// */
 type Url = string;
 /** @minLength 1 */
-type Text = string;
+type SomeText = string;
 /** @pattern ^[^@\s]+@[^@\s]+$ */
 type Mail = string;
 /** @minItems 1 */
@@ -21,11 +23,10 @@ type Mails = Mail[];
 type OneWord = string;
 /** @pattern ^(https?|smtps?):// */
 type SmtpUrl = string;
-type Whole = number;
 
 export interface Common {
   /** How often the stack is looked at; 10m when left out. */
-  interval?: Duration;
+  interval?: PlainDuration;
   retry?: Retry;
   approve?: Approve;
   consents?: Consents;
@@ -33,11 +34,11 @@ export interface Common {
   approvers?: Approvers;
   not_the_author?: NotTheAuthor;
   /** Where the state is; ${stack} is the stack's name. No password: PGPASSWORD is read from the environment. */
-  state?: Text;
+  state?: SomeText;
   /** One of the services above. */
-  service?: Name;
+  service?: PlainName;
   /** One of the tenants above. */
-  tenant?: Name;
+  tenant?: PlainName;
 }
 
 export interface Environment {
@@ -49,7 +50,7 @@ export interface Environment {
 
 export interface GitBlock {
   /** The address of a Git repository, without a password. */
-  git?: Text;
+  git?: SomeText;
   /** A branch, a tag or a commit; main when left out. */
   ref?: string;
   /** The folder in the repository; the root when left out. */
@@ -59,14 +60,14 @@ export interface GitBlock {
 
 export interface HistoryBlock {
   /** Runs that changed nothing; 72h when left out. */
-  quiet?: Duration;
+  quiet?: PlainDuration;
   /** Runs that applied or failed, and what was decided; 9600h (400 days) when left out. */
-  changes?: Duration;
+  changes?: PlainDuration;
 }
 
 export interface FollowBlock {
   /** The address of a Git repository, without a password. */
-  git: Text;
+  git: SomeText;
   /** A branch, a tag or a commit; main when left out. */
   ref?: string;
   /** The file in the repository, or a folder of them; fleet.yaml when left out. */
@@ -103,20 +104,20 @@ export interface RoleBlock {
   /** A viewer sees, an approver also approves and rejects, an operator also runs, pauses and resumes. */
   role: "viewer" | "approver" | "operator";
   /** For which stacks: names with *; every stack when left out. @minItems 1 */
-  stacks?: Text[];
+  stacks?: SomeText[];
   /** The claim to look at, such as groups or realm_access.roles; everybody who signs in when left out. */
-  claim?: Text;
+  claim?: SomeText;
   /** What the claim holds, or holds among others: a text, with * for any text. */
-  is?: Text;
+  is?: SomeText;
 }
 
 export interface FleetFile {
   /** The version of this format. */
   version: 1;
   /** The services that stacks live in, each with one budget of requests for all workers. */
-  services?: Record<Name, ServiceBlock>;
+  services?: Record<PlainName, ServiceBlock>;
   /** Who shares the workers, and in which proportion. */
-  tenants?: Record<Name, TenantBlock>;
+  tenants?: Record<PlainName, TenantBlock>;
   /** What a stack has when it does not say otherwise. */
   defaults?: Common;
   /** When plans may be applied. A deny window wins; a stack with allow windows is applied in them alone. */
@@ -126,7 +127,7 @@ export interface FleetFile {
   /** How long runs are kept. */
   history?: HistoryBlock;
   /** One project in one environment each. */
-  stacks?: Record<Name, StackBlock>;
+  stacks?: Record<PlainName, StackBlock>;
   sign_in?: SignInBlock;
   /** Where this file is kept: the workers follow it there, and what leaves waits for a person. */
   follow?: FollowBlock;
@@ -139,7 +140,7 @@ export interface SignInBlock {
   /** The address of the provider, from which /.well-known/openid-configuration leads on. */
   issuer: Url;
   /** What the provider calls these pages. */
-  client_id: Text;
+  client_id: SomeText;
   client_secret?: SecretSource;
   /** Where people reach these pages. The provider has to permit URL/sign-in/done. */
   url: Url;
@@ -148,7 +149,7 @@ export interface SignInBlock {
   /** An e-mail address counts although the provider never says that it was verified: only where nobody can register one that is not theirs. */
   accept_unverified_email?: boolean;
   /** The claim by which a person is known in the history; email (or sub) when left out. */
-  name?: Text;
+  name?: SomeText;
   /** Who may do what. Every line that fits a person counts. @minItems 1 */
   roles: RoleBlock[];
 }
@@ -156,9 +157,9 @@ export interface SignInBlock {
 /** How long a failed round waits before it is tried again; the pause doubles each time. */
 export interface Retry {
   /** The first pause; 30s when left out. */
-  first?: Duration;
+  first?: PlainDuration;
   /** The longest pause; 1h when left out. */
-  max?: Duration;
+  max?: PlainDuration;
   /** After so many failures in a row the stack is stalled, until a push, a trigger or the longest pause; 8 when left out. @min 1 @max 1000 */
   give_up_after?: Whole;
 }
@@ -180,7 +181,7 @@ export type SecretAddress = SmtpUrl | SecretSource;
 /** Where the files come from. @minProperties 1 */
 export interface SourceBlock extends GitBlock {
   /** A folder that every worker sees; a relative one is relative to this file. */
-  folder?: Text;
+  folder?: SomeText;
   /** The address of a tar.gz file. */
   artifact?: Url;
   /** What the artifact must hash to: sha256:HEX. @pattern ^sha256:[0-9a-f]{64}$ */
@@ -195,7 +196,7 @@ export interface PullSettings {
   /** The host's API, where it is not the usual one: https://HOST/api/v3 or https://HOST/api/v4. */
   api?: Url;
   /** Who may approve a plan there, by their names at the host; nobody when left out. */
-  approvers?: Text[];
+  approvers?: SomeText[];
 }
 
 /** What the fleet does by itself: never (it only looks), plan (each plan is approved), safe (what loses nothing and opens nothing to the world), auto (everything that the listed consents permit). */
@@ -218,7 +219,7 @@ export type OpensAt = string;
 /** One deployment of the service. */
 export interface ServiceBlock {
   /** Its address, or embedded. */
-  base_url: Text;
+  base_url: SomeText;
   /** The dialect: a name that comes with the package, or a file beside this one. */
   dialect?: string;
   /** How many requests all workers together may send. */
@@ -246,7 +247,7 @@ export interface TenantBlock {
   /** In a fleet of several tenants: its files may name programs, and addresses that get a credential. Left out: false. */
   trusted?: boolean;
   /** What its stacks may read beside the states of its own stacks: names of other tenants' stacks, with * for any text, and addresses (with ://) of other states. */
-  may_read?: Text[];
+  may_read?: SomeText[];
 }
 
 /** A stretch of time that begins by a schedule. */
@@ -260,7 +261,7 @@ export interface WindowBlock {
   /** How long it lasts. 1d ends at the same time of the next day, also where the clocks change. @pattern ^([0-9]+(\.[0-9]+)?(ms|s|m|h)|[1-9][0-9]{0,2}d)$ */
   duration: string;
   /** Which stacks: names, with * for any text. All when left out. @minItems 1 */
-  stacks?: Text[];
+  stacks?: SomeText[];
   /** What it is about: apply (also of approved plans), look (rounds at all). apply when left out. @minItems 1 */
   actions?: ("apply" | "look")[];
 }
@@ -270,7 +271,7 @@ export interface NotifyBlock {
   /** What is told. @minItems 1 */
   on: ("ready" | "applied" | "failed" | "stalled" | "drifted" | "drift_corrected" | "awaiting_approval" | "blocked")[];
   /** Of which stacks: names, with * for any text. All when left out. @minItems 1 */
-  stacks?: Text[];
+  stacks?: SomeText[];
   to: ReceiverBlock;
 }
 
@@ -278,11 +279,11 @@ export interface NotifyBlock {
 export type StackBlock = { source: SourceBlock } & Common &
   Environment & {
     /** Files of variables, relative to the source's folder. */
-    var_files?: Text[];
+    var_files?: SomeText[];
     /** Variables that come from other stacks' outputs: ${stack.NAME.outputs.OUTPUT}. */
     inputs?: Record<string, string>;
     /** Stacks that must have been applied before. @unique */
-    depends_on?: Name[];
+    depends_on?: PlainName[];
     /** When the stack leaves this file, everything it made is to be deleted, after an approval. */
     destroy?: boolean;
     /** The stack is not looked at. */
@@ -292,9 +293,9 @@ export type StackBlock = { source: SourceBlock } & Common &
 /** Stacks made from the folders of a repository or of this machine. */
 export type GenerateBlock = GitBlock & {
   /** In place of git: a folder that every worker sees. */
-  folder?: Text;
+  folder?: SomeText;
   /** Which files make a stack of their folder: a path with *. */
-  folders: Text;
+  folders: SomeText;
   /** The stack's name; ${folder} is the last part of the folder, ${path} all of it with - for /. */
   stack?: string;
 } & Common &
