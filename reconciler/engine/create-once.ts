@@ -20,8 +20,8 @@ import type { Kind } from "../core/model/address";
 import { type Advice, adviceText, fixText, toAsk, toRun, toSay } from "../core/model/fix";
 import { identity } from "../core/model/identity";
 import { type LiveOf, sight } from "../core/model/live";
-import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
-import { type Intent, orphanKey } from "../core/model/recorded";
+import { type Failure, isRefusedAs, type Outcome, type Rejection, type Unavailable } from "../core/model/outcome";
+import { type Intent, orphanKey, type RecordToMake } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
@@ -36,7 +36,7 @@ export interface Creation<K extends Kind> {
   readonly what: string;
   readonly name: string;
   /** The record to keep, without its id. Groups are named by id, as they were sent. */
-  readonly record: NonNullable<Intent["record"]>;
+  readonly record: RecordToMake;
   /** Ends with `undefined` where the answer does not tell what was made. */
   send(): Promise<Outcome<LiveOf[K] | undefined>>;
   keep(live: LiveOf[K], how: HowFound): Promise<StepResult>;
@@ -234,14 +234,14 @@ const isNameConflict = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && (outcome.condition === "conflict" || outcome.condition === "name_taken");
 
 /** The service answered the write with something unreadable: the effect is there. */
-const isUnreadable = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "rejected" && outcome.condition === "unreadable";
 
 const provesNothingDone = (outcome: Outcome<unknown>): outcome is Rejection | Unavailable =>
-  outcome.status === "unavailable" || (outcome.status === "rejected" && !isUnreadable(outcome));
+  outcome.status === "unavailable" || (outcome.status === "rejected" && !isRefusedAs(outcome, "unreadable"));
 
 const saysAccepted = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "accepted" || (outcome.status === "unknown" && outcome.accepted === true) || isUnreadable(outcome);
+  outcome.status === "accepted" ||
+  (outcome.status === "unknown" && outcome.accepted === true) ||
+  isRefusedAs(outcome, "unreadable");
 
 async function settleRefused(outcome: Failure, { address, name }: Intent, run: Run): Promise<StepResult> {
   await run.recorder.record([{ type: "intent", address, intent: null }]);

@@ -31,7 +31,7 @@ import {
   seenByKind,
   sight,
 } from "../core/model/live";
-import type { Outcome, Rejection } from "../core/model/outcome";
+import { isRefusedAs, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
@@ -170,9 +170,6 @@ async function reach(client: ServiceReader, lists: CatalogueLists, options: Look
   }
   return failed;
 }
-
-const isRefusedAs = (answer: Outcome<unknown>, condition: Rejection["condition"]): boolean =>
-  answer.status === "rejected" && answer.condition === condition;
 
 /** The ids of VMs that may not be in a list yet. */
 function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string> {

@@ -3,7 +3,7 @@
  * What no list shows hangs on nothing only where all of them were read; else nobody knows.
  */
 import type { LiveVolume } from "../core/model/live";
-import { accepted, type Outcome, type Rejection } from "../core/model/outcome";
+import { accepted, isRefusedAs, type Outcome } from "../core/model/outcome";
 import { appendTo } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
 import type { Attachment } from "../dialect/records";
@@ -36,7 +36,7 @@ export function withAttachedApart<C extends VolumeCalls>(calls: C, { isByVm, rea
     let isWhole = isComplete;
     for (const listed of await Promise.all(vms.map((vm) => read(vm, options)))) {
       // What the dialect does not find is for a person to correct.
-      if (isUnreadable(listed)) return listed;
+      if (isRefusedAs(listed, "unreadable")) return listed;
       if (listed.status !== "accepted") isWhole = false;
       else for (const { volume, vm } of listed.value) if (vm !== undefined) appendTo(on, volume, vm);
     }
@@ -98,9 +98,6 @@ function placed(volume: LiveVolume, { on, isWhole }: Shown): LiveVolume {
   if (vm === undefined) return isWhole ? { ...others, attachedTo: null } : others;
   return more.length === 0 ? { ...others, attachedTo: vm } : others;
 }
-
-const isUnreadable = (outcome: Outcome<unknown>): outcome is Rejection =>
-  outcome.status === "rejected" && outcome.condition === "unreadable";
 
 /** The lists that are read for one volume are no proof of anything else. */
 const plainOptions = (options: RequestOptions | undefined): RequestOptions | undefined =>

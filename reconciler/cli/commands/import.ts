@@ -16,9 +16,9 @@ import { fixText, toRun } from "../../core/model/fix";
 import { definitionOf, kindRows, ofKind } from "../../core/model/kinds";
 import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
 import {
-  type Intent,
   type PlannedChange,
   type RecordedResource,
+  type RecordToMake,
   recordedAt,
   type State,
   type StateChange,
@@ -162,8 +162,6 @@ function refuseManaged(state: State, address: Address, id: string): void {
     );
 }
 
-type MadeRecord = NonNullable<Intent["record"]>;
-
 /** One import: the address, the id, and what the state knows of the two. */
 interface Wish {
   readonly invocation: ImportInvocation;
@@ -173,14 +171,14 @@ interface Wish {
   readonly state: State;
   readonly address: Address;
   readonly id: string;
-  readonly made: MadeRecord | undefined;
+  readonly made: RecordToMake | undefined;
   /** Changes of the state that forget the former resource of this address, where the service no longer has it. */
   readonly gone: readonly StateChange[] | undefined;
 }
 
 async function settleUndeclared(
   { invocation, workspace, store, client, state, address, id }: Wish,
-  made: MadeRecord,
+  made: RecordToMake,
 ): Promise<number> {
   const { output } = invocation;
   const live = await assertExists(client, workspace, state, { to: address, id });
@@ -297,7 +295,7 @@ const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[]
   )?.rules ?? [];
 
 /** Records the id of the resource that an open create made. */
-const settledByImport = (address: Address, made: MadeRecord, id: string, seen: SeenMade): readonly StateChange[] => [
+const settledByImport = (address: Address, made: RecordToMake, id: string, seen: SeenMade): readonly StateChange[] => [
   { type: "resource", address, record: recordOfMade(made, id, seen) },
   { type: "intent", address, intent: null },
 ];

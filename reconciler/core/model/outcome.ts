@@ -84,8 +84,12 @@ export const notSent = "cancelled before it was sent";
  * The service itself says that the resource does not exist. Two other conditions prove nothing of that kind:
  * `invalid_id` (the service does not take the text for an id) and `not_proven` (the answer may be a proxy's).
  */
-export const isGone = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "rejected" && outcome.condition === "not_found";
+export const isGone = (outcome: Outcome<unknown>): boolean => isRefusedAs(outcome, "not_found");
+
+export const isRefusedAs = <C extends Rejection["condition"]>(
+  outcome: Outcome<unknown>,
+  condition: C,
+): outcome is Rejection & { readonly condition: C } => outcome.status === "rejected" && outcome.condition === condition;
 
 /** Nobody can look here, whoever asks and however often. */
 export const isShut = (failure: Failure): boolean =>

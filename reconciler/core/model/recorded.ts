@@ -137,7 +137,7 @@ export interface Intent {
   /** The ids that bore the name before the create was sent: none of them can be what the create made. */
   readonly idsBefore: readonly string[];
   /** The record to keep once the created resource is found, but for its id. */
-  readonly record?: { readonly [K in Kind]: Omit<RecordedByKind[K], "id"> }[Kind];
+  readonly record?: RecordToMake;
   /** The answer was lost, and looking did not tell whether the request took effect. */
   readonly unknown?: boolean;
   /** The service answered 2xx: the request took effect or will. It is never sent again by itself. */
@@ -145,6 +145,9 @@ export interface Intent {
   /** The image that the answer to a snapshot named. */
   readonly image?: string;
 }
+
+/** The record of what a create is to make, which has no id yet. */
+export type RecordToMake<K extends Kind = Kind> = { readonly [Each in K]: Omit<RecordedByKind[Each], "id"> }[K];
 
 /** A person asked for this snapshot, and no change of the plan. */
 export const isAskedSnapshot = ({ operation, step }: Intent): boolean =>

@@ -94,10 +94,10 @@ const removedBy = ({ ifShown = [] }: OpenWrite): string[] =>
     change.type === "patch" ? (change.rules?.removed ?? []).map((value) => writeKey({ field: "rule", value })) : [],
   );
 
-type Part = Pick<Expected, "field" | "value" | "said">;
+type WrittenPart = Pick<Expected, "field" | "value" | "said">;
 
-function recordedParts(record: RecordedResource): Part[] {
-  const part = (field: EffectField, value: unknown, said = String(value)): Part[] =>
+function recordedParts(record: RecordedResource): WrittenPart[] {
+  const part = (field: EffectField, value: unknown, said = String(value)): WrittenPart[] =>
     value === undefined ? [] : [{ field, value: String(value), said: `${field}: ${said}` }];
   const { name, description, sizeGb, attachedTo } = fieldsIn(record);
   const keys = "rules" in record ? record.rules.map((rule) => ruleKey(rule)) : [];

@@ -10,7 +10,7 @@ import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Debt, debtsIn } from "../model/guest";
 import { identity } from "../model/identity";
-import type { Kind } from "../model/kinds";
+import { type Kind, kindRows } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
 import { appendTo } from "../text/objects";
 import { estimateMs } from "./estimate";
@@ -209,6 +209,18 @@ export const settledRecord = (address: Address, record: RecordedResource | null)
   { type: "intent", address, intent: null },
 ];
 
+/**
+ * A resource that was found by the intent of a lost create is recorded before it is deleted, so that a run that is cut
+ * off between the two does not forget it.
+ */
+export const noteFound = (draft: Draft, record: RecordedResource, name = record.name): StepId =>
+  addStep(draft, {
+    id: `${record.address}/import`,
+    address: record.address,
+    action: { operation: "record", changes: settledRecord(record.address, record) },
+    title: `note ${kindRows[record.kind].noun} ${name} (${record.id}), which an interrupted run created`,
+  });
+
 /** What a create that was cut off has made necessary. */
 export function owedByIntent(address: Address, { state }: Pick<Draft, "state">): readonly Debt[] | undefined {
   const debts = debtsIn(state.intents.get(address)?.record);
@@ -219,6 +231,9 @@ export function owedByIntent(address: Address, { state }: Pick<Draft, "state">):
 export type NameKey = `${Kind}:${string}`;
 
 export const nameKey = (kind: Kind, name: string): NameKey => `${kind}:${name.toLowerCase()}`;
+
+/** The name of a resource in `holds`. */
+export const holdOf = (kind: Kind, address: Address): string => `${kind}:${address}`;
 
 /**
  * The name of a VM in `holds`: its address where it has one, so that the old and the new VM of a replacement exclude

@@ -3,11 +3,11 @@
 import { groupMade } from "../../kinds/group/made";
 import { vmMade } from "../../kinds/vm/made";
 import { ofKind } from "../model/kinds";
-import type { Intent, RecordedResource } from "../model/recorded";
+import type { RecordedResource, RecordToMake } from "../model/recorded";
 import { asRecord } from "../model/usual";
 import type { SeenMade } from "./records";
 
-export function recordOfMade(made: NonNullable<Intent["record"]>, id: string, seen: SeenMade): RecordedResource {
+export function recordOfMade(made: RecordToMake, id: string, seen: SeenMade): RecordedResource {
   const vm = ofKind(made, "vm");
   const group = ofKind(made, "group");
   if (vm !== undefined) return vmMade(vm, id, seen);

@@ -187,7 +187,7 @@ function withRules(
   const group = ofKind(record, "group");
   if (group === undefined) return record;
   const edited = rules === undefined ? group : { ...group, rules: editedRules(group.rules, rules) };
-  const left = releases === undefined ? edited : without(edited, releases);
+  const left = releases === undefined ? edited : withoutRetired(edited, releases);
   return buries === undefined ? left : buried(left, buries);
 }
 
@@ -196,14 +196,14 @@ function editedRules(rules: readonly Rule[], { added = [], removed = [] }: RuleC
   return sortRules([...rules.filter((rule) => !gone.has(ruleKey(rule))), ...added]);
 }
 
-function without({ retired: former = [], ...rest }: RecordedGroup, id: string): RecordedGroup {
+function withoutRetired({ retired: former = [], ...rest }: RecordedGroup, id: string): RecordedGroup {
   const retired = former.filter((group) => group.id !== id);
   return retired.length === 0 ? rest : { ...rest, retired };
 }
 
 function buried(record: RecordedGroup, id: string): RecordedGroup {
   return {
-    ...without(record, id),
+    ...withoutRetired(record, id),
     buried: [...(record.buried ?? []).filter((one) => one !== id), id].slice(-mostBuried),
   };
 }

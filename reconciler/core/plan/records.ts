@@ -4,6 +4,7 @@
  */
 
 import { recordRules } from "../../kinds/group/diff";
+import type { Change } from "../diff/changes";
 import type { Abilities } from "../model/abilities";
 import type { Text } from "../model/computed";
 import type { DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
@@ -137,6 +138,16 @@ export function holdBack<T extends RecordedResource>(
   }
   // Every value of `held` is of a record of the kind, under the key that it has there.
   return held as T;
+}
+
+/** The name of a resource that nobody has seen, sent or written is not recorded. */
+export const unseenName = ({ desired, live, change }: TakenOver): readonly string[] =>
+  desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];
+
+interface TakenOver {
+  readonly desired: { readonly nameUnsaid?: true };
+  readonly live?: { readonly name?: string } | undefined;
+  readonly change: Pick<Change, "reason">;
 }
 
 /** What a step makes true: the record fields behind some fields of the file. */

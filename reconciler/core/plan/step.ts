@@ -118,6 +118,9 @@ export interface UsualAction {
 /** The operations on one kind. */
 export type OperationOn<K extends Kind> = Extract<StepOperation, `${K}.${string}`>;
 
+/** Those on a resource that is there. */
+export type ActOn<K extends Kind> = Exclude<OperationOn<K>, `${K}.create`>;
+
 /** The action of a step with one of these operations. */
 export type ActionOf<O extends StepOperation> = { [P in O]: { readonly operation: P } & Requests[P] }[O];
 

@@ -62,10 +62,10 @@ export async function refusedAs(
   of?: { readonly kind: TrialThing["kind"]; readonly id: string },
 ): Promise<boolean> {
   trial.goOn();
-  return isRefusedAs(trial, is, request, await sendWrite(trial, request, of));
+  return isExpectedRefusal(trial, is, request, await sendWrite(trial, request, of));
 }
 
-export function isRefusedAs(
+export function isExpectedRefusal(
   trial: Trial,
   is: ErrorRule["is"],
   request: DoctorRequest,

@@ -3,7 +3,7 @@ import { operations } from "../../core/model/operation";
 import type { Route } from "../../dialect/dialect";
 import { pathWithId } from "./enter";
 import type { DoctorRequest } from "./look";
-import { isRefusedAs, partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
+import { isExpectedRefusal, partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
 import { idIn } from "./trial-ids";
 import { canList, findMade, isListed } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
@@ -154,7 +154,7 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
   const { path } = operations["group.create"];
   const request = { operation: "group.create", method: "POST", path, body: { name } } as const;
   const outcome = await sendWrite(trial, request);
-  if (isRefusedAs(trial, "name_taken", request, outcome)) {
+  if (isExpectedRefusal(trial, "name_taken", request, outcome)) {
     trial.notes.drop(again, "was refused, as it was to be");
     return;
   }

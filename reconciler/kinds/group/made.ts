@@ -1,14 +1,12 @@
 /** The record of a group that a create has made. */
 import { ruleKey } from "../../core/canonical/rules";
 import { sight } from "../../core/model/live";
-import type { Intent, RecordedGroup } from "../../core/model/recorded";
+import type { RecordedGroup, RecordToMake } from "../../core/model/recorded";
 import type { SeenMade } from "../../core/plan/records";
 import { platformRulesBeyond } from "./compare-rules";
 
-type Made = Extract<NonNullable<Intent["record"]>, { readonly kind: "group" }>;
-
 /** Rules that were neither sent nor declared were put there by the service itself: they stay. */
-export function groupMade(record: Made, id: string, { live, declared = [] }: SeenMade): RecordedGroup {
+export function groupMade(record: RecordToMake<"group">, id: string, { live, declared = [] }: SeenMade): RecordedGroup {
   const made: RecordedGroup = { ...record, id };
   if (live === undefined) return made;
   const sighting = sight(live, "group", id);

@@ -15,7 +15,7 @@ import { accepted, isGone, type Outcome } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup } from "../../core/model/recorded";
 import type { Rule } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
-import type { ActionOf, OperationOn, Step } from "../../core/plan/step";
+import type { ActionOf, ActOn, OperationOn, Step } from "../../core/plan/step";
 import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
@@ -45,11 +45,10 @@ import { recordRules } from "./diff";
 import { describeNamers, type Namer, namersByGroup } from "./named-groups";
 import { waitUntilGroupGone, whyItStays } from "./watch";
 
-type Existing = Exclude<OperationOn<"group">, "group.create">;
 /** Performs a step on an existing group. */
-type OnGroup<O extends Existing> = OnExisting<O>;
+type OnGroup<O extends ActOn<"group">> = OnExisting<O>;
 
-const onGroup = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.group, perform);
+const onGroup = <O extends ActOn<"group">>(perform: OnExisting<O>) => onExisting<O>((action) => action.group, perform);
 
 const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const { client } = run.ports;

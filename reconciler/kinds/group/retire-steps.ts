@@ -5,11 +5,11 @@
 
 import type { Address } from "../../core/model/address";
 import { groupAddressNamed, groupIdNamed } from "../../core/model/rule";
-import { addStep, type Draft } from "../../core/plan/draft";
+import { addStep, type Draft, holdOf } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { appendTo } from "../../core/text/objects";
 import type { GroupDifference } from "./diff";
-import { asideName, getsNewId, hold } from "./step-parts";
+import { asideName, getsNewId } from "./step-parts";
 
 /** Which groups have rules that name which, so that retiring a group looks only at those. */
 interface Neighbours {
@@ -90,7 +90,7 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
         // The check comes after the group's own additions, so that it finds their rules and the groups that these name.
         needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],
-        holds: [hold(neighbour.address)],
+        holds: [holdOf("group", neighbour.address)],
       });
     }
   }
@@ -111,7 +111,7 @@ export function retireSteps(
       action: { operation: "group.delete", group: { id: group.id }, name: group.name, retired: true },
       title: `delete the replaced group ${group.name}`,
       needs,
-      holds: [hold(address)],
+      holds: [holdOf("group", address)],
     }),
   }));
 }

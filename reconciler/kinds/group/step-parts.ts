@@ -1,6 +1,5 @@
 /** What the planning of a group and the retiring of a replaced group have in common. */
 
-import type { Address } from "../../core/model/address";
 import type { GroupDifference } from "./diff";
 
 /** A group that has another id after this plan than before. */
@@ -8,8 +7,6 @@ export type FreshGroup = Extract<GroupDifference, { readonly action: "create" | 
 
 export const getsNewId = (difference: GroupDifference): difference is FreshGroup =>
   difference.action === "create" || difference.action === "replace";
-
-export const hold = (address: Address): string => `group:${address}`;
 
 /**
  * A name to set a group aside: readable, of the allowed length, the same in every run, and unchanged when the name is

@@ -8,16 +8,16 @@ import type { Address } from "../../core/model/address";
 import type { Reference } from "../../core/model/desired";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
-import { addStep, type Draft, nameKey, settledRecord } from "../../core/plan/draft";
+import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord } from "../../core/plan/draft";
 import { orderBreakingCycles } from "../../core/plan/graph";
-import { groupRecord, holdBack, patchFor } from "../../core/plan/records";
+import { groupRecord, holdBack, patchFor, unseenName } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { isPlatformShaped } from "./compare-rules";
 import { type GroupDifference, recordRules } from "./diff";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-steps";
 import { declaredBeside } from "./same-traffic";
-import { asideName, type FreshGroup, getsNewId, hold } from "./step-parts";
+import { asideName, type FreshGroup, getsNewId } from "./step-parts";
 
 type To<A extends GroupDifference["action"]> = Extract<GroupDifference, { readonly action: A }>;
 
@@ -90,7 +90,7 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
     },
     title: `create group ${desired.name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
     needs,
-    holds: [hold(address)],
+    holds: [holdOf("group", address)],
     record: {
       ...groupRecord(desired, resolver(draft), []),
       rules: recordRules(atomic, resolver(draft)),
@@ -107,7 +107,7 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
       action: { operation: "group.update", group: { id: old.id }, name: old.name },
       title: `if the create fails: give group ${old.aside} its name ${old.name} back`,
       needs: [need(created, "failed")],
-      holds: [hold(address)],
+      holds: [holdOf("group", address)],
       record: { name: old.name },
     });
   return created;
@@ -131,7 +131,7 @@ function renameAside({ address, id, change: { name } }: To<"replace">, draft: Dr
     address,
     action: { operation: "group.update", group: { id }, name: aside },
     title: `rename group ${name} aside to ${aside}`,
-    holds: [hold(address)],
+    holds: [holdOf("group", address)],
     record: { name: aside },
   });
   draft.freesName(nameKey("group", name), renamed);
@@ -161,7 +161,7 @@ function addLateRules(
       action: { operation: "group.verify", group: { address }, rules },
       title: `add the egress rules of ${address} that the service has not made by itself`,
       needs: [created, ...late],
-      holds: [hold(address)],
+      holds: [holdOf("group", address)],
     });
 }
 
@@ -231,7 +231,7 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
       title:
         name === undefined ? `describe group ${change.name} anew` : `rename group ${name.before} to ${desired.name}`,
       needs,
-      holds: [hold(address)],
+      holds: [holdOf("group", address)],
       record: patchFor<RecordedGroup>(next, [
         ...(name === undefined ? [] : ["name"]),
         ...(description === undefined ? [] : ["description"]),
@@ -272,10 +272,6 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
 const buriedIn = ({ recorded }: GroupDifference): Pick<RecordedGroup, "buried"> =>
   recorded?.buried === undefined ? {} : { buried: recorded.buried };
 
-/** The name of a group that nobody has seen, sent or written is not recorded. */
-const unknownName = ({ desired, live, change }: To<"import">): readonly string[] =>
-  desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];
-
 function adoptGroup(difference: To<"import">, draft: Draft): void {
   const { address, id, desired, live, added, removed, change } = difference;
   const next: RecordedGroup = {
@@ -300,19 +296,18 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
       operation: "record",
       changes: settledRecord(
         address,
-        holdBack(next, before, [...change.fields.map((field) => field.field), ...unknownName(difference)]),
+        holdBack(next, before, [...change.fields.map((field) => field.field), ...unseenName(difference)]),
       ),
     },
     // A name that a command made up is shown as none.
-    title: `take over group ${unknownName(difference).length > 0 ? id : `${live?.name ?? change.name} (${id})`}`,
+    title: `take over group ${unseenName(difference).length > 0 ? id : `${live?.name ?? change.name} (${id})`}`,
   });
   draft.makes(address, step);
 }
 
 function deleteGroup(difference: To<"delete">, draft: Draft): void {
   const { address, id, change } = difference;
-  // Found by the intent of a lost create: recorded first, so that a run cut off here does not forget it.
-  const noted = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
+  const noted = difference.adopts === true ? [need(noteFound(draft, difference.recorded, change.name))] : [];
   const retired = retireSteps(difference, difference.retired, noted, draft).map(({ step }) => need(step));
   const needs = [...noted, ...retired];
   if (change.reason === "gone") {
@@ -325,7 +320,7 @@ function deleteGroup(difference: To<"delete">, draft: Draft): void {
     action: { operation: "group.delete", group: { id }, name: change.name, retired: false },
     title: `delete group ${change.name}`,
     needs,
-    holds: [hold(address)],
+    holds: [holdOf("group", address)],
     forgets: true,
   });
   freeNames(difference, change.name, step, draft);
@@ -352,11 +347,3 @@ function freeNames({ recorded, desired }: GroupDifference, name: string, step: S
   const key = nameKey("group", told);
   if (draft.freedBy(key) === undefined) draft.freesName(key, step);
 }
-
-const recordFound = ({ address, recorded, change, id }: To<"delete">, draft: Draft): StepId =>
-  addStep(draft, {
-    id: `${address}/import`,
-    address,
-    action: { operation: "record", changes: settledRecord(address, recorded) },
-    title: `note group ${change.name} (${id}), which an interrupted run created`,
-  });

@@ -2,11 +2,11 @@
 
 import type { DesiredResource, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
-import { type Kind, kindRows } from "../../core/model/kinds";
+import { kindRows } from "../../core/model/kinds";
 import { orphanKey, type RecordedResource } from "../../core/model/recorded";
 import { hostOf, isNamed } from "../../core/model/relations";
 import { asRecord } from "../../core/model/usual";
-import { addStep, type Draft, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
+import { addStep, type Draft, holdOf, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
 import { holdBack, patchFor, plainRecord } from "../../core/plan/records";
 import { type Need, type NewStep, need, type StepId, type UsualAction } from "../../core/plan/step";
 import { fieldsIn } from "../../core/text/objects";
@@ -48,8 +48,6 @@ function add(draft: Draft, step: UsualStep): StepId {
   return addStep(draft, made as NewStep<"record">);
 }
 
-const held = ({ address }: { readonly address: string }, kind: Kind): string => `${kind}:${address}`;
-
 /** What the create sends, under the names of the service. */
 const sentBy = (desired: DesiredResource) =>
   Object.fromEntries(
@@ -67,7 +65,7 @@ function create(desired: DesiredResource, draft: Draft, needs: readonly Need[]):
     action: { operation: `${kind}.create`, name, fields: sentBy(desired) },
     title: `create ${kindRows[kind].fullNoun} ${name}`,
     needs,
-    holds: [held(desired, kind)],
+    holds: [holdOf(kind, address)],
     record: plainRecord(desired),
   });
   draft.makes(address, step);
@@ -91,7 +89,7 @@ function attach(
     action: { operation: relation.attach, of, host },
     title: `attach ${kindRows[kind].fullNoun} ${name} to ${target.address ?? target.id}`,
     needs: [...draft.onceMade(address), ...needs],
-    holds: [held({ address }, kind), vmHold(draft, host)],
+    holds: [holdOf(kind, address), vmHold(draft, host)],
   });
 }
 
@@ -111,7 +109,7 @@ function detach(
     action: { operation: relation.detach, of: { id }, host },
     title: `detach ${kindRows[kind].fullNoun} ${difference.change?.name ?? id} from ${hostLabel}`,
     needs,
-    holds: [held({ address }, kind), vmHold(draft, host)],
+    holds: [holdOf(kind, address), vmHold(draft, host)],
     record: { [relation.recorded]: undefined },
   });
   draft.comesOff(detachFrom, step);
@@ -154,7 +152,7 @@ function deleteStep(
     action: { operation: `${kind}.delete`, of: { id } },
     title: `delete ${kindRows[kind].fullNoun} ${change.name}`,
     needs,
-    holds: [held({ address }, kind)],
+    holds: [holdOf(kind, address)],
     forgets: true,
   });
   if (isNamed[kind]) draft.freesName(nameKey(kind, change.name), step);
@@ -186,7 +184,7 @@ function update(difference: To<"update" | "import">, draft: Draft): void {
       action: { operation: `${kind}.update`, of: { id }, fields },
       title: `update ${kindRows[kind].fullNoun} ${change.name}: ${changed.map(([, { field }]) => field).join(", ")}`,
       needs,
-      holds: [held({ address }, kind)],
+      holds: [holdOf(kind, address)],
       record: patchFor(
         plainRecord(desired),
         changed.map(([, { field }]) => field),

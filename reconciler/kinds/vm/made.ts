@@ -1,11 +1,13 @@
 /** The record of a VM that a create has made. */
-import type { Intent, RecordedVm } from "../../core/model/recorded";
+import type { RecordedVm, RecordToMake } from "../../core/model/recorded";
 import type { SeenMade } from "../../core/plan/records";
 
-type Made = Extract<NonNullable<Intent["record"]>, { readonly kind: "vm" }>;
-
 /** It may still be building: the next run waits for it, where it can be seen. */
-export function vmMade({ building: _, ...record }: Made, id: string, { can, sentAt }: SeenMade): RecordedVm {
+export function vmMade(
+  { building: _, ...record }: RecordToMake<"vm">,
+  id: string,
+  { can, sentAt }: SeenMade,
+): RecordedVm {
   const made: RecordedVm = sentAt === undefined ? { ...record, id } : { ...record, id, createdAt: sentAt };
   return can.sees("vm") ? { ...made, building: true } : made;
 }

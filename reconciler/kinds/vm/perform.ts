@@ -3,7 +3,7 @@ import { isEntry } from "../../core/canonical/catalogue";
 import type { LiveVm } from "../../core/model/live";
 import type { Failure, Outcome } from "../../core/model/outcome";
 import type { FieldsOf } from "../../core/plan/record-patch";
-import type { OperationOn, Step } from "../../core/plan/step";
+import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { oweNothing } from "../../engine/guest";
 import { recordAccepted, recordOf, recordSeen, takeBack } from "../../engine/record-step";
 import {
@@ -26,14 +26,13 @@ import { performVmSnapshot } from "./perform-snapshot";
 import { canSee, fetchVm, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch";
 import { showsPower } from "./watch-stopped";
 
-type Existing = Exclude<OperationOn<"vm">, "vm.create">;
 /** Performs a step on an existing VM. */
-type OnVm<O extends Existing> = OnExisting<O>;
+type OnVm<O extends ActOn<"vm">> = OnExisting<O>;
 
-const onVm = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.vm, perform);
+const onVm = <O extends ActOn<"vm">>(perform: OnExisting<O>) => onExisting<O>((action) => action.vm, perform);
 
 /** Operations after which nobody knows any more whether the VM is stopped. */
-const mayStart = <O extends Existing>(perform: OnExisting<O>) =>
+const mayStart = <O extends ActOn<"vm">>(perform: OnExisting<O>) =>
   onVm<O>((step, action, id, run) => {
     run.stopped.delete(id);
     return perform(step, action, id, run);
@@ -166,7 +165,7 @@ const isInvalidState = (failure: Failure): boolean =>
   failure.status === "rejected" && failure.condition === "invalid_state";
 
 const onceRunning = async (
-  step: Step<Existing>,
+  step: Step<ActOn<"vm">>,
   id: string,
   run: Run,
   outcome: Outcome<unknown>,
@@ -176,7 +175,7 @@ const onceRunning = async (
     : failedBy(outcome);
 
 /** The VM runs again, whoever started it: the note that it must be started is dropped. */
-const startedOf = (step: Step<Existing>, run: Run): FieldsOf<"vm"> =>
+const startedOf = (step: Step<ActOn<"vm">>, run: Run): FieldsOf<"vm"> =>
   recordedVm(step, run)?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {};
 
 export const vmPerformers: Performers<OperationOn<"vm">> = {

@@ -6,7 +6,7 @@ import { orphansAdded } from "../../core/model/disks";
 import { fixText, toRun } from "../../core/model/fix";
 import { addressesShown } from "../../core/model/live";
 import { orphanKey, type RecordedVm } from "../../core/model/recorded";
-import { addStep, type Draft, nameKey, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
+import { addStep, type Draft, nameKey, noteFound, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
@@ -27,10 +27,10 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       deleteLeft(difference, draft);
       return;
     case "delete": {
-      // The VM was found by the intent of a lost create. It is recorded first, so that a run that is cut off here does
-      // not forget it.
-      const found = difference.adopts === true ? [need(recordFound(difference, draft))] : [];
-      planVmDelete(difference, difference.recorded, draft, found);
+      const { adopts, live, recorded } = difference;
+      const found: RecordedVm = live?.phase === "changing" ? { ...recorded, building: true } : recorded;
+      const noted = adopts === true ? [need(noteFound(draft, found))] : [];
+      planVmDelete(difference, recorded, draft, noted);
       return;
     }
     case "forget":
@@ -148,16 +148,6 @@ function waitForId(difference: VmDifference, draft: Draft): void {
     title: `learn the id of ${address}`,
   });
   draft.makes(address, `${address}/id`);
-}
-
-function recordFound({ address, live, recorded }: To<"delete">, draft: Draft): StepId {
-  const record: RecordedVm = live?.phase === "changing" ? { ...recorded, building: true } : recorded;
-  return addStep(draft, {
-    id: `${address}/import`,
-    address,
-    action: { operation: "record", changes: settledRecord(address, record) },
-    title: `note VM ${recorded.name} (${recorded.id}), which an interrupted run created`,
-  });
 }
 
 function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft): StepId {

@@ -6,7 +6,7 @@ import { identity } from "../../core/model/identity";
 import { addressesShown, type LiveVm } from "../../core/model/live";
 import { accepted, type Failure, isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import type { FieldsOf } from "../../core/plan/record-patch";
-import type { OperationOn, Step } from "../../core/plan/step";
+import type { ActOn, Step } from "../../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/settle";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { recordEnd } from "../../engine/record-step";
@@ -174,7 +174,7 @@ const mayMeanAlready: ReadonlySet<Rejection["condition"]> = new Set([
 ]);
 
 export async function waitThenRecord(
-  step: Step<Exclude<OperationOn<"vm">, "vm.create">>,
+  step: Step<ActOn<"vm">>,
   run: Run,
   id: string,
   wait: Wait,

@@ -210,10 +210,7 @@ async function planAndCarryOut(
   try {
     const ran = await carryOut({ ...context, log }, service, planned, flushConfirmed);
     const problems = ran.problems.map((problem) => ({ ...problem, summary: named(problem.summary) }));
-    if (
-      problems.length > 0 &&
-      (ran.record === undefined || debtsIn(ran.record).length === 0 || !hangsOn(ran, ids.vmId))
-    )
+    if (problems.length > 0 && (ran.record === undefined || debtsIn(ran.record).length === 0 || !isOnVm(ran, ids.vmId)))
       throw new HandlerFailure(problems);
     return { ...ran, problems };
   } catch (error) {
@@ -222,7 +219,7 @@ async function planAndCarryOut(
   }
 }
 
-const hangsOn = ({ record }: RanOne, vmId: string): boolean => ofKind(record, "volume")?.attachedTo === vmId;
+const isOnVm = ({ record }: RanOne, vmId: string): boolean => ofKind(record, "volume")?.attachedTo === vmId;
 
 /** What is kept; a command that failed is a problem of an attachment that is there. */
 function keep(

@@ -4,7 +4,7 @@ import { type LiveVolume, sight } from "../../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
-import type { OperationOn, Step } from "../../core/plan/step";
+import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import type { VolumeWait } from "../../core/schedule/settle";
 import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
@@ -32,11 +32,11 @@ import { proveStopped } from "../vm/watch-stopped";
 import { openMoveFix } from "./open-moves";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch";
 
-type Existing = Exclude<OperationOn<"volume">, "volume.create">;
 /** Performs a step on an existing volume. */
-type OnVolume<O extends Existing> = OnExisting<O>;
+type OnVolume<O extends ActOn<"volume">> = OnExisting<O>;
 
-const onVolume = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((action) => action.volume, perform);
+const onVolume = <O extends ActOn<"volume">>(perform: OnExisting<O>) =>
+  onExisting<O>((action) => action.volume, perform);
 
 const attach: OnVolume<"volume.attach"> = async (step, action, id, run) => {
   const vmId = idOf(action.vm, run);
@@ -60,7 +60,7 @@ interface VolumeMove {
  * Attaches or detaches. The move is written down first: whatever ends this run, the next one knows what to look for.
  */
 async function move(
-  step: Step<Existing>,
+  step: Step<ActOn<"volume">>,
   { id, vmId, way }: VolumeMove,
   run: Run,
   prove?: () => Promise<StepResult | undefined>,
@@ -191,7 +191,7 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
 }
 
 async function settle(
-  step: Step<Existing>,
+  step: Step<ActOn<"volume">>,
   id: string,
   run: Run,
   outcome: Outcome<unknown>,

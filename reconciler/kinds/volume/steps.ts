@@ -6,8 +6,17 @@
 import type { Address } from "../../core/model/address";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
 import { orphanKey, type RecordedVolume } from "../../core/model/recorded";
-import { addStep, type Draft, owedByIntent, settledRecord, vmHold, vmLabel } from "../../core/plan/draft";
-import { holdBack, volumeRecord } from "../../core/plan/records";
+import {
+  addStep,
+  type Draft,
+  holdOf,
+  noteFound,
+  owedByIntent,
+  settledRecord,
+  vmHold,
+  vmLabel,
+} from "../../core/plan/draft";
+import { holdBack, unseenName, volumeRecord } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { Target } from "../placement";
@@ -41,8 +50,6 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
   }
 }
 
-const hold = (address: string): string => `volume:${address}`;
-
 function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): StepId {
   const step = addStep(draft, {
     id: `${desired.address}/create`,
@@ -50,7 +57,7 @@ function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need
     action: { operation: "volume.create", name: desired.name, sizeGb: desired.sizeGb },
     title: `create volume ${desired.name} of ${desired.sizeGb} GB`,
     needs,
-    holds: [hold(desired.address)],
+    holds: [holdOf("volume", desired.address)],
     record: volumeRecord(desired),
   });
   draft.makes(desired.address, step);
@@ -75,7 +82,7 @@ function attach(
     action: { operation: "volume.attach", volume, vm },
     title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}`,
     needs: [...draft.onceMade(address), ...needs],
-    holds: [hold(address), vmHold(draft, vm)],
+    holds: [holdOf("volume", address), vmHold(draft, vm)],
   });
 }
 
@@ -95,7 +102,7 @@ function detach(
     action: { operation: "volume.detach", volume: { id }, vm, flush: flushed.reason },
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flushWords[flushed.reason]})`,
     needs: [...needs, ...flushed.before],
-    holds: [hold(address), vmHold(draft, vm)],
+    holds: [holdOf("volume", address), vmHold(draft, vm)],
     record: { attachedTo: undefined, attaching: undefined, detaching: undefined },
   });
   flushed.follow(step);
@@ -105,9 +112,7 @@ function detach(
 
 function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
   const { address, change, recorded, detachFrom, live } = difference;
-  // The volume was found by the intent of a lost create. It is recorded first, so that a run that is cut off here does
-  // not forget it.
-  const noted = difference.adopts === true ? [need(recordFound(recorded, change.name, draft))] : [];
+  const noted = difference.adopts === true ? [need(noteFound(draft, recorded, change.name))] : [];
   const gone = { address, id: recorded.id, label: live?.name ?? change.name };
   const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
   if (change.action === "delete") {
@@ -117,7 +122,7 @@ function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
       action: { operation: "volume.delete", volume: { id: recorded.id } },
       title: `delete volume ${change.name} with its data`,
       needs,
-      holds: [hold(address)],
+      holds: [holdOf("volume", address)],
       forgets: true,
     });
     return;
@@ -140,14 +145,6 @@ function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
     needs,
   });
 }
-
-const recordFound = (recorded: RecordedVolume, name: string, draft: Draft): StepId =>
-  addStep(draft, {
-    id: `${recorded.address}/import`,
-    address: recorded.address,
-    action: { operation: "record", changes: settledRecord(recorded.address, recorded) },
-    title: `note volume ${name} (${recorded.id}), which an interrupted run created`,
-  });
 
 const orphanOf = (recorded: RecordedVolume, reason: string) => ({
   kind: "volume" as const,
@@ -225,7 +222,7 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
       action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
       title: `grow volume ${change.name} from ${grow.before} to ${desired.sizeGb} GB`,
       needs: afterDetach,
-      holds: [hold(address)],
+      holds: [holdOf("volume", address)],
       record: { sizeGb: desired.sizeGb },
     });
   // A grow that failed after the detach must not leave the volume off: the attach waits for its end, not its success.
@@ -239,10 +236,6 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
   if (target === undefined) return;
   startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
 }
-
-/** The name of a volume that nobody has seen, sent or written is not recorded. */
-const unknownName = ({ desired, live, change }: To<"update" | "import">): readonly string[] =>
-  desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];
 
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId {
   const { address, id, desired, live, change } = difference;
@@ -261,7 +254,7 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
       changes: [
         ...settledRecord(
           address,
-          holdBack(next, before, [...change.fields.map(({ field }) => field), ...unknownName(difference)]),
+          holdBack(next, before, [...change.fields.map(({ field }) => field), ...unseenName(difference)]),
         ),
         ...(draft.state.orphans.has(orphanKey({ kind: "volume", id }))
           ? [{ type: "orphan" as const, key: orphanKey({ kind: "volume", id }), orphan: null }]

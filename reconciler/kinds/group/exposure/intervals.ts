@@ -65,12 +65,12 @@ export function subtract(a: Intervals, b: Intervals): Intervals {
   return left;
 }
 
-const nowhere: Intervals = [];
+const emptySet: Intervals = [];
 
 export function intersect(a: Intervals, b: Intervals): Intervals {
   const [firstA, lastA, firstB, lastB] = [a[0], a.at(-1), b[0], b.at(-1)];
-  if (firstA === undefined || lastA === undefined || firstB === undefined || lastB === undefined) return nowhere;
-  if (lastA.to < firstB.from || lastB.to < firstA.from) return nowhere;
+  if (firstA === undefined || lastA === undefined || firstB === undefined || lastB === undefined) return emptySet;
+  if (lastA.to < firstB.from || lastB.to < firstA.from) return emptySet;
   const common: Interval[] = [];
   for (let i = 0, j = 0; ; ) {
     const [one, other] = [a[i], b[j]];
