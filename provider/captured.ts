@@ -52,6 +52,9 @@ const shortest = 3;
 export const madeUpName = (type: string, name: string): string =>
   (type === "Vm" || type === "SecurityGroup") && name.length < shortest ? `${name}-1` : name;
 
+/** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
+export const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
+
 export const packageName = "reconcile-cloud";
 /** Where Pulumi downloads the plugin from when it is not installed. */
 export const pluginDownloadUrl = "github://api.github.com/reconcile-cloud/reconcile-cloud";

@@ -3,7 +3,15 @@
  * given a Provider, which is the packaged plugin; the properties are the same.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { capturedKey, capturedProvider, dynamicToken, type ProgramNote, pluginToken, programKey } from "./captured";
+import {
+  capturedKey,
+  capturedProvider,
+  dynamicToken,
+  namesAreUnique,
+  type ProgramNote,
+  pluginToken,
+  programKey,
+} from "./captured";
 import { Provider } from "./provider-resources";
 
 /** The names of a resource's properties: what a program may give, and what the service adds. */
@@ -62,9 +70,6 @@ export abstract class CloudResource extends pulumi.CustomResource {
     }
   }
 }
-
-/** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
-const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
 
 /**
  * The SDK would make an output of each property that the program leaves out, unknown in every preview; but these are

@@ -14,7 +14,7 @@ import { PartialFailure, type Props } from "../reconciler/index";
 import { capturedKey, isNamedByItself, madeUpName, packageName, programKey, programNote } from "./captured";
 import { engineAddress, isEngineThere } from "./engine";
 import { otherEnginesOf } from "./processes";
-import { hiding } from "./secrets";
+import { type Hide, hiding } from "./secrets";
 import { readSettings } from "./settings";
 import { isToldToReplace } from "./told-to-replace";
 
@@ -266,8 +266,6 @@ async function guarded<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
     throw asPlainError(error, hide);
   }
 }
-
-type Hide = (text: string) => string;
 
 /** A dynamic provider gets plain values; the program says which of them are secrets. */
 const hidingIn = (raw: Inputs, before: Inputs = {}): Hide =>

@@ -4,9 +4,9 @@
  */
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { isEngineThere } from "./engine";
-import { channelOptions, engineLog } from "./plugin/engine-log";
+import { channelOptions, engineLog, type Log } from "./plugin/engine-log";
 import { grpc, ResourceProviderService } from "./plugin/sdk";
-import { createService, type Log } from "./plugin/service";
+import { createService } from "./plugin/service";
 
 type Handle = (request: never) => Promise<unknown>;
 

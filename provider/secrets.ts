@@ -2,8 +2,10 @@
  * Hides secret values in the messages of a provider: a message names the resource and the property, never the value.
  */
 
+export type Hide = (text: string) => string;
+
 /** Replaces every secret in a text; a short secret only where it is a whole word. */
-export function hiding(secrets: readonly unknown[]): (text: string) => string {
+export function hiding(secrets: readonly unknown[]): Hide {
   const found = new Set<string>();
   for (const secret of secrets) collect(secret, found);
   if (found.size === 0) return (text) => text;

@@ -1,6 +1,15 @@
 /** What the Pulumi provider uses beside the public API: handlers by a name that a state holds, and their notes. */
 export { type Connection, openConnection } from "./connect";
-export { fixInProgram, type Handler, type HandlerContext, type Property, type Props } from "./one/handler";
+export {
+  fixInProgram,
+  type Handler,
+  type HandlerContext,
+  holdsUnknown,
+  isUnknown,
+  type Property,
+  type Props,
+} from "./one/handler";
 export { type Lookup, lookups } from "./one/lookups";
+export { partsNamedIn } from "./one/parts";
 export { findForEngine, findHandler, handlers } from "./one/table";
 export { type Neighbours, stackIn } from "./outside/program-notes";

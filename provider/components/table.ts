@@ -1,6 +1,6 @@
 /** The components that the plugin makes for programs in every language. */
-import { findHandler, type Handler } from "../../reconciler/for-provider";
-import { type DesiredPart, groupSetParts, type Property, type Props, unknownValue } from "../../reconciler/index";
+import { findHandler, type Handler, holdsUnknown, isUnknown } from "../../reconciler/for-provider";
+import { type DesiredPart, groupSetParts, type Property, type Props } from "../../reconciler/index";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -26,9 +26,6 @@ const output = (name: string, value: unknown): Output => ({ name, value, sensiti
 const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
   Object.fromEntries(Object.entries(addresses).map(([key, address]) => [key, { part: address }]));
 
-const isUnknown = (value: unknown): boolean => value === unknownValue;
-const holdsUnknown = (value: unknown): boolean =>
-  isUnknown(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown));
 const isKnownMap = (value: unknown): value is Readonly<Record<string, Props>> =>
   value === undefined || (typeof value === "object" && value !== null && !Object.values(value).some(isUnknown));
 const isKnownList = (value: unknown): boolean =>

@@ -4,6 +4,7 @@
  */
 import type { ConstructRequest } from "@pulumi/pulumi/proto/provider_pb";
 import type { RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
+import { partsNamedIn } from "../../reconciler/for-provider";
 import {
   type DesiredPart,
   isPartReference,
@@ -13,14 +14,12 @@ import {
   unknownValue,
   version,
 } from "../../reconciler/index";
-import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../captured";
+import { dynamicToken, namesAreUnique, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component, Parts } from "../components/parts";
 import { components } from "../components/table";
-import { channelOptions } from "./engine-log";
+import { channelOptions, type Log } from "./engine-log";
 import { alias, type Empty, grpc, messages, ResourceMonitorClient, resources } from "./sdk";
 import { isSecret, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
-
-type Log = (severity: "info" | "warning", urn: string, message: string) => void;
 
 interface Registered {
   readonly urn: string;
@@ -51,7 +50,9 @@ export async function construct(request: ConstructRequest, log: Log) {
     channelOptions,
   );
   try {
-    const self = await call<RegisterResourceResponse>((done) => monitor.registerResource(itself(request), done));
+    const self = await call<RegisterResourceResponse>((done) =>
+      monitor.registerResource(componentRequest(request), done),
+    );
     for (const warning of made.warnings) log("warning", self.getUrn(), warning);
     const registering = new Map<string, Promise<Registered>>();
     const hidden = secretTexts(raw);
@@ -98,7 +99,7 @@ const call = <T>(send: (done: (error: Error | null, response: T) => void) => unk
   });
 
 /** Registers the component itself, with the options that the program gave it. */
-function itself(request: ConstructRequest): RegisterResourceRequest {
+function componentRequest(request: ConstructRequest): RegisterResourceRequest {
   const own = new resources.RegisterResourceRequest();
   own.setType(request.getType());
   own.setName(request.getName());
@@ -142,7 +143,7 @@ async function registerPart(
   registering: Registering,
   send: (seen: Seen) => Promise<RegisterResourceResponse>,
 ): Promise<Registered> {
-  const needed = new Set([...referencesIn(part.inputs), ...(part.deletedWith === undefined ? [] : [part.deletedWith])]);
+  const needed = new Set([...partsNamedIn(part.inputs), ...(part.deletedWith === undefined ? [] : [part.deletedWith])]);
   const seen = new Map<string, Registered>();
   for (const address of needed) {
     const one = registering.get(address);
@@ -162,15 +163,6 @@ function seenIn(seen: ReadonlyMap<string, Registered>, address: string): Registe
   if (one === undefined) throw new Error(`there is no ${address}`);
   return one;
 }
-
-function referencesIn(value: unknown): string[] {
-  if (isPartReference(value)) return [value.part];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(referencesIn);
-}
-
-/** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
-const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
 
 async function partRequest(
   { type, address, inputs, protect, ignoreChanges, deletedWith }: DesiredPart,
@@ -217,7 +209,7 @@ async function partRequest(
       );
     });
     worth[name] = hides(resolved, hidden) ? wrapSecret(unwrap(resolved)) : resolved;
-    const urns = referencesIn(value).map((one) => seen(one).urn);
+    const urns = partsNamedIn(value).map((one) => seen(one).urn);
     for (const urn of urns) all.add(urn);
     own.getPropertydependenciesMap().set(name, dependencies([...urns, ...given]));
   }

@@ -8,6 +8,8 @@ export const channelOptions = {
   "grpc.max_send_message_length": mostLogBytes,
 };
 
+export type Log = (severity: "info" | "warning", urn: string, message: string) => void;
+
 /** `lost`: called when the engine could not be reached. */
 export function engineLog(address: string) {
   const client = new EngineClient(address, grpc.credentials.createInsecure(), channelOptions);

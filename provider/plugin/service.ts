@@ -23,11 +23,12 @@ import {
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
 import { otherEnginesOf } from "../processes";
-import { hiding } from "../secrets";
+import { type Hide, hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { isToldToReplace } from "../told-to-replace";
 import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
+import type { Log } from "./engine-log";
 import { progressOf } from "./progress";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
@@ -42,10 +43,6 @@ import {
   wrapSecret,
   writeStruct,
 } from "./wire";
-
-type Hide = (text: string) => string;
-
-export type Log = (severity: "info" | "warning", urn: string, message: string) => void;
 
 const changesOf = { none: 1, some: 2 } as const;
 const detailOf = {

@@ -223,7 +223,7 @@ interface LookedFor {
   readonly beside?: readonly ConfigSource[];
 }
 
-const withPrefix = (addresses: Record<string, string>, into: string): Record<string, string> =>
+const movedInto = (addresses: Record<string, string>, into: string): Record<string, string> =>
   Object.fromEntries(Object.entries(addresses).map(([from, to]) => [from, into + to]));
 
 export interface BothSides<T> {
@@ -246,7 +246,7 @@ export async function lookAhead(
   const [givingNow, takingNow] = [readMovedTexts(after.giving, later), readMovedTexts(after.taking, later)];
   const { environment } = reading;
   const base: Asked = {
-    addresses: withPrefix(addressesOf(giving.state, givingThen, moved), into),
+    addresses: movedInto(addressesOf(giving.state, givingThen, moved), into),
     ...onlyDefined({ whole: moved === "all" ? true : undefined, environment }),
   };
   const decided = decideHandover(giving.state, taking.state, base);

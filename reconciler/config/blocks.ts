@@ -13,8 +13,18 @@ import { expandForEach } from "./for-each";
 import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
 import { namesNothing, type Origins, originsAt } from "./origins";
 import type { Problems } from "./problems";
-import { type Defaults, findIn, type Layer, type MergedEntry, placeOf } from "./sources";
-import { isMap, keyOffset, offsetOfPath, type Path, type Place, positionOf, valueAt, type YamlMap } from "./yaml-file";
+import { type Defaults, findIn, type Layer, type MergedEntry } from "./sources";
+import {
+  isMap,
+  keyOffset,
+  offsetOfPath,
+  type Path,
+  type Place,
+  placeOf,
+  positionOf,
+  valueAt,
+  type YamlMap,
+} from "./yaml-file";
 
 export interface Block {
   readonly kind: Kind;
@@ -248,16 +258,16 @@ export function inheritedBy(block: Block, origins: Origins): Inherited | undefin
   const left = leftToDefaults(block);
   const given = givenKnown.get(block) ?? givenFields(block, origins);
   if (block.eachKeys !== undefined) givenKnown.set(block, given);
-  return given === nothingGiven ? left : { ...left, ...given };
+  return given === nothingInherited ? left : { ...left, ...given };
 }
 
 /** Looked for once for all instances of a block. */
 const givenKnown = new WeakMap<Block, Inherited>();
-const nothingGiven: Inherited = {};
+const nothingInherited: Inherited = {};
 
 /** The fields that name a variable or a parameter, with where its value was written. */
 function givenFields(block: Block, origins: Origins): Inherited {
-  if (namesNothing(origins)) return nothingGiven;
+  if (namesNothing(origins)) return nothingInherited;
   const own = isMap(block.entry.value) ? block.entry.value : {};
   const given = Object.entries({ ...valuesOf(block.defaults), ...own }).flatMap(([field, value]) => {
     if (typeof value !== "string" || !value.includes("${")) return [];
@@ -265,7 +275,7 @@ function givenFields(block: Block, origins: Origins): Inherited {
     if (written === undefined || typeof written.from === "string") return [];
     return [[field, { ...positionOf(written.from), by: written.reference }] as const];
   });
-  return given.length === 0 ? nothingGiven : Object.fromEntries(given);
+  return given.length === 0 ? nothingInherited : Object.fromEntries(given);
 }
 
 const valuesOf = ({ values, below }: Defaults): Readonly<YamlMap> =>

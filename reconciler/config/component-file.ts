@@ -10,10 +10,10 @@ import { type ExpectedFile, readOwnYaml, topKeys } from "./own-files";
 import { addNumberProblems, type Problems, problemsIn, shown } from "./problems";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
-import { lineOf, type Merged, mergeSources, placeOf } from "./sources";
+import { lineOf, type Merged, mergeSources } from "./sources";
 import { parseTemplate } from "./template";
 import type { VarDeclaration } from "./vars";
-import { isMap, type Path, type Place, type YamlFile, type YamlMap } from "./yaml-file";
+import { isMap, type Path, type Place, placeOf, type YamlFile, type YamlMap } from "./yaml-file";
 
 export interface ComponentFile {
   readonly source: YamlFile;

@@ -22,7 +22,7 @@ import type { Plain } from "./write-yaml";
 export type Edited = { readonly text: string } | { readonly problem: string };
 
 type Data = Record<string, unknown>;
-type SomeMap = YAMLMap<unknown, unknown>;
+export type SomeMap = YAMLMap<unknown, unknown>;
 
 const isData = (value: unknown): value is Data => typeof value === "object" && value !== null && !Array.isArray(value);
 

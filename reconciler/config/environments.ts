@@ -10,17 +10,9 @@ import { onlyDefined } from "../core/text/objects";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
 import { listed, type Problems, shown } from "./problems";
-import {
-  type Defaults,
-  type Layer,
-  type Merged,
-  type MergedEntry,
-  type MergedSetting,
-  placeOf,
-  type SettingName,
-} from "./sources";
+import type { Defaults, Layer, Merged, MergedEntry, MergedSetting, SettingName } from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
-import { type ConfigSource, isMap, type Path, type Place, positionOf, type YamlMap } from "./yaml-file";
+import { type ConfigSource, isMap, type Path, type Place, placeOf, positionOf, type YamlMap } from "./yaml-file";
 
 /** Reads a file that another file names, by the name as it is written there. */
 export type OpenNamedFile = (

@@ -56,7 +56,7 @@ export interface Naming {
   readonly notes: readonly string[];
 }
 
-function madeUpName(kind: Kind, id: string, names: NamesTaken, given: string | undefined): Naming {
+function namingOf(kind: Kind, id: string, names: NamesTaken, given: string | undefined): Naming {
   const short = id
     .replaceAll(/[^A-Za-z0-9]/g, "")
     .slice(0, 8)
@@ -84,7 +84,7 @@ export function nameBlock(
   given: string | undefined,
 ): Naming {
   const shown = live.name;
-  if (shown === undefined || shown.trim() === "") return madeUpName(kind, live.id, names, given);
+  if (shown === undefined || shown.trim() === "") return namingOf(kind, live.id, names, given);
   const key = given ?? names.key(kind, shown);
   const fits = !hasPlainNames[kind] || nameProblem(shown) === undefined;
   const wanted = !hasPlainNames[kind] ? shown : fits ? canonicalName(shown) : fitName(shown);

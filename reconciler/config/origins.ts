@@ -45,7 +45,7 @@ interface Origin {
 
 /** Where the value of each reference of the text at the place was written, and then those of which that one is made. */
 export function originsAt(place: Place, origins: Origins, depth = 4): Origin[] {
-  return [...textAt(place).matchAll(/\$\{(var|param)\.([A-Za-z0-9_-]+)/g)].flatMap(([, root, name = ""]) => {
+  return [...writtenTextAt(place).matchAll(/\$\{(var|param)\.([A-Za-z0-9_-]+)/g)].flatMap(([, root, name = ""]) => {
     let at: Origins | undefined = origins;
     while (at !== undefined && !(at.root === root && at.values.has(name))) at = at.outer;
     const from = at?.values.origin?.(name);
@@ -61,7 +61,7 @@ const told = ({ reference, from }: Origin): string =>
   `${reference} is given ${typeof from === "string" ? `with ${from}` : `in ${lineOf(from)}`}`;
 
 /** The text that stands at a place, where one does; without quotes it ends where a flow list or map would go on. */
-function textAt({ source: { text }, offset }: Place): string {
+function writtenTextAt({ source: { text }, offset }: Place): string {
   const rest = text.slice(offset, offset + 500);
   const [quoted] = /^"(?:[^"\\]|\\.)*"|^'[^']*'/.exec(rest) ?? [];
   if (quoted !== undefined) return quoted;

@@ -5,8 +5,8 @@ import { readRollouts } from "../kinds/vm/read-rollouts";
 import { readChecks, readPolicy } from "./read-checks";
 import type { Room } from "./rooms";
 import { settingOf } from "./sections";
-import { type Merged, placeOf } from "./sources";
-import { positionOf } from "./yaml-file";
+import type { Merged } from "./sources";
+import { placeOf, positionOf } from "./yaml-file";
 
 type Guards = Pick<Desired, "deny" | "reachability" | "checks" | "policy" | "rollouts">;
 

@@ -18,13 +18,14 @@ import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
 import type { PriceList } from "./rows/sections";
 import { type SectionContext, valueOfSetting } from "./sections";
-import { type Merged, placeOf } from "./sources";
+import type { Merged } from "./sources";
 import {
   type ConfigSource,
   isMap,
   keyOffset,
   offsetOfPath,
   type Path,
+  placeOf,
   positionOf,
   valueAt,
   type YamlFile,

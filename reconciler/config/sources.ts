@@ -15,6 +15,7 @@ import {
   offsetOfPath,
   type Path,
   type Place,
+  placeOf,
   positionOf,
   valueAt,
   type YamlFile,
@@ -181,11 +182,6 @@ function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): 
   }
   return entries;
 }
-
-export const placeOf = (source: YamlFile, path: Path, on: "key" | "value" = "key"): Place => ({
-  source,
-  offset: offsetOfPath(source.root, path, on).offset,
-});
 
 /** Where a value under one of the layers was written: in the first that has it, else as far as the first one leads. */
 export function placeIn(layers: readonly [Layer, ...Layer[]], path: Path, on: "key" | "value" = "key"): Place {

@@ -118,6 +118,12 @@ export function valueAt(root: unknown, path: Path): unknown {
 export const keyOffset = (map: YamlMap, key: string): number | undefined => map[markKey]?.keys[key];
 export const ownOffset = (value: unknown): number => (hasSteps(value) ? (value[markKey]?.own ?? 0) : 0);
 
+/** Where a value, or its key, was written. */
+export const placeOf = (source: YamlFile, path: Path, on: "key" | "value" = "key"): Place => ({
+  source,
+  offset: offsetOfPath(source.root, path, on).offset,
+});
+
 /** The offset of a key or of its value; where the path leads further than the file does, of the deepest part there is. */
 export function offsetOfPath(
   root: unknown,

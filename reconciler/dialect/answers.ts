@@ -5,7 +5,7 @@ import type { Dialect, ListRoute, Paging } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
 import { endsWithout, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
-import { findAtPath } from "./places";
+import { findAtPath, itself } from "./places";
 import { compilePointers, findArrayAt, findAt, findLink, findText, type PointerPath } from "./pointers";
 import { compileAll, type Reading } from "./reading";
 import { directionsOf } from "./rule-record";
@@ -136,8 +136,6 @@ function ruleItems(payload: unknown): Reading<{ items: readonly unknown[]; token
     ? unreadable("the answer to group.rule.list", "list", undefined, [""], payload)
     : accepted(found);
 }
-
-const itself = compilePointers([""]);
 
 function nextInHeader(name: string | null, headers: Page["headers"]): string | undefined {
   const value = name === null ? undefined : headers[name.toLowerCase()];

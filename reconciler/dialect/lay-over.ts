@@ -3,10 +3,9 @@
  * comments, unless something else was learnt at the same place; words of states and rules for errors are added to what
  * is there.
  */
-import { Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
+import { Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
+import type { SomeMap } from "../config/edit-text";
 import { isObject } from "../core/text/objects";
-
-type SomeMap = YAMLMap<unknown, unknown>;
 
 /** What the doctor writes behind a value, and what it says at the head of a file: written anew each time. */
 const ownRemark =

@@ -4,7 +4,7 @@
  * read to its end, so whatever looks as if it led on, and was not followed, makes it incomplete. Shy in one direction:
  * a key too many is told with the line of the dialect that ignores it, a key too few would be a lost volume.
  */
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, isObject } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
@@ -206,8 +206,5 @@ const plainKey = (key: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")
     .replace(/^odata/, "");
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const read = (value: object, key: string): unknown => (Object.hasOwn(value, key) ? fieldsIn(value)[key] : undefined);

@@ -208,3 +208,6 @@ function cutterOf(cut: string): (text: string) => string | undefined {
     return value === "" ? undefined : value;
   };
 }
+
+/** The place of the value itself. */
+export const itself = compilePointers([""]);

@@ -8,7 +8,7 @@ import { problemsOf } from "../config/generated/dialect";
 import { readIfOurs, topKeys } from "../config/own-files";
 import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
-import { offsetOfPath, type Path, type YamlFile } from "../config/yaml-file";
+import { type Path, placeOf, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
 import { toSay } from "../core/model/fix";
@@ -106,11 +106,6 @@ export const dialectPatternWords: Readonly<Record<string, string>> = {
   "^[^{}]*\\{min\\}[^{}]*\\{max\\}[^{}]*$": "text with {min} and then {max}, such as {min}-{max}",
   "^[ -z|~{}]*\\{token\\}[ -z|~{}]*$": "one line with {token}, such as Bearer {token}",
 };
-
-const placeOf = (file: YamlFile, path: Path, on: "key" | "value") => ({
-  source: file,
-  offset: offsetOfPath(file.root, path, on).offset,
-});
 
 /** Documented operations have a problem of their own, which says more than that the key is not known. */
 const isDocumented = (error: ErrorObject): boolean =>

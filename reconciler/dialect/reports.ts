@@ -4,6 +4,7 @@
  */
 import { accepted } from "../core/model/outcome";
 import { own } from "./messages";
+import { itself } from "./places";
 import { compilePointers, findId, numberInUnit } from "./pointers";
 import type { Reading } from "./reading";
 import { unreadable } from "./unreadable";
@@ -19,7 +20,6 @@ export function readDeletedVm(payload: unknown): { readonly preservedVolumes: re
   return { preservedVolumes: known.length === ids.length ? known : undefined };
 }
 
-const itself = compilePointers([""]);
 const importedId = compilePointers(["/id"]);
 
 export interface ImportReport {

@@ -109,7 +109,7 @@ export interface More {
   readonly line: string;
 }
 
-const byNumber = (number: 0 | 1) => `pagination: { number: ${number}, param: page }`;
+const numberedPages = (number: 0 | 1) => `pagination: { number: ${number}, param: page }`;
 
 /**
  * Requests with which most services are asked for more items. A service without pages ignores the parameter, or refuses
@@ -119,8 +119,8 @@ export function waysToAskForMore(path: string, shown: number): readonly More[] {
   const asked = new URLSearchParams(path.split("?")[1] ?? "");
   const many = "limit=1000&per_page=1000&page_size=1000";
   const ways: readonly More[] = [
-    { query: "page=2", line: byNumber(1) },
-    { query: "page=1", line: byNumber(0) },
+    { query: "page=2", line: numberedPages(1) },
+    { query: "page=1", line: numberedPages(0) },
     { query: `offset=${shown}`, line: "pagination: { offset: true, param: offset }" },
     { query: many, line: "a path of the list that shows all on one page, such as …?limit=1000" },
   ];

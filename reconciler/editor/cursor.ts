@@ -61,7 +61,7 @@ function around(text: string, lineStart: number, marks: readonly Mark[], column:
 }
 
 /** Braces and brackets that are open at the end of a text, each with the key that stands before the next value. */
-function openIn(text: string): {
+function openBraces(text: string): {
   readonly steps: (string | number)[];
   readonly is: "key" | "value";
   readonly from: number;
@@ -123,7 +123,7 @@ export function cursorAt(text: string, offset: number): Cursor {
   if (key === undefined) {
     const rest = before.slice(content);
     if (!/[[{]/.test(rest)) return { path: outer, is: "key", ...wordIn(rest, lineStart + content), ...withReference };
-    const { steps, is, from } = openIn(rest);
+    const { steps, is, from } = openBraces(rest);
     return {
       path: [...outer, ...steps],
       is,
@@ -132,7 +132,7 @@ export function cursorAt(text: string, offset: number): Cursor {
     };
   }
   const value = before.indexOf(":", key.column + String(key.step).length) + 1;
-  const { steps, is, from } = openIn(before.slice(value));
+  const { steps, is, from } = openBraces(before.slice(value));
   return {
     path: [...outer, key.step, ...steps],
     is,

@@ -49,7 +49,7 @@ const componentSteps = /[A-Za-z0-9_-]+(?:\[[^[\]]*\])?\//g;
 const addressMentioned = new RegExp(
   `^((?:[A-Za-z0-9_-]+(?:\\[[^[\\]]*\\])?/)*)(?:(${kinds.join("|")})\\.([A-Za-z0-9_-]+)(?:\\[[^[\\]]*\\])?)?$`,
 );
-const keyed = /^([A-Za-z0-9_-]+)(?:\[[^[\]]*\])?$/;
+const keyedName = /^([A-Za-z0-9_-]+)(?:\[[^[\]]*\])?$/;
 /** Fields that name a resource by its key, and its kind. */
 const fieldsWithKeys: Readonly<Record<string, Kind>> = { attach_to: "vm", remote_group: "group" };
 
@@ -111,7 +111,7 @@ export function namesInFile(file: YamlFile): FileNames {
       links.push({ target: value, offset: at, length: value.length });
     }
     const kind = Object.hasOwn(fieldsWithKeys, field) ? fieldsWithKeys[field] : undefined;
-    const own = keyed.exec(value);
+    const own = keyedName.exec(value);
     if (kind !== undefined && own?.[1] !== undefined && value !== "self") add(kind, own[1], at, "used", path);
     else if (path[0] === "reachability" && own?.[1] !== undefined && isMap(valueAt(root, [sectionOf.group, own[1]])))
       add("group", own[1], at, "used", path);

@@ -1,7 +1,7 @@
 /** The fleet for Prometheus: conditions, lag, budgets, workers. */
 import type { StackTally } from "./database/pages";
 import { type BudgetRecord, isSilent, type WorkerRecord } from "./database/workers";
-import { conditionOf } from "./views";
+import { stackConditionOf } from "./views";
 import type { WorkerCounts } from "./worker";
 
 export interface FleetMetrics {
@@ -47,7 +47,7 @@ export function metricsText({ tallies, load, budgets, workers, letters, counts, 
     "Stacks by condition.",
     conditions.map((condition) => [
       label("condition", condition),
-      tallies.reduce((sum, tally) => sum + (conditionOf(tally) === condition ? tally.count : 0), 0),
+      tallies.reduce((sum, tally) => sum + (stackConditionOf(tally) === condition ? tally.count : 0), 0),
     ]),
   );
   metric(
@@ -55,7 +55,7 @@ export function metricsText({ tallies, load, budgets, workers, letters, counts, 
     "gauge",
     "1: this stack needs attention, by its condition.",
     tallies.flatMap((tally) =>
-      tally.names.map((name) => [`${label("stack", name)},${label("condition", conditionOf(tally))}`, 1] as const),
+      tally.names.map((name) => [`${label("stack", name)},${label("condition", stackConditionOf(tally))}`, 1] as const),
     ),
   );
   metric("reconcile_fleet_lag_seconds", "gauge", "How late the latest round is.", [

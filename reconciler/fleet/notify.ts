@@ -3,6 +3,7 @@
  * the statement that ends the run, and sent afterwards by any worker (post.ts).
  */
 import { createHmac } from "node:crypto";
+import { listed } from "../config/problems";
 import { placeOf, tell, toldIn } from "./channels";
 import { type ChannelTarget, type FleetSettings, fitsAny, type Occasion, type Receiver, type Source } from "./model";
 import { readSecret } from "./secrets";
@@ -18,14 +19,8 @@ export interface Notice {
   readonly corrected?: readonly string[];
 }
 
-/** So many addresses are named. */
-const mostNamed = 20;
-
-export const listed = (addresses: readonly string[]): string =>
-  [
-    ...addresses.slice(0, mostNamed),
-    ...(addresses.length > mostNamed ? [`and ${addresses.length - mostNamed} more`] : []),
-  ].join(", ");
+/** The first twenty, and how many more there are. */
+export const addressList = (addresses: readonly string[]): string => listed(addresses, 20);
 
 /** One message for one receiver. */
 export interface Letter {
@@ -93,7 +88,7 @@ const signatureOf = (body: string, secret: string): string => createHmac("sha256
 
 /** The service does not tell who changed something, so that the people of the stack have to be asked. */
 const correctedText = (addresses: readonly string[]): string =>
-  `${listed(addresses)} ${addresses.length === 1 ? "was" : "were"} not as last applied, and ${addresses.length === 1 ? "is" : "are"} as the files say again; the service does not tell who changed it: ask whoever may change this project by hand`;
+  `${addressList(addresses)} ${addresses.length === 1 ? "was" : "were"} not as last applied, and ${addresses.length === 1 ? "is" : "are"} as the files say again; the service does not tell who changed it: ask whoever may change this project by hand`;
 
 const bodyOf = (
   { occasion, stack, tenant, source, status, corrected }: Notice,

@@ -339,7 +339,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
         ...base,
         result: {
           end: "observed",
-          why: decision.rejected === true ? decision.why : `${describe(planned)}, and is left so (${decision.why})`,
+          why: decision.rejected === true ? decision.why : `${pendingText(planned)}, and is left so (${decision.why})`,
         },
         ...offered(decision.why),
       };
@@ -363,7 +363,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
   }
 }
 
-const describe = ({ facts: { drifted, steps } }: Planned): string =>
+const pendingText = ({ facts: { drifted, steps } }: Planned): string =>
   drifted.length > 0
     ? `${drifted.slice(0, 5).join(", ")}${drifted.length > 5 ? ` and ${drifted.length - 5} more` : ""} ${drifted.length === 1 ? "differs" : "differ"} from what was applied`
     : `${steps} ${steps === 1 ? "step is" : "steps are"} pending`;

@@ -9,7 +9,7 @@ import type { RunResult, StartedRun, StoredReport } from "./database/runs";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import type { FleetSettings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
-import { type Letter, lettersOf, listed, type Notice } from "./notify";
+import { addressList, type Letter, lettersOf, type Notice } from "./notify";
 import { pictureDigest } from "./picture";
 import { type Cause, triggerOf } from "./queue";
 import type { RoundOutcome } from "./round";
@@ -57,7 +57,7 @@ export async function settle(
     return;
   }
   if (corrected.length > 0)
-    await records.note({ who: "fleet", what: "corrected drift", stack: stack.name, detail: listed(corrected) });
+    await records.note({ who: "fleet", what: "corrected drift", stack: stack.name, detail: addressList(corrected) });
   await saveOrDropPlan(records, stack, run, outcome);
   await saveUndo(records, stack, outcome);
   const changed = await saveWhatChanged(records, stack, outcome);

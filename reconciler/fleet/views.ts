@@ -7,7 +7,7 @@ import type { RunRecord, RunResult } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
 import type { Followed } from "./database/workers";
 import { namesIn } from "./decide";
-import { listed } from "./notify";
+import { addressList } from "./notify";
 import type { FileChange } from "./sources/change";
 import { pausedReason, stoppedReason } from "./status";
 
@@ -98,7 +98,7 @@ export function followLines(followed: Followed | undefined): string[] {
     ...(leaving.length === 0
       ? []
       : [
-          `${leaving.length === 1 ? "One stack is" : `${leaving.length} stacks are`} not in the fleet's own file any more: ${listed(leaving)}. reconcile fleet sync, in a folder without a fleet.yaml, lets go; put back what left by mistake.`,
+          `${leaving.length === 1 ? "One stack is" : `${leaving.length} stacks are`} not in the fleet's own file any more: ${addressList(leaving)}. reconcile fleet sync, in a folder without a fleet.yaml, lets go; put back what left by mistake.`,
         ]),
   ];
 }
@@ -149,7 +149,7 @@ export type StackCondition =
   | "Ready"
   | "New";
 
-export function conditionOf({
+export function stackConditionOf({
   status,
   paused,
   lastRun,
@@ -173,7 +173,7 @@ export function stackTable(stacks: readonly StackRecord[], now: Date): string[] 
   if (stacks.length === 0) return ["No stacks: reconcile fleet sync FILE"];
   const rows = stacks.map((stack) => [
     stack.name,
-    conditionOf(stack),
+    stackConditionOf(stack),
     stack.status.appliedRevision?.slice(-12) ?? "-",
     stack.lastRun === undefined ? "-" : `${ago(stack.lastRun.startedAt, now)} ago`,
     stack.paused || stack.nextAt === undefined ? "-" : until(stack.nextAt, now),

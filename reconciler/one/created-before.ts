@@ -33,7 +33,7 @@ export async function createdBefore(
   const { plan } = await planAsRecorded(service, desired, stateOf(address, {}), address, signal);
   const create = plan.steps.find(isCreate);
   if (create === undefined) return undefined;
-  const record = withDebts(create, open.sentAt);
+  const record = withOwnDebts(create, open.sentAt);
   const name = record.name ?? "";
   if (open.id === undefined) {
     const { sentAt, idsBefore, accepted, saidNone } = open;
@@ -80,7 +80,7 @@ export function foreignBefore(
 }
 
 /** What the create makes necessary was owed from before it was sent. */
-function withDebts({ address, record, owes = [] }: Create, since: string): Create["record"] {
+function withOwnDebts({ address, record, owes = [] }: Create, since: string): Create["record"] {
   const own = owes.filter((due) => due.address === address);
   const guest = ofKind(record, "vm") ?? ofKind(record, "volume");
   return own.length === 0 || guest === undefined

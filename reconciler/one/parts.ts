@@ -112,17 +112,17 @@ export const outputPartsOf = (desired: Desired): readonly OutputPart[] =>
     sensitive: sensitive === true,
   }));
 
-function referencesIn(value: unknown): Address[] {
+export function partsNamedIn(value: unknown): Address[] {
   if (isPartReference(value)) return [value.part];
   if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(referencesIn);
+  return Object.values(value).flatMap(partsNamedIn);
 }
 
 /** The parts in order: a group may name the address of a VM, which then comes before the group. */
-function inOrder(parts: readonly DesiredPart[]): DesiredParts {
+function partsInOrder(parts: readonly DesiredPart[]): DesiredParts {
   const byAddress = new Map(parts.map((part) => [part.address, part]));
   const after = (address: string): string[] =>
-    referencesIn(byAddress.get(address)?.inputs).filter((other) => other !== address && byAddress.has(other));
+    partsNamedIn(byAddress.get(address)?.inputs).filter((other) => other !== address && byAddress.has(other));
   const { order, stuck } = orderNodes([...byAddress.keys()], after);
   return [...order, ...stuck].flatMap((address) => byAddress.get(address) ?? []);
 }
@@ -135,7 +135,7 @@ export function partsOf(given: Desired): DesiredParts {
     ...allOfKind(resources, "vm").map(vmPart),
     ...allOfKind(resources, "volume").flatMap(volumeParts),
   ];
-  return resources.some((resource) => computedOfResource(resource).length > 0) ? inOrder(parts) : parts;
+  return resources.some((resource) => computedOfResource(resource).length > 0) ? partsInOrder(parts) : parts;
 }
 
 const referenceTo = (reference: Reference): PartReference | string =>

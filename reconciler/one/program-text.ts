@@ -50,7 +50,7 @@ const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" }
 /** A resource that is declared but was never applied has no id to refer to. */
 function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, state: State): DesiredPart["inputs"] {
   const replace = (value: unknown): unknown => {
-    if (isPartReference(value)) return known.has(value.part) ? value : recordedProperty(value, state);
+    if (isPartReference(value)) return known.has(value.part) ? value : recordedOrAddress(value, state);
     if (Array.isArray(value)) return value.map(replace);
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item)]));
@@ -59,7 +59,7 @@ function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, st
 }
 
 /** A property of a resource that is not in the program: its recorded value. */
-function recordedProperty({ part, property }: PartReference, state: State): string {
+function recordedOrAddress({ part, property }: PartReference, state: State): string {
   const record = state.resources.get(part);
   if (record === undefined) return part;
   const attribute = keysOf(kindRows[record.kind].attributes).find((one) => asProperty(one) === property);

@@ -25,7 +25,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   const can = abilitiesOf(has, dialect.limits);
   const hasVms = can.canFindCreated("vm");
   // Where no list of images says which id a name has, a file says the id.
-  const [first, second] = has("image.list") ? ["ubuntu-24.04", "debian-12"] : [imageOf(1), imageOf(2)];
+  const [first, second] = has("image.list") ? ["ubuntu-24.04", "debian-12"] : [imageIdOf(1), imageIdOf(2)];
   const named = (kind: Kind, name: string): string => fitting(dialect.names[kind], name);
   const vm = (key: string, more: ProvenBlock = {}): ProvenBlock => ({ name: named("vm", key), ...more });
   const volume = (key: string, more: ProvenBlock): ProvenBlock => ({ name: named("volume", key), ...more });
@@ -107,7 +107,7 @@ function fitting(rule: NameRule | undefined, name: string): string {
   return tries.find(isRight) ?? name;
 }
 
-const imageOf = (nth: number): string => `00000000-0000-4000-8000-00000000000${nth}`;
+const imageIdOf = (nth: number): string => `00000000-0000-4000-8000-00000000000${nth}`;
 
 function desiredBlocks(blocks: Blocks, image_id: string): Desired {
   const vm = { owner: "ops@acme.example", user_id: "1042", image_id, flavor_id: "m1.small", size: 10 };

@@ -8,7 +8,7 @@ import type { Dialect } from "../../reconciler/dialect/dialect";
 import { misfitsOf, readByDialect } from "../../reconciler/engine/doctor/check";
 import type { DoctorReport, OperationFinding } from "../../reconciler/engine/doctor/report";
 import { asListsAre } from "../../reconciler/engine/doctor/trial-jobs";
-import { isAsBefore, showsItself } from "../../reconciler/engine/doctor/trial-vms";
+import { keepsItsWord, showsItself } from "../../reconciler/engine/doctor/trial-vms";
 import { settledFor } from "../../reconciler/engine/fill-in";
 import type { ServiceReader } from "../../reconciler/service/client";
 
@@ -101,7 +101,7 @@ it.each([
   ["verify", false, false],
   ["verify", true, false],
 ])("a VM that shows %s after a resize, told apart: %s, is as before: %s", (word, isTold, same) => {
-  expect(isAsBefore({ word }, "on", isTold)).toBe(same);
+  expect(keepsItsWord({ word }, "on", isTold)).toBe(same);
 });
 
 it.each([

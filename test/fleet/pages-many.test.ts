@@ -10,7 +10,7 @@ import { createProvider } from "../../reconciler/fleet/identity";
 import { conditions, metricsText } from "../../reconciler/fleet/metrics";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { newStatus } from "../../reconciler/fleet/status";
-import { conditionOf } from "../../reconciler/fleet/views";
+import { stackConditionOf } from "../../reconciler/fleet/views";
 import { idleQueue, stackSpec } from "../support/fleet-stage";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 
@@ -141,11 +141,11 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
     const records = createRecords(database);
     const [stacks, tallies] = [await records.stacks(), await records.tallies()];
     const count = (list: readonly string[]) => conditions.map((one) => list.filter((other) => other === one).length);
-    expect(count(tallies.flatMap((tally) => Array<string>(tally.count).fill(conditionOf(tally))))).toEqual(
-      count(stacks.map(conditionOf)),
+    expect(count(tallies.flatMap((tally) => Array<string>(tally.count).fill(stackConditionOf(tally))))).toEqual(
+      count(stacks.map(stackConditionOf)),
     );
     expect(tallies.flatMap(({ names }) => names).length).toBe(
-      stacks.filter((stack) => !["Ready", "New", "Reconciling"].includes(conditionOf(stack))).length,
+      stacks.filter((stack) => !["Ready", "New", "Reconciling"].includes(stackConditionOf(stack))).length,
     );
   });
 });

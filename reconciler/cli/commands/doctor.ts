@@ -233,13 +233,13 @@ interface Diagnosis {
   readonly known?: KnownIds;
 }
 
-const isListed = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
+const listsAKind = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
 
 async function diagnose(ports: DoctorPorts, { told, given, start, known }: Diagnosis): Promise<DoctorReport> {
-  const lists = new Map([...told.samples].filter(([operation]) => isListed(operation)));
+  const lists = new Map([...told.samples].filter(([operation]) => listsAKind(operation)));
   const answers = new Map(
     [...told.samples]
-      .filter(([operation]) => !isListed(operation))
+      .filter(([operation]) => !listsAKind(operation))
       .map(([operation, text]) => [operation, { body: sampleOf(operation, text) }]),
   );
   const report = await diagnoseService(lists.size === 0 ? ports : withSamples(ports, lists, given), given, {

@@ -10,7 +10,7 @@ import { canonicalJson } from "../../core/text/canonical-json";
 import { onlyDefined } from "../../core/text/objects";
 import { hasNothingToDo } from "../../engine/apply";
 import { openStoredState, type Prepared } from "../../engine/plan";
-import { listed } from "../../fleet/notify";
+import { addressList } from "../../fleet/notify";
 import { CannotUndo, type Planned } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
@@ -126,7 +126,7 @@ export function planBodyOf(prepared: Prepared, opensAt?: number): Planned["body"
     text: lines.join("\n"),
     sum: [
       summaryText(plan),
-      ...(together.length === 0 ? [] : [`Down at the same time: ${listed(together)}.`]),
+      ...(together.length === 0 ? [] : [`Down at the same time: ${addressList(together)}.`]),
       ...(plan.cost === undefined ? [] : [`${costText(plan.cost)}.`]),
     ].join(" "),
     ...onlyDefined({ cost: plan.cost === undefined ? undefined : costForPrograms(plan.cost) }),

@@ -38,7 +38,7 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
     const [inner, alone] =
       Object.entries(value).find(([one, member], _, all) => {
         const isOnly = at === "" && all.length === 1 && isNamed(one) && isObject(member) && isRecord(member);
-        return isOnly || (isObject(member) && isOneOf(one, key));
+        return isOnly || (isObject(member) && isSingularOf(one, key));
       }) ?? [];
     if (inner !== undefined) {
       arrays.push({ place: { in: at + pointerTo(inner), absent: "none" }, items: [alone] });
@@ -63,7 +63,7 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
 }
 
 /** `volume` in `volumes`, `item` in `volumeSet`. */
-const isOneOf = (key: string, several: string): boolean => {
+const isSingularOf = (key: string, several: string): boolean => {
   const [one, all] = [lettersAndDigits(key), lettersAndDigits(several)];
   return (
     all !== "" && (/^(item|entry|element|member)$/.test(one) || [`${one}s`, `${one}es`, `${one}list`].includes(all))
@@ -73,7 +73,7 @@ const isOneOf = (key: string, several: string): boolean => {
 /** The same place, where one thing alone may stand there, and the list is left out when there is none. */
 export function oneOrMany(place: RecordPlace): RecordPlace {
   const [several = "", one = ""] = typeof place === "string" ? place.split("/").slice(-2) : [];
-  return typeof place === "string" && isOneOf(one, several) ? { in: place, absent: "none" } : place;
+  return typeof place === "string" && isSingularOf(one, several) ? { in: place, absent: "none" } : place;
 }
 
 /** The whole list is left out when there is nothing. */

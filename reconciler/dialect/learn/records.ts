@@ -54,7 +54,7 @@ const idNamesOf = (kind: Learnt): readonly RegExp[] => [
   new RegExp(`^(${nouns[kind].map(lettersAndDigits).join("|")})$`),
 ];
 const isShort = (text: string): boolean => text !== "" && text.length <= 60;
-const isAddress = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
+const isAddressOfKind = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
 /** A value that names no known id may be right where no ids are known. */
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
@@ -83,13 +83,13 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
     floating_ip: {
       names: [/^(floating|public|external|elastic|pub|eip|wan)(ip|address|addr)?$/],
-      fits: isAddress("public"),
+      fits: isAddressOfKind("public"),
       byValue: true,
       absentIsNone: true,
     },
     private_ip: {
       names: [/^(private|fixed|internal|priv|lan)(ip|address|addr)?$/],
-      fits: isAddress("private"),
+      fits: isAddressOfKind("private"),
       byValue: true,
       absentIsNone: true,
     },

@@ -4,7 +4,7 @@ import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { isObject, onlyDefined } from "../../core/text/objects";
-import { type DoctorPorts, describe, look, type SeenAnswer, saysNothingThere } from "./look";
+import { type DoctorPorts, look, outcomeInWords, type SeenAnswer, saysNothingThere } from "./look";
 import type { DoctorReport } from "./report";
 
 /** An id that no resource has, so that every deployment answers with not-found. */
@@ -100,7 +100,7 @@ export const notThisService = (outcome: Outcome<unknown>): Diagnostic =>
     "Something answers, but it does not seem to be the service",
     outcome.status === "accepted"
       ? "it has an answer for a volume that nobody has, and no list anywhere"
-      : describe(outcome),
+      : outcomeInWords(outcome),
     "Check service.base_url: all paths (/api/v1/…) are put behind it.",
   );
 

@@ -6,12 +6,10 @@ import { absentIsNoList } from "../../dialect/learn/items";
 import { translated, type Way } from "../../dialect/learn/pages";
 import { attachmentAskings } from "../../dialect/learn/where";
 import { fillRoute, namesVm } from "../../dialect/requests";
-import { foldersTold } from "./find-list";
+import { foldersTold, guessesAtOnce } from "./find-list";
 import type { Learnings } from "./learnings";
 import { isSuccess, look } from "./look";
 
-/** So many guesses are asked at once; the first of them that holds counts. */
-const atOnce = 4;
 /** Of each list for a VM so many are looked at. */
 const mostVms = 3;
 
@@ -25,8 +23,8 @@ export async function findAttachments(learnings: Learnings): Promise<void> {
   if (isKnown && (told !== undefined || isShown === undefined)) {
     const vms = learnings.lists.get("vm.list")?.route;
     const all = told === undefined ? attachmentAskings(styles, foldersTold(learnings), vms) : [told];
-    for (let from = 0; from < all.length; from += atOnce) {
-      const found = await Promise.all(all.slice(from, from + atOnce).map((route) => listAt(learnings, route)));
+    for (let from = 0; from < all.length; from += guessesAtOnce) {
+      const found = await Promise.all(all.slice(from, from + guessesAtOnce).map((route) => listAt(learnings, route)));
       learnings.attachments = found.find((one) => one !== undefined);
       if (learnings.attachments !== undefined) return;
     }
@@ -57,7 +55,10 @@ async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRou
     if (places !== undefined) shown.push({ places, vm, body: seen.body });
   }
   const [first] = shown;
-  if (first === undefined || !(made?.hangs === undefined ? isApart(learnings, shown, vms) : isOwn(made.hangs, shown)))
+  if (
+    first === undefined ||
+    !(made?.hangs === undefined ? isApart(learnings, shown, vms) : showsWhatWasMade(made.hangs, shown))
+  )
     return undefined;
   const { items, vm, volume } = first.places;
   return {
@@ -77,7 +78,7 @@ interface ShownList {
 }
 
 /** What a trial attached itself is shown where it hangs, and what hangs on nothing is not shown. */
-function isOwn(
+function showsWhatWasMade(
   { vm, volume, free }: NonNullable<NonNullable<Learnings["made"]>["hangs"]>,
   shown: readonly ShownList[],
 ): boolean {

@@ -25,12 +25,12 @@ import { findAt, tokensOf } from "../../dialect/places";
 import { fillRoute } from "../../dialect/requests";
 import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
-import { describe, isSuccess, look, type SeenAnswer } from "./look";
+import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
 import { isGivenRoute, type OperationFinding, operationNotFound, saidAt, withoutRecords } from "./report";
 
 /** So many guesses are asked at once; the first of them that holds counts. */
-const atOnce = 4;
+export const guessesAtOnce = 4;
 
 export async function findList(learnings: Learnings, operation: ListOperation, isLookedFor: boolean): Promise<void> {
   const { ports, given, styles, lists } = learnings;
@@ -58,7 +58,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   };
   for (let from = 0; from < all.length; ) {
     // What was said is asked by itself, since it mostly holds.
-    const size = from === 0 ? 1 : atOnce;
+    const size = from === 0 ? 1 : guessesAtOnce;
     const answers = await Promise.all(all.slice(from, from + size).map(ask));
     from += size;
     for (const answer of answers) {
@@ -200,7 +200,7 @@ function itemsIn(
   operation: ListOperation,
   route: ListRoute | null,
 ): ItemsThere {
-  if (!isSuccess(seen)) return describe(seen.outcome);
+  if (!isSuccess(seen)) return outcomeInWords(seen.outcome);
   const { lists } = learnings;
   const usual = route?.items ?? rowOf(operation).items ?? [];
   const payload = learnings.payload(seen.body);

@@ -11,7 +11,7 @@ import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { contractRead, saidOf } from "./enter";
 import type { Learnings } from "./learnings";
-import { describe, isSuccess, look, type SeenAnswer } from "./look";
+import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
 
 export async function findOne(
@@ -54,7 +54,7 @@ export async function findOne(
       seen,
     );
     if (!isSuccess(seen)) {
-      tried.push({ path, answer: describe(seen.outcome) });
+      tried.push({ path, answer: outcomeInWords(seen.outcome) });
       continue;
     }
     // A list that is asked for an id and shows all the same is no read of one.

@@ -20,7 +20,7 @@ export function fittingDialect(
     ...given,
     operations: fittingRoutes(withRegionFields(learnings), findings),
     records: fittingRecords(learnings),
-    states: { ...given.states, vm: withWords(given.states.vm, likely) },
+    states: { ...given.states, vm: withMoreWords(given.states.vm, likely) },
     answers: fittingAnswers(learnings),
     ...(refusal !== undefined && {
       envelope: { ...given.envelope, ...refusal.envelope },
@@ -99,7 +99,7 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
 type Words = Readonly<Record<string, readonly string[]>>;
 
 /** The words of a kind's states, with others after them. */
-export const withWords = <S extends Words>(
+export const withMoreWords = <S extends Words>(
   states: S,
   more: Readonly<Partial<Record<keyof S, readonly string[]>>>,
 ): S => ({

@@ -87,7 +87,7 @@ export const leavesUndecided = ({ outcome, ...seen }: SeenAnswer): boolean =>
   outcome.status === "unknown" ||
   (outcome.status === "rejected" && (outcome.condition === "forbidden" || outcome.condition === "unauthenticated"));
 
-export function describe(outcome: Outcome<unknown>): string {
+export function outcomeInWords(outcome: Outcome<unknown>): string {
   if (outcome.status === "accepted") return "an empty answer";
   return outcome.status === "rejected" ? `${outcome.condition}: ${outcome.message}` : outcome.reason;
 }

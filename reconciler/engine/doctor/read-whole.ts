@@ -32,7 +32,7 @@ export async function readWholeList(
 ): Promise<FoundList> {
   const { given, base, lists } = learnings;
   const { body, headers } = first;
-  const place = placeOfItems(learnings, route, body) ?? "";
+  const place = placeThatHolds(learnings, route, body) ?? "";
   const at = learnings.payload(body) === body ? pointerOf(place) : `/data${pointerOf(place)}`;
   const single: FoundList = { route, items, bodies: [body], at };
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
@@ -65,7 +65,7 @@ export async function readWholeList(
   return single;
 }
 
-const placeOfItems = ({ payload }: Learnings, { items }: ListRoute, body: unknown): RecordPlace | undefined =>
+const placeThatHolds = ({ payload }: Learnings, { items }: ListRoute, body: unknown): RecordPlace | undefined =>
   items.find((place) => itemsAt(payload(body), place) !== undefined);
 
 /** `undefined`: there is no such list in the answer. */
@@ -112,7 +112,7 @@ async function byOnes(
       return { way, route: { ...route, pagination: way } };
     }
   }
-  const totalIn = ({ body, headers }: PageSeen): number | undefined =>
+  const totalIn = ({ body, headers }: PageAnswer): number | undefined =>
     signsOf({ body, headers, items: [], at }).find(({ kind }) => kind === "total")?.count;
   if (totalIn(whole) !== items.length) return undefined;
   // What is behind the end is empty, and says the same total: the parameter is one of pages, and no filter.
@@ -151,11 +151,11 @@ const describeSigns = (signs: ReturnType<typeof signsOf>): string =>
   signs.map(({ kind, at, count }) => (count > 0 ? `${at} says ${count}` : `${at}: ${kind}`)).join(", ") ||
   "nothing more is known";
 
-type PageSeen = Pick<SeenAnswer, "body" | "headers">;
+type PageAnswer = Pick<SeenAnswer, "body" | "headers">;
 
 interface Start {
   readonly request: DoctorRequest;
-  readonly first: PageSeen;
+  readonly first: PageAnswer;
   readonly items: readonly unknown[];
   readonly place: RecordPlace;
   readonly id: RecordPlace | undefined;
@@ -182,7 +182,7 @@ export async function goOnCounted(learnings: Learnings): Promise<void> {
     const isEndSaid = signsOf({ ...first, items, at }).some(({ kind }) => kind === "total" || kind === "pages");
     const leadsOn = async (): Promise<boolean> => {
       const filled = fillRoute(route, {}, given);
-      const place = placeOfItems(learnings, route, first.body);
+      const place = placeThatHolds(learnings, route, first.body);
       if (items.length === 0 || filled === undefined || place === undefined) return false;
       const start: Start = { request: { operation, method: route.method, ...filled }, first, items, place, id };
       return (await follow(learnings, { ...given.pagination, ...own }, { ...start, mayEnd: true })) !== undefined;
@@ -209,7 +209,7 @@ async function follow(
     list.map((item) => findText(item, idPath) ?? JSON.stringify(item));
   const all = [...items];
   const bodies = [first.body];
-  let seen: PageSeen = first;
+  let seen: PageAnswer = first;
   let shown: readonly unknown[] = items;
   const start: PageRequest = {
     path: basePath + request.path,
@@ -264,7 +264,7 @@ function isNew(
   return found.length === 0 ? pages > 1 : idsOf(found).every((one) => !before.has(one));
 }
 
-function toldNext(seen: PageSeen, next: readonly PointerPath[], header: string | null): string | undefined {
+function toldNext(seen: PageAnswer, next: readonly PointerPath[], header: string | null): string | undefined {
   const told = next
     .map((one) => findAtPath(seen.body, one))
     .find((one) => one !== undefined && one !== null && one !== "" && one !== false);

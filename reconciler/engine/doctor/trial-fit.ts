@@ -2,7 +2,7 @@
 import type { AssumedOperation } from "../../core/model/operation";
 import { keysOf, tableOf } from "../../core/text/objects";
 import type { Dialect, Route } from "../../dialect/dialect";
-import { withWords } from "./fit";
+import { withMoreWords } from "./fit";
 import {
   commonWay,
   type DoctorReport,
@@ -71,8 +71,8 @@ function tried(report: DoctorReport, { states, routes, inVain, errors, rules, li
     operations,
     states: {
       ...dialect.states,
-      vm: withWords(guessed, states.vm),
-      volume: withWords(dialect.states.volume, states.volume),
+      vm: withMoreWords(guessed, states.vm),
+      volume: withMoreWords(dialect.states.volume, states.volume),
     },
     errors: [...errors, ...dialect.errors],
     rules: { ...dialect.rules, ...rules },

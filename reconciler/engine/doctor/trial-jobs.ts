@@ -122,7 +122,7 @@ function locatedJob(leaves: readonly Leaf[], { origin, pathname }: URL): readonl
 }
 
 /** The id of the job is what stands behind that. */
-const withPrefix = (route: Asking, { prefix = "" }: NamedJob): Asking =>
+const withIdPrefix = (route: Asking, { prefix = "" }: NamedJob): Asking =>
   JSON.parse(JSON.stringify(route).replaceAll("{id}", () => `${prefix}{id}`));
 
 type Asking = Pick<JobRoute, "method" | "path" | "query" | "headers" | "body">;
@@ -200,7 +200,7 @@ export async function learnJob(
     // What is named as a job is one; any other id may be that of what was made.
     const isNamed = job === jobs[0] && jobNamed(body, trial.ports.doctor.told?.job) !== undefined;
     if (!isNamed && (await isResource(job.id))) continue;
-    for (const route of waysToAsk(job, trial)) if (await isJobAt(trial, job, withPrefix(route, job))) return;
+    for (const route of waysToAsk(job, trial)) if (await isJobAt(trial, job, withIdPrefix(route, job))) return;
     if (isNamed) trial.open.push(lineFor(job));
     // What was looked for in vain once is not looked for at every write.
     trial.jobless.add(place);

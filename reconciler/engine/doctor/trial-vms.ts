@@ -40,7 +40,7 @@ export const showsItself =
     isLiveVm(live) && live.phase === phase && word !== before;
 
 /** After a resize was sent: it shows what it showed before, and nothing else told the two apart. */
-export const isAsBefore = ({ word }: Pick<TrialLook, "word">, before: string | undefined, isTold: boolean): boolean =>
+export const keepsItsWord = ({ word }: Pick<TrialLook, "word">, before: string | undefined, isTold: boolean): boolean =>
   word === before && !isTold;
 
 /** The words until it ran; `undefined`: it failed. */
@@ -109,7 +109,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     if (!isWaiting) await trial.keepBusy(id);
     const waiting = await settle(trial, "vm", id, showsItself("verify_resize", running));
     const isTold = waiting.last !== undefined && (await trial.keep("verify_resize", id));
-    if (waiting.last === undefined || isAsBefore(waiting.last, running, isTold)) {
+    if (waiting.last === undefined || keepsItsWord(waiting.last, running, isTold)) {
       trial.say(`A resize is not waited with: the VM shows ${running ?? "no word"} again by itself.`);
       return;
     }

@@ -15,7 +15,7 @@ import { fillRoute } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
-import { withWords } from "./fit";
+import { withMoreWords } from "./fit";
 import { look, type SeenAnswer } from "./look";
 import {
   type DoctorReport,
@@ -156,7 +156,7 @@ export class Trial {
       ...onlyDefined({ authorization: this.report.authorization, refusal: this.report.refusal }),
       // What is not there any more was seen all the same.
       samples: new Map([...this.report.samples, ...again.samples]),
-      records: mergedRecords(this.report.records, again.records),
+      records: mergedFindings(this.report.records, again.records),
     };
     this.client = this.#watcher();
   }
@@ -354,7 +354,7 @@ export class Trial {
     return this.ports.clientIn({
       ...dialect,
       operations: isUnread ? { ...dialect.operations, "vm.get": null } : dialect.operations,
-      states: { ...dialect.states, vm: { ...withWords(vm, words), gone: [] }, volume: { ...volume, gone: [] } },
+      states: { ...dialect.states, vm: { ...withMoreWords(vm, words), gone: [] }, volume: { ...volume, gone: [] } },
     });
   }
 
@@ -370,7 +370,7 @@ const mostMoments = 12;
 type Records = DoctorReport["records"];
 
 /** What an earlier look learnt is said by the dialect now, and counts as learnt all the same. */
-function mergedRecords(before: Records, now: Records): Records {
+function mergedFindings(before: Records, now: Records): Records {
   const earlier = (record: string) => before.find((one) => one.record === record)?.fields ?? [];
   const merged = now.map(({ fields, ...one }) => ({
     ...one,

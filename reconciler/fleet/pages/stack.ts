@@ -10,7 +10,7 @@ import type { RunRecord } from "../database/runs";
 import type { StackRecord, WaitingPlan } from "../database/stacks";
 import type { Source } from "../model";
 import type { Picture } from "../picture";
-import { conditionOf, partsOfReason, reasonOf, span } from "../views";
+import { partsOfReason, reasonOf, span, stackConditionOf } from "../views";
 import type { Opening } from "../windows";
 import { type PagePart, pictured, tag, time } from "./layout";
 import { planCard } from "./plan-card";
@@ -38,7 +38,7 @@ export interface StackView {
 export function stackPage(view: StackView): PagePart {
   const { stack, plan, runs, changes, decisions, visitor } = view;
   const { name, status } = stack;
-  return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
+  return html`<h1>${name} ${tag(stackConditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
 ${plan !== undefined && status.awaitingApproval ? "" : reasonCard(reasonOf(stack), status.stalled || status.failures > 0)}
 ${acts(stack, visitor)}
 ${plan === undefined ? "" : planCard(view, plan)}
@@ -65,10 +65,10 @@ function reasonCard(reason: string | null, isBad: boolean): PagePart {
     : html`<ul class="said ${hue}" id="reasons">${parts.map((part) => html`<li>${part}</li>`)}</ul>`;
 }
 
-const linkTo = (name: string): PagePart => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;
+const stackLink = (name: string): PagePart => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;
 
 const linkedNames = (names: readonly string[]): PagePart[] =>
-  names.map((name, index) => html`${index === 0 ? "" : ", "}${linkTo(name)}`);
+  names.map((name, index) => html`${index === 0 ? "" : ", "}${stackLink(name)}`);
 
 function standingPart({ stack, dependents }: StackView): PagePart {
   const { spec, status } = stack;

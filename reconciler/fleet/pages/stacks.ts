@@ -4,7 +4,7 @@ import { html } from "hono/html";
 import { groupedBy } from "../../core/text/objects";
 import type { StackOutline } from "../database/pages";
 import type { StackRecord } from "../database/stacks";
-import { ago, briefReason, conditionOf, reasonOf, type StackCondition, span } from "../views";
+import { ago, briefReason, reasonOf, type StackCondition, span, stackConditionOf } from "../views";
 import { conditionWord, type PagePart, tag } from "./layout";
 import { resultWord } from "./run";
 
@@ -64,16 +64,16 @@ function isFound(stack: StackOutline, filter: StackFilter): boolean {
   const { condition, tenant, service } = filter;
   return (
     stack.isFound &&
-    (condition === "" || conditionOf(stack) === condition) &&
+    (condition === "" || stackConditionOf(stack) === condition) &&
     (tenant === "" || stack.tenant === tenant) &&
     (service === "" || stack.service === service)
   );
 }
 
 const byUrgency = (a: StackOutline, b: StackOutline): number =>
-  order.indexOf(conditionOf(a)) - order.indexOf(conditionOf(b)) || (a.name < b.name ? -1 : 1);
+  order.indexOf(stackConditionOf(a)) - order.indexOf(stackConditionOf(b)) || (a.name < b.name ? -1 : 1);
 
-function linkTo(filter: StackFilter, change: Partial<StackFilter>): string {
+function filterHref(filter: StackFilter, change: Partial<StackFilter>): string {
   const { search, condition, tenant, service, groupBy, page } = { ...filter, page: 0, ...change };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ search, condition, tenant, service, group: groupBy }))
@@ -86,14 +86,14 @@ function linkTo(filter: StackFilter, change: Partial<StackFilter>): string {
 function counts(all: readonly StackOutline[], filter: StackFilter): PagePart {
   const numbers = new Map<StackCondition, number>();
   for (const stack of all) {
-    const condition = conditionOf(stack);
+    const condition = stackConditionOf(stack);
     numbers.set(condition, (numbers.get(condition) ?? 0) + 1);
   }
   return html`<ul class="counts">${order.map((condition) => {
     const count = numbers.get(condition) ?? 0;
     return count === 0
       ? ""
-      : html`<li><a href="${linkTo(filter, { condition: filter.condition === condition ? "" : condition })}"${filter.condition === condition ? html` aria-current="true"` : ""}>${tag(condition)} ${count}</a></li>`;
+      : html`<li><a href="${filterHref(filter, { condition: filter.condition === condition ? "" : condition })}"${filter.condition === condition ? html` aria-current="true"` : ""}>${tag(condition)} ${count}</a></li>`;
   })}</ul>`;
 }
 
@@ -128,12 +128,12 @@ ${[...groups].map(
 function groupOf(stack: StackRecord, by: string): string {
   if (by === "tenant") return stack.spec.tenant;
   if (by === "service") return stack.spec.service ?? "(named by the file)";
-  return by === "condition" ? conditionWord(conditionOf(stack)) : "";
+  return by === "condition" ? conditionWord(stackConditionOf(stack)) : "";
 }
 
 const line = (stack: StackRecord, now: Date): PagePart => html`<tr>
 <td><a href="/stacks/${encodeURIComponent(stack.name)}">${stack.name}</a></td>
-<td>${tag(conditionOf(stack))}${stack.status.drifted && conditionOf(stack) !== "Drifted" ? html` <span class="tag wait">drift</span>` : ""}</td>
+<td>${tag(stackConditionOf(stack))}${stack.status.drifted && stackConditionOf(stack) !== "Drifted" ? html` <span class="tag wait">drift</span>` : ""}</td>
 <td class="reason">${briefReason(reasonOf(stack) ?? "")}</td>
 <td class="short" data-label="Pending">${pending(stack)}</td>
 <td class="short" data-label="Last run">${stack.lastRun === undefined ? "–" : `${resultWord(stack.lastRun)}, ${ago(stack.lastRun.startedAt, now)} ago`}</td>
@@ -153,5 +153,5 @@ function pages(found: number, filter: StackFilter): PagePart {
   const last = Math.ceil(found / perPage) - 1;
   if (last <= 0) return html``;
   const at = Math.min(filter.page, last);
-  return html`<nav class="pages" aria-label="Pages of stacks">${at > 0 ? html`<a rel="prev" href="${linkTo(filter, { page: at - 1 })}">Before</a> ` : ""}<span>Page ${at + 1} of ${last + 1}</span>${at < last ? html` <a rel="next" href="${linkTo(filter, { page: at + 1 })}">Next</a>` : ""}</nav>`;
+  return html`<nav class="pages" aria-label="Pages of stacks">${at > 0 ? html`<a rel="prev" href="${filterHref(filter, { page: at - 1 })}">Before</a> ` : ""}<span>Page ${at + 1} of ${last + 1}</span>${at < last ? html` <a rel="next" href="${filterHref(filter, { page: at + 1 })}">Next</a>` : ""}</nav>`;
 }
