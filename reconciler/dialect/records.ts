@@ -20,10 +20,11 @@ import { accepted } from "../core/model/outcome";
 import { hostOf } from "../core/model/relations";
 import { asLive } from "../core/model/usual";
 import { canonicalText } from "../core/text/canonical-text";
+import { deepEqual } from "../core/text/deep-equal";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { type AnswerReaders, createAnswerReaders } from "./answers";
-import { mayMeanGone } from "./built-in";
+import { builtInDialect, mayMeanGone } from "./built-in";
 import type { CatalogueRecord, Dialect } from "./dialect";
 import {
   compilePointers,
@@ -37,7 +38,7 @@ import {
   findWord,
 } from "./pointers";
 import { compileAll, findName, type Reading, type ReadRecord, readAll, readId, texts } from "./reading";
-import { directionsOf, readLiveRule } from "./rule-record";
+import { directionsOf, isContractRule, readLiveRule } from "./rule-record";
 import { unreadable, unusableId } from "./unreadable";
 
 /** Which volume hangs on which VM. */
@@ -205,6 +206,8 @@ function groupReader(dialect: Dialect): ReadRecord<LiveGroup> {
   const { records } = dialect;
   const group = compileAll(records.group);
   const { hasDirections, rulesByDirection } = directionsOf(dialect);
+  // What nobody has said to be the rules may be something else; the rules of one group are read by themselves.
+  const isSaid = !deepEqual(records.group.rules, builtInDialect.records.group.rules);
   return (record: unknown): Reading<LiveGroup> => {
     const id = readId("the record of a group", "records.group.id", records.group.id, group.id, record);
     if (id.status !== "accepted") return id;
@@ -212,7 +215,8 @@ function groupReader(dialect: Dialect): ReadRecord<LiveGroup> {
     // A null description is an empty one: the record shows the field.
     const description = findText(record, group.description);
     const listed = hasDirections ? rulesByDirection(record) : findArray(record, group.rules);
-    const rules = listed === undefined ? undefined : readAll(listed, readLiveRule);
+    const isOfRules = isSaid || listed?.every(isContractRule) === true;
+    const rules = listed === undefined || !isOfRules ? undefined : readAll(listed, readLiveRule);
     if (rules !== undefined && rules.status !== "accepted") return rules;
     return accepted({
       kind: "group",

@@ -29,6 +29,9 @@ export function directionsOf({ records }: Dialect) {
   };
 }
 
+/** Whether it may be one of the contract's: what lacks these is a rule in the service's own form, or something else. */
+export const isContractRule = (item: unknown): boolean => isObject(item) && "id" in item && "direction" in item;
+
 /** A rule as the contract describes it ("Security group rule as returned"); nothing of it is left to the dialect. */
 export function readLiveRule(record: unknown): Reading<LiveRule> {
   const text = (key: string): string | undefined => {

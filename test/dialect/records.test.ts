@@ -174,8 +174,12 @@ describe("a group", () => {
       rules: [{ id: "r", direction: "egress" }],
     });
   });
-  test("rules that are not shown are unobserved", () => {
+  test("rules that are not shown are unobserved, and so is what only looks like them", () => {
     expect(value(read.group({ id: "g" }))).toEqual({ kind: "group", id: "g" });
+    const record = { id: "g", rules: [{ direction: "in", port: "443", sources: ["0.0.0.0/0"] }] };
+    expect(value(read.group(record))).toEqual({ kind: "group", id: "g" });
+    const said = createRecordReaders(mergeDialect({ records: { group: { rules: "/rules" } } }));
+    expect(said.group(record)).toMatchObject({ status: "rejected", condition: "unreadable" });
   });
 });
 
@@ -351,6 +355,8 @@ describe("what a doctor learns of refusals", () => {
     const wrapped = { status: 404, body: { itemNotFound: { message: "there is no such thing" } } };
     const inAny = { in: "/*", value: "/message" };
     expect(learnRefusal(wrapped, [])?.envelope).toEqual({ error: { code: [], message: [inAny] } });
+    const reason = { status: 404, body: { kind: "Status", code: 404, reason: "NotFound", message: "no volume 1" } };
+    expect(learnRefusal(reason, [])?.envelope.error?.code).toEqual(["/reason"]);
   });
 });
 

@@ -8,6 +8,7 @@ import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { findAtPath } from "../places";
 import { compilePointers, findText, findWord } from "../pointers";
+import { isContractRule } from "../rule-record";
 import { volumesOfVm } from "./disks";
 import {
   cutOfLinks,
@@ -360,8 +361,12 @@ function unitOf(
 function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFinding[] {
   for (const place of places) {
     const [path] = compilePointers([place]);
-    if (path !== undefined && records.some((record) => Array.isArray(findAtPath(record, path))))
-      return [{ field: "rules", place }];
+    const lists = path === undefined ? [] : records.map((record) => findAtPath(record, path)).filter(Array.isArray);
+    const isSaid = typeof place === "object" && place.direction !== undefined;
+    // Rules in the service's own form, or without ids, are read one group at a time instead.
+    if (lists.flat().some((item) => !isContractRule(isSaid ? { direction: "", ...item } : item)))
+      return [{ field: "rules", nowhere: true, learnt: true }];
+    if (lists.length > 0) return [{ field: "rules", place }];
   }
   const sides = rulesUnderTwoKeys(records);
   const [side, otherSide] = sides;
@@ -369,7 +374,7 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
   for (const record of records)
     if (isObject(record))
       for (const [key, value] of Object.entries(record))
-        if (Array.isArray(value) && value.some((item) => isObject(item) && "direction" in item))
+        if (Array.isArray(value) && value.length > 0 && value.every(isContractRule))
           return [{ field: "rules", place: `/${key}`, learnt: true }];
   return [{ field: "rules" }];
 }
