@@ -26,17 +26,20 @@ export type AskLine = (question: string) => Promise<string | undefined>;
 /** What is asked at this point of the doctor's work, after these questions. */
 export function questionsAfter(
   when: "looked" | "tried",
-  { operations }: Pick<DoctorReport, "operations">,
+  { operations, credential }: Pick<DoctorReport, "operations" | "credential">,
   asked: ReadonlySet<AssumedOperation>,
 ): readonly (readonly [operation: AssumedOperation, what: string])[] {
+  // A service that lets nobody in may want a header that only a request of a person's shows.
+  const isShut = credential === "refused" && operations.length === 0;
   const isOpen = (operation: AssumedOperation): boolean =>
     !asked.has(operation) &&
-    operations.some(
-      (finding) =>
-        finding.operation === operation &&
-        finding.isSaid !== true &&
-        (finding.verdict === "missing" || (finding.verdict === "not_tried" && finding.route === null)),
-    );
+    ((isShut && operation === "vm.list") ||
+      operations.some(
+        (finding) =>
+          finding.operation === operation &&
+          finding.isSaid !== true &&
+          (finding.verdict === "missing" || (finding.verdict === "not_tried" && finding.route === null)),
+      ));
   return questionsAsked
     .filter(([operation, , then]) => then === when && isOpen(operation))
     .map(([operation, what]) => [operation, what] as const)

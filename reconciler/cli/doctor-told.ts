@@ -3,6 +3,7 @@ import { parseValue } from "../config/yaml-reader";
 import {
   type AssumedOperation,
   assumedOperations,
+  type ListOperation,
   listOperations,
   type Operation,
   operationNames,
@@ -12,6 +13,7 @@ import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
 import { constantsIn, namesAnId, readCurl, type ToldOperation, type ToldRequest } from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
+import { recordOfOperation, saysKind } from "../dialect/learn/where";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
@@ -67,12 +69,26 @@ export const readGivenText = (file: string): string => readGiven(file, "correct 
 const listsGiven = ({ operations }: Dialect): readonly Route[] =>
   listOperations.flatMap((operation) => operations[operation] ?? []);
 
-/** Headers that several requests have alike: this service wants them in every one, those of the contract as well. */
-function headersOfAll([first, ...others]: readonly ToldRequest[]): Readonly<Record<string, string>> {
+/**
+ * Headers that several requests have alike, or the only one that was told: this service wants them in every one, those of
+ * the contract as well. One that says what is listed, or that goes with a write, is of its request alone.
+ */
+function headersOfAll(requests: readonly (readonly [ToldOperation, ToldRequest])[]): Readonly<Record<string, string>> {
+  const [first, ...others] = requests;
+  if (first === undefined) return {};
+  const [operation, { route }] = first;
   const isInAll = ([name, value]: [string, string]): boolean =>
-    others.every(({ route }) => route.headers?.[name] === value);
-  return others.length === 0 ? {} : Object.fromEntries(Object.entries(first?.route.headers ?? {}).filter(isInAll));
+    others.every(([, other]) => other.route.headers?.[name] === value);
+  const isOfList = ([name, value]: [string, string]): boolean =>
+    isListed(operation) && !asksFor.test(`${name}:${value}`) && !saysKind(recordOfOperation(operation), value);
+  return Object.fromEntries(Object.entries(route.headers ?? {}).filter(others.length === 0 ? isOfList : isInAll));
 }
+
+/** A header that names an action. */
+const asksFor = /action|target|operation|command|:(list|describe|get|query|search|show|read)/i;
+
+const isListed = (operation: ToldOperation): operation is ListOperation =>
+  listOperations.some((one) => one === operation);
 
 function withoutHeaders({ headers = {}, ...route }: Route, always: Readonly<Record<string, string>>): Route {
   const own = Object.entries(headers).filter(([name]) => always[name] === undefined);
@@ -96,7 +112,9 @@ export function withTold(
   const requests = told.commands.map(
     ([operation, text]) => [operation, readCurl(operation, text.trim(), baseUrl, ids, constants)] as const,
   );
-  const always = headersOfAll(requests.flatMap(([, request]) => request ?? []));
+  const always = headersOfAll(
+    requests.flatMap(([operation, request]) => (request === undefined ? [] : [[operation, request] as const])),
+  );
   start = { ...start, headers: { ...start.headers, ...always } };
   for (const [operation, request] of requests) {
     if (request === undefined)

@@ -177,5 +177,5 @@ export const leftOfTrial = (report: DoctorReport): readonly Diagnostic[] =>
     severity: "error",
     code: "service/trial-left",
     summary: `the trial could not take it away again: ${line}`,
-    fix: "reconcile doctor --trial tries again; until then it is written down in .reconcile/trial.json",
+    fix: "reconcile doctor --trial tries again. What no list shows is for you to delete: once nothing of it is left, remove .reconcile/trial.json",
   }));

@@ -24,23 +24,32 @@ const all: readonly AssumedOperation[] = [
   "group.rule.delete",
 ];
 
+const credential = "accepted";
+
 test("four questions are the most, lists come first, and what was told is not asked", () => {
   const operations = all.map((operation) => missing(operation));
-  const first = questionsAfter("looked", { operations }, new Set());
+  const first = questionsAfter("looked", { operations, credential }, new Set());
   expect(first.map(([operation]) => operation)).toEqual(["vm.list", "volume.list", "group.list"]);
-  const second = questionsAfter("tried", { operations }, new Set(first.map(([operation]) => operation)));
+  const second = questionsAfter("tried", { operations, credential }, new Set(first.map(([operation]) => operation)));
   expect(second.map(([operation]) => operation)).toEqual(["volume.delete"]);
   expect(first.length + second.length).toBe(mostQuestions);
-  const after = questionsAfter("looked", { operations }, new Set(["vm.list"]));
+  const after = questionsAfter("looked", { operations, credential }, new Set(["vm.list"]));
   expect(after.map(([operation]) => operation)).toEqual(["volume.list", "group.list"]);
   const told = [
     missing("vm.list", { isSaid: true }),
     missing("volume.list", { verdict: "found" }),
     missing("group.list"),
   ];
-  expect(questionsAfter("looked", { operations: told }, new Set()).map(([operation]) => operation)).toEqual([
-    "group.list",
-  ]);
+  expect(questionsAfter("looked", { operations: told, credential }, new Set()).map(([operation]) => operation)).toEqual(
+    ["group.list"],
+  );
+});
+
+test("of a service that lets nobody in, one request that it takes is asked for", () => {
+  const shut = { operations: [], credential: "refused" } as const;
+  expect(questionsAfter("looked", shut, new Set()).map(([operation]) => operation)).toEqual(["vm.list"]);
+  expect(questionsAfter("looked", shut, new Set(["vm.list"]))).toEqual([]);
+  expect(questionsAfter("looked", { ...shut, credential: "unknown" }, new Set())).toEqual([]);
 });
 
 test("a command, none, nothing, and a terminal that is left", async () => {
@@ -48,7 +57,7 @@ test("a command, none, nothing, and a terminal that is left", async () => {
   const asked: string[] = [];
   const { told, isAnswered, isOver } = await askOpen(
     [
-      ...questionsAfter("looked", { operations: all.map((one) => missing(one)) }, new Set()),
+      ...questionsAfter("looked", { operations: all.map((one) => missing(one)), credential }, new Set()),
       ["volume.delete", "deletes a volume"],
     ],
     { samples: new Map(), commands: [], none: [] },
@@ -85,4 +94,21 @@ test("a request in which nothing looks like an id is asked for again, and else i
 test("a request that is told as a flag is refused where nothing in it looks like an id", () => {
   const told = readTold({ curl: [`vm.resize.confirm=${noId}`] });
   expect(() => withTold(readDialectText("", "").dialect, told, "https://x.example", new Set())).toThrow("like an id");
+});
+
+test("a header goes with every request, unless it says what is listed, is of a write, or is of some requests alone", () => {
+  const [vms, disks] = ["vm.list=curl https://x.example/vms", "volume.list=curl https://x.example/disks"];
+  const remove = "volume.delete=curl -X DELETE https://x.example/disks/{id}";
+  const tenant = " -H 'X-Tenant: t-77'";
+  for (const [commands, always] of [
+    [[vms + tenant], { "X-Tenant": "t-77" }],
+    [[`${vms} -H 'X-Action: DescribeServers'`], {}],
+    [[remove + tenant], {}],
+    [[vms + tenant, disks + tenant, remove + tenant], { "X-Tenant": "t-77" }],
+    [[vms + tenant, disks], {}],
+  ] as const) {
+    const told = readTold({ curl: [...commands] });
+    const { start } = withTold(readDialectText("", "").dialect, told, "https://x.example", new Set());
+    expect(start.headers).toEqual(always);
+  }
 });

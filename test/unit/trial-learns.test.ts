@@ -522,6 +522,10 @@ test("states are told by any word that comes and goes with them, also among othe
   const records = ["ready", "off"].map((word) => ({ label: "web", zustand: word }));
   expect(placeThatDiffers(records, ["/status"])).toEqual({ words: ["ready", "off"], place: "/zustand" });
   expect(placeThatDiffers(records.slice(0, 1), ["/status"])).toBeUndefined();
+  // A flavor is no state, though a resize alone changes it.
+  const resized = ["tiny", "huge"].map((plan) => ({ zustand: "ready", plan }));
+  expect(placeThatDiffers(resized, ["/zustand"])?.place).toBe("/plan");
+  expect(placeThatDiffers(resized, ["/zustand"], [], ({ place }) => place === "/plan")).toBeUndefined();
   const among = ["running", "deallocated"].map((word) => ({
     view: [{ code: "Provisioning/succeeded" }, { code: `Power/${word}` }],
   }));
@@ -663,6 +667,13 @@ test("a record is asked for with what its list is asked with", () => {
   expect(routes).toContainEqual({ method: "DELETE", path: "/v1/volumes/{id}", query: { version: "2026-01-01" } });
 });
 
+test("what a browser adds to a request, and the version of a copied record, are no part of it", () => {
+  const noise = ["If-Match: 'W/3'", "sec-ch-ua: x", "Origin: https://c.example", "Accept-Language: de", "X-Tenant: t"];
+  const said = noise.map((header) => `-H "${header}"`).join(" ");
+  const told = readCurl("volume.delete", `curl -X DELETE ${said} https://c.example/disks/{id}`, undefined, new Set());
+  expect(told?.route.headers).toEqual({ "X-Tenant": "t" });
+});
+
 test("what several requests have alike in their headers is sent with every one", () => {
   const at = "https://c.example";
   const told = readTold({
@@ -680,7 +691,8 @@ test("what several requests have alike in their headers is sent with every one",
     at,
     new Set(),
   );
-  expect(alone.start.operations["vm.list"]?.headers).toEqual({ "X-Action": "List", "X-Request-Id": "r-1" });
+  expect(alone.start.headers).toEqual({ "X-Request-Id": "r-1" });
+  expect(alone.start.operations["vm.list"]?.headers).toEqual({ "X-Action": "List" });
 });
 
 test("of a service at the root of its host every path that is tried begins there", () => {

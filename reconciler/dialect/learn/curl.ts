@@ -65,8 +65,7 @@ export function readCurl(
     .map((carries) => told.headers.find(([name]) => carries.test(name)))
     .find((header) => header !== undefined);
   const others = told.headers.filter(
-    ([name]) =>
-      !isSecretName(name) && !keyHeader.test(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
+    ([name]) => !isSecretName(name) && !keyHeader.test(name) && !ofOneRequest.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
   /** A rule's delete that names one id names the rule. */
@@ -158,6 +157,9 @@ const secretName =
   /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
 /** A key in a header is one of somebody's, whatever it is called; but for the one that tells a repeated request. */
 const keyHeader = /(?<!idempotency)[-_]key$/i;
+/** What a browser or curl adds to a request, and a version that one record had as it was copied. */
+const ofOneRequest =
+  /^(content-.+|accept(-.+)?|user-agent|cookie|host|origin|referer|connection|cache-control|pragma|priority|dnt|te|if-.+|sec-.+|upgrade-insecure-requests)$/i;
 const isSecretName = (name: string): boolean => secretName.test(name);
 
 type Header = readonly [name: string, value: string];

@@ -17,11 +17,15 @@ export interface LearntEnvelope {
 }
 
 const messageNames = [
-  /^(message|msg|detail|reason|description)$/,
+  /^(message|msg|detail)$/,
+  /^(reason|description)$/,
   /(message|msg|detail|reason|errortext|faultstring|explanation)$/,
   /^(error|text|title)$/,
 ];
-const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^(id|errorid|type|status|kind)$/];
+const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^reason$/, /^(id|errorid|type|status|kind)$/];
+
+/** A code and no sentence, in which what was asked for stands. */
+const isWord = /^(\S{1,80}|[\w ]{1,30})$/;
 
 /** `undefined`: the service uses the contract's own form, or nothing can be learnt. */
 export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]): LearntEnvelope | undefined {
@@ -29,8 +33,13 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   if (!isObject(body) || isContractual(body)) return undefined;
   const leaves = leavesOf(body).filter(({ place }) => typeof place === "string" || place.where === undefined);
   const message = named(leaves, messageNames, (value) => typeof value === "string" && value.length > 2);
-  const code = named(leaves, codeNames, (value) => value !== null && value !== "" && String(value) !== String(status));
   if (message === undefined) return undefined;
+  const others = leaves.filter((leaf) => leaf !== message);
+  const code = named(
+    others,
+    codeNames,
+    (value) => value !== null && isWord.test(String(value)) && String(value) !== String(status),
+  );
   const said = String(message.value);
   const saidCode = code === undefined ? undefined : asText(code.value);
   const isNotFound =
@@ -41,7 +50,6 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   // A message that answers of success have as well tells nothing by being there.
   const [place] = compilePointers([message.place]);
   const isCommon = place !== undefined && successes.some((one) => (asText(findAtPath(one, place)) ?? "") !== "");
-  const others = leaves.filter((leaf) => leaf !== message);
   const success = status < 300 ? successOf(leaves, successes) : isCommon ? successOf(others, successes) : undefined;
   const tells = !isCommon || success !== undefined || code !== undefined;
   return {

@@ -3,6 +3,7 @@ import type { Kind } from "../../core/model/kinds";
 import { type AssumedOperation, rowOf } from "../../core/model/operation";
 import { tableOf } from "../../core/text/objects";
 import type { Route } from "../dialect";
+import { lettersAndDigits } from "./values";
 
 export type Learnt = Kind | "flavor" | "image" | "region";
 
@@ -10,15 +11,15 @@ export type Learnt = Kind | "flavor" | "image" | "region";
 const called: Readonly<Record<Learnt, readonly string[]>> = {
   vm: [
     ...["vm", "server", "instance", "machine", "virtual machine", "droplet", "compute", "node", "linode", "guest"],
-    ...["compute instance", "cloud server", "vps", "host"],
+    ...["compute instance", "cloud server", "virtual server", "vps", "host"],
   ],
   volume: [
     ...["volume", "disk", "drive", "storage", "block storage", "block volume", "data disk", "storage volume"],
-    ...["block device", "block"],
+    ...["block device", "block", "volume claim", "persistent volume", "data volume"],
   ],
   group: [
     ...["security group", "firewall", "sg", "group", "secgroup", "firewall group", "network security group"],
-    ...["access group", "acl"],
+    ...["access group", "acl", "security policy", "network policy", "policy", "ruleset"],
   ],
   flavor: [
     ...["flavor", "size", "plan", "type", "instance type", "machine type", "server type", "vm type", "product"],
@@ -46,10 +47,13 @@ interface Form {
 
 const upper = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
+export const pluralOf = (word: string): string =>
+  word.endsWith("y") ? `${word.slice(0, -1)}ies` : word.endsWith("s") ? `${word}es` : `${word}s`;
+
 function written(noun: string, isPlural: boolean, casing: Casing): string {
   const all = noun.split(" ");
   const last = all.at(-1) ?? "";
-  const words = isPlural ? [...all.slice(0, -1), last.endsWith("s") ? `${last}es` : `${last}s`] : all;
+  const words = isPlural ? [...all.slice(0, -1), pluralOf(last)] : all;
   if (casing === "pascal") return words.map(upper).join("");
   if (casing === "camel") return words.map((word, index) => (index === 0 ? word : upper(word))).join("");
   return words.join(casing === "kebab" ? "-" : casing === "snake" ? "_" : "");
@@ -79,6 +83,10 @@ export const anyNoun = [
       .map((noun) => noun.replaceAll(" ", "")),
   ),
 ].join("|");
+
+/** Whether a text has a word for this kind in it, however it is written: DescribeVirtualMachines. */
+export const saysKind = (kind: Learnt, text: string): boolean =>
+  nouns[kind].some((noun) => lettersAndDigits(text).includes(lettersAndDigits(noun)));
 
 // The name of an operation begins with its kind.
 export const recordOfOperation = (operation: AssumedOperation): Learnt => operation.split(".")[0] as Learnt;

@@ -132,7 +132,7 @@ export function judgeFirst({ outcome, status = 0, body }: SeenAnswer): First {
           "service/credential-refused",
           "The service refuses the credential",
           outcome.message,
-          "Check RECONCILE_TOKEN or RECONCILE_AUTHORIZATION, and authorization in the dialect.",
+          "Check RECONCILE_TOKEN or RECONCILE_AUTHORIZATION. Where it wants more, show a request that it takes: --curl vm.list='curl …'.",
         ),
       );
     // Whether it is the service is told by what it has.

@@ -221,7 +221,7 @@ export function recordOf(
 }
 
 /** The first of the maps in an answer that is the record, from the outside in. */
-function recordWithin(
+export function recordWithin(
   value: unknown,
   item: string,
   isRecord: (value: unknown) => boolean,

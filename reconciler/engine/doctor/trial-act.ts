@@ -24,6 +24,9 @@ export const trialParts = {
   firstVolume: "-p",
   group: "-a",
   namingGroup: "-b",
+  /** One more of each, so that a list that is cut in silence does not show all. */
+  thirdGroup: "-c",
+  secondVolume: "-w",
 } as const;
 export type TrialPart = keyof typeof trialParts;
 

@@ -158,7 +158,8 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
     trial.notes.drop(again, "was refused, as it was to be");
     return;
   }
-  trial.limits = { ...trial.limits, unique: [] };
+  // An answer that was lost says nothing of names.
+  if (outcome.status === "accepted") trial.limits = { ...trial.limits, unique: [] };
   // Where no list shows groups, the answer alone tells which one it is.
   const id =
     outcome.status !== "accepted" || canList(trial, "group")

@@ -6,7 +6,7 @@ import { isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
 import { holdsSomething, readJob } from "../../dialect/jobs";
 import { type Leaf, leavesOf, lettersAndDigits } from "../../dialect/learn/values";
-import { askingFor, inNumber, recordOfOperation, stylesOf } from "../../dialect/learn/where";
+import { askingFor, inNumber, pluralOf, recordOfOperation, stylesOf } from "../../dialect/learn/where";
 import { compilePointers, findText, findWord } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { nobody } from "./enter";
@@ -173,8 +173,6 @@ export function asListsAre({ noun, place, isNumber }: NamedJob, { operations }: 
     });
   return [...new Map(all.map((asking) => [JSON.stringify(asking), asking])).values()];
 }
-
-const pluralOf = (noun: string): string => (noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 
 const showsState = ({ names: [name = ""] }: Leaf): boolean =>
   /(status|state|phase|result|outcome)(code|name)?$|^(done|finished|completed)$/.test(name);

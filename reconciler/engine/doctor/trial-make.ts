@@ -30,14 +30,13 @@ export const makingActs: readonly TrialAct[] = [
       );
   }),
   trialAct([], makeVolumeAndVm),
-  // One more of each, so that a list that is cut in silence does not show all.
-  trialAct(["group"], async ({ trial, name }) => {
-    await makeGroup(trial, `${name}-c`);
-    await findMade(trial);
+  trialAct(["group"], async (stage) => {
+    await makePart(stage, "thirdGroup", (name) => makeGroup(stage.trial, name));
+    await findMade(stage.trial);
   }),
-  trialAct(["volume"], async ({ trial, name }) => {
-    await makeVolume(trial, `${name}-w`);
-    await findMade(trial);
+  trialAct(["volume"], async (stage) => {
+    await makePart(stage, "secondVolume", (name) => makeVolume(stage.trial, name));
+    await findMade(stage.trial);
   }),
 ];
 

@@ -15,6 +15,8 @@ export function placeThatDiffers(
   records: readonly unknown[],
   given: Pointers,
   busy: readonly unknown[] = [],
+  /** What changes with a resize and is no state. */
+  isOther: (leaf: Leaf) => boolean = () => false,
 ): StateWords | undefined {
   const wordsAt = (places: Pointers): readonly string[] | undefined => {
     const paths = compilePointers(places);
@@ -24,7 +26,9 @@ export function placeThatDiffers(
   };
   const already = wordsAt(given);
   if (already !== undefined) return { words: already };
-  const leaves = [...records, ...busy].flatMap((record) => leavesOf(record));
+  const all = [...records, ...busy].flatMap((record) => leavesOf(record));
+  const others = new Set(all.flatMap((leaf) => (isOther(leaf) ? [leaf.place] : [])));
+  const leaves = all.filter(({ place }) => !others.has(place));
   const pointersOf = (telling: readonly Leaf[]): readonly string[] =>
     [...new Set(telling.map(({ place }) => place))].filter((place) => typeof place === "string");
   const pointers = pointersOf(leaves.filter(isOfStates));

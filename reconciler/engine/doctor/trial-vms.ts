@@ -72,7 +72,9 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
   const stopped = await settle(trial, "vm", id, showsItself("stopped", running));
   const rest = [running, stopped.last?.word];
   trial.onTheWay(trial.words.vm, [...seen, ...stopped.words], rest);
-  if (stop.status !== "accepted" || !(await trial.keep("stopped", id))) {
+  // What became of it may be told by its word alone: an answer or a job that was lost is sent again, and refused then.
+  const isStopped = stop.status === "accepted" || stopped.last?.word !== running;
+  if (!isStopped || !(await trial.keep("stopped", id))) {
     trial.open.push(
       `states.vm: stopped could not be told from ${running ?? "what it showed before"} (${wordsOf(stop)})`,
     );

@@ -10,11 +10,13 @@ import { payloadOf } from "../../dialect/answers";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { findRecordIn } from "../../dialect/learn/items";
 import type { Made } from "../../dialect/learn/place";
+import { type Leaf, samePlace } from "../../dialect/learn/values";
 import { compilePointers, findArray, findText, findWord } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
+import { recordWithin } from "./find-one";
 import { withMoreWords } from "./fit";
 import { look, type SeenAnswer } from "./look";
 import {
@@ -239,15 +241,18 @@ export class Trial {
     const record = this.recordOf("vm", id);
     if (record === undefined) return false;
     this.#records.set(phase, record);
-    const { status } = this.report.dialect.records.vm;
+    const { status, flavor } = this.report.dialect.records.vm;
+    const flavors = new Set(this.wanted?.flavor);
+    const isFlavor = ({ place, value }: Leaf): boolean =>
+      flavors.has(String(value)) || flavor.some((one) => samePlace(one, place));
     const kept = [...this.#records.values()];
     // The last record of one that is built is that of one that runs.
     const running = statesIn(this.#records.get("running"));
     const building = this.#building.filter((one) => statesIn(one) !== running);
     const told =
-      placeThatDiffers(kept, status, [...building, ...this.#busy]) ??
-      placeThatDiffers(kept, status, this.#busy) ??
-      placeThatDiffers(kept, status);
+      placeThatDiffers(kept, status, [...building, ...this.#busy], isFlavor) ??
+      placeThatDiffers(kept, status, this.#busy, isFlavor) ??
+      placeThatDiffers(kept, status, [], isFlavor);
     // One that is told from nothing may be none that waits.
     if (told === undefined && phase === "verify_resize") this.#records.delete(phase);
     if (told === undefined) return false;
@@ -320,8 +325,10 @@ export class Trial {
     if (route === null || filled === undefined) return { headers: {} };
     const operation = byItself === null ? (`${kind}.list` as const) : single;
     const { body, headers } = await look(this.ports.doctor, { operation, method: route.method, ...filled });
-    if (byItself !== null) return { record: findRecordIn(body, id)?.record, headers };
     const idAt = compilePointers(dialect.records[kind].id);
+    // The whole of it, where the id stands deeper in the record.
+    const own = recordWithin(body, "", (one) => findText(one, idAt) === id) ?? findRecordIn(body, id);
+    if (byItself !== null) return { record: own?.record, headers };
     const items = dialect.operations[`${kind}.list`]?.items ?? [];
     const listed = findArray(payloadOf(body), compilePointers(items));
     return { record: listed?.find((one) => findText(one, idAt) === id), headers };

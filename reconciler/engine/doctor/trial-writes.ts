@@ -6,8 +6,8 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
-import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
-import { askingFor, nouns, stylesOf } from "../../dialect/learn/where";
+import { leavesOf } from "../../dialect/learn/values";
+import { askingFor, saysKind, stylesOf } from "../../dialect/learn/where";
 import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
@@ -29,10 +29,8 @@ export interface TrialWhereabouts {
 
 /** What of a query says that this kind is listed is for no other request. */
 function withoutAction(query: Route["query"] = {}, kind: TriedKind): Route["query"] {
-  const isOfList = (value: unknown): boolean =>
-    nouns[kind].some((noun) => lettersAndDigits(String(value)).includes(lettersAndDigits(noun)));
   const others = Object.entries(query).filter(
-    ([name, value]) => !/^(action|cmd|command|method|op|operation)$/i.test(name) && !isOfList(value),
+    ([name, value]) => !/^(action|cmd|command|method|op|operation)$/i.test(name) && !saysKind(kind, String(value)),
   );
   return others.length === 0 ? undefined : Object.fromEntries(others);
 }
@@ -188,7 +186,7 @@ const usualRequests: Readonly<Record<TriedOperation, (at: Whereabouts) => readon
       const body = { [rule]: "{rule_id}" };
       return [
         remove(`${base}/{id}/rules`, body),
-        ...["rules/delete", "remove-rule"].map((end) => post(`${base}/{id}/${end}`, body)),
+        ...["rules/delete", "remove-rule", "actions/remove_rule"].map((end) => post(`${base}/{id}/${end}`, body)),
         ...[":removeRule", "/remove-rule", "/remove"].map((end) => post(base + end, { [key]: id, ...body })),
       ];
     }),
