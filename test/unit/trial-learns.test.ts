@@ -15,6 +15,7 @@ import { withLocation } from "../../reconciler/dialect/located";
 import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { judgeFirst } from "../../reconciler/engine/doctor/enter";
+import { collectionsTold } from "../../reconciler/engine/doctor/find-list";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { inMirroredWords } from "../../reconciler/engine/doctor/trial-groups";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
@@ -665,6 +666,29 @@ test("a record is asked for with what its list is asked with", () => {
   const said = { lists: ["/v1/volumes"], idKeys: ["id"], query: { version: "2026-01-01" } };
   const routes = writesFor("volume.delete", readDialectText("", "").dialect, said);
   expect(routes).toContainEqual({ method: "DELETE", path: "/v1/volumes/{id}", query: { version: "2026-01-01" } });
+});
+
+test("what confirms a resize says what may revert one, and the other way", () => {
+  const nowhere = { lists: [], idKeys: [] };
+  const text = `operations: { vm.resize.confirm: { method: PUT, path: "/vms/{id}/Accept", body: { accept: true } } }`;
+  const reverts = writesFor("vm.resize.revert", readDialectText(text, "").dialect, nowhere);
+  expect(reverts).toContainEqual({ method: "PUT", path: "/vms/{id}/Decline", body: { decline: true } });
+  expect(reverts).toContainEqual({ method: "PUT", path: "/vms/{id}/Accept", body: { accept: false } });
+  const revert = `operations: { vm.resize.revert: { method: POST, path: "/vms/{id}/act", body: { do: UNDO } } }`;
+  const confirms = writesFor("vm.resize.confirm", readDialectText(revert, "").dialect, nowhere);
+  expect(confirms).toContainEqual({ method: "POST", path: "/vms/{id}/act", body: { do: "COMMIT" } });
+  expect(writesFor("vm.resize.confirm", readDialectText("", "").dialect, nowhere)).toHaveLength(1);
+});
+
+test("a request about one thing that was told says where all of its kind are", () => {
+  const { dialect: given } = readDialectText(
+    `operations:
+  vm.resize.confirm: { method: POST, path: "/c/machines/{id}/keep" }
+  group.rule.delete: { method: DELETE, path: "/c/{field:/zone}/walls/{id}/holes/{rule_id}" }`,
+    "",
+  );
+  expect([collectionsTold({ given }, "vm"), collectionsTold({ given }, "volume")]).toEqual([["/c/machines"], []]);
+  expect(collectionsTold({ given }, "group")).toEqual([]);
 });
 
 test("what a browser adds to a request, and the version of a copied record, are no part of it", () => {

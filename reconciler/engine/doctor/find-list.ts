@@ -39,9 +39,13 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   let unclear = false;
   const written: readonly Candidate[] = route === null ? [] : [{ asking: route }];
   const all = isLookedFor
-    ? candidates(operation, route, styles, ports.told?.paths?.[operation] ?? [], foldersTold(learnings)).flatMap(
-        (one) => withoutRegion(learnings, one),
-      )
+    ? candidates(
+        operation,
+        route,
+        styles,
+        [...(ports.told?.paths?.[operation] ?? []), ...collectionsTold(learnings, recordOfOperation(operation))],
+        foldersTold(learnings),
+      ).flatMap((one) => withoutRegion(learnings, one))
     : written;
   const taken = new Set([...lists.values()].map((list) => wordsOfAsking(list.route)));
   const ask = async ({ asking, style }: Candidate) => {
@@ -131,6 +135,21 @@ export const foldersTold = ({ given }: { readonly given: Dialect }): readonly st
       return path === undefined || path === builtInDialect.operations[operation]?.path ? [] : [path];
     }),
   );
+
+/** Where things of a kind are, by requests about one of them that were given: /servers of /servers/{id}/resize. */
+export const collectionsTold = (
+  { given }: { readonly given: Dialect },
+  kind: ReturnType<typeof recordOfOperation>,
+): readonly string[] => [
+  ...new Set(
+    keysOf(given.operations).flatMap((operation) => {
+      const { path } = given.operations[operation] ?? {};
+      const [before = "", after] = path?.split("/{id}") ?? [];
+      const isOwn = recordOfOperation(operation) === kind && path !== builtInDialect.operations[operation]?.path;
+      return isOwn && after !== undefined && before !== "" && !before.includes("{") ? [before] : [];
+    }),
+  ),
+];
 
 /** What of a request tells it from others, for people; an action may well be named by a header. */
 const wordsOfAsking = ({ path, query = {}, headers = {}, body }: Asking): string => {

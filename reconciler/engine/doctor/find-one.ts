@@ -10,6 +10,7 @@ import { findAt, findAtPath, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { contractRead, saidOf } from "./enter";
+import { collectionsTold } from "./find-list";
 import type { Learnings } from "./learnings";
 import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
@@ -32,7 +33,10 @@ export async function findOne(
   const listed = learnings.lists.get(`${kind}.list`)?.route;
   // Below a list of each region it would take the region to read one.
   const list = listed?.for_each === undefined ? listed?.path : undefined;
-  const paths = isLookedFor ? placesOfOne(operation, route, list, ports.told?.paths?.[operation] ?? []) : [];
+  const told = collectionsTold(learnings, kind).map((collection) => `${collection}/{id}`);
+  const paths = isLookedFor
+    ? placesOfOne(operation, route, list, [...(ports.told?.paths?.[operation] ?? []), ...told])
+    : [];
   const candidates = [
     ...(route === null ? [] : [route]),
     ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),

@@ -11,7 +11,7 @@ import { until } from "./trial-rest";
 import { wordsOf } from "./trial-say";
 import { persist, sendWrite, versioned } from "./trial-send";
 import type { Trial } from "./trial-watch";
-import { tryWrites } from "./trial-writes";
+import { inCaseOf, tryWrites } from "./trial-writes";
 
 interface TrialRule {
   readonly direction?: "ingress" | "egress";
@@ -102,9 +102,8 @@ export function inMirroredWords(route: Route): Route | undefined {
   const said = JSON.stringify(route);
   const words = new RegExp(mirrors.map(([word]) => word).join("|"), "gi");
   const mirrored = said.replaceAll(words, (word) => {
-    const other = mirrors.find(([one]) => one === word.toLowerCase())?.[1] ?? word;
-    if (word === word.toUpperCase()) return other.toUpperCase();
-    return /^[A-Z]/.test(word) ? other.charAt(0).toUpperCase() + other.slice(1) : other;
+    const other = mirrors.find(([one]) => one === word.toLowerCase())?.[1];
+    return other === undefined ? word : inCaseOf(word, other);
   });
   // Only words change, so it is a route still.
   return mirrored === said ? undefined : JSON.parse(mirrored);

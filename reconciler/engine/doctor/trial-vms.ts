@@ -4,9 +4,10 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { pathWithId } from "./enter";
 import { refusedAs, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { noteDisks, tellTrialDisks } from "./trial-disks";
-import { lookAt, settle, type TrialLook } from "./trial-rest";
+import { lookAt, settle, type TrialLook, until } from "./trial-rest";
 import { isLiveVm, secondsOf, stateWords, wordsOf } from "./trial-say";
 import { persist } from "./trial-send";
+import type { Trial } from "./trial-watch";
 import { tryWrites } from "./trial-writes";
 
 export const wakingActs: readonly TrialAct[] = [
@@ -100,6 +101,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
   for (const operation of ["vm.resize.revert", "vm.resize.confirm"] as const) {
     trial.goOn();
     const running = trial.wordFor("running") ?? stage.running;
+    const was = isWaiting ? undefined : await flavorShown(trial, id);
     // Where the first was not found, the resize waits still, and the other one is tried on it.
     const resize = isWaiting
       ? ({ status: "accepted", value: undefined } as const)
@@ -121,14 +123,20 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     trial.onTheWay(trial.words.vm, waiting.words, [running, verify, waiting.last.word]);
     const route = await tryWrites(trial, operation, "vm", { id }, async () => {
       const after = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
-      return after.last?.word === trial.wordFor("running");
+      if (after.last?.word !== trial.wordFor("running")) return false;
+      // At another flavor than before it was confirmed.
+      const isBack = async () => was === undefined || (await flavorShown(trial, id)) === was;
+      return operation === "vm.resize.confirm" || until(trial, isBack);
     });
     isWaiting = route === undefined;
     if (isWaiting) continue;
-    const { live } = (await lookAt(trial, "vm", id)) ?? {};
-    if (live !== undefined && isLiveVm(live) && live.flavor !== undefined)
-      trial.say(
-        `After ${operation} the VM shows the flavor ${live.flavor}${live.flavor === flavor ? ", as before" : ""}.`,
-      );
+    const shown = await flavorShown(trial, id);
+    if (shown !== undefined)
+      trial.say(`After ${operation} the VM shows the flavor ${shown}${shown === flavor ? ", as before" : ""}.`);
   }
+}
+
+async function flavorShown(trial: Trial, id: string): Promise<string | undefined> {
+  const { live } = (await lookAt(trial, "vm", id)) ?? {};
+  return live !== undefined && isLiveVm(live) ? live.flavor : undefined;
 }

@@ -11,7 +11,7 @@ import { askingFor, saysKind, stylesOf } from "../../dialect/learn/where";
 import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
-import { foldersTold } from "./find-list";
+import { collectionsTold, foldersTold } from "./find-list";
 import type { TriedOperation } from "./report";
 import { wordsOf } from "./trial-say";
 import { persist, sendWrite } from "./trial-send";
@@ -39,7 +39,12 @@ function withoutAction(query: Route["query"] = {}, kind: TriedKind): Route["quer
 const listing = /\/(list|detail|details|all|search|query|describe)$/;
 
 export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
-  lists: besides(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
+  lists: [
+    ...new Set([
+      ...besides(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
+      ...collectionsTold({ given }, kind),
+    ]),
+  ],
   query: withoutAction(dialect.operations[`${kind}.list`]?.query, kind),
   // Paths that were learnt come first. Of the many built-in ones the first is enough.
   idKeys: dialect.records[kind].id
@@ -89,7 +94,7 @@ export function writesFor(
 ): readonly Route[] {
   const said = dialect.operations[operation];
   const { method, path } = rowOf(operation);
-  const routes: Route[] = [...(said === null ? [] : [said]), { method, path }];
+  const routes: Route[] = [...(said === null ? [] : [said]), { method, path }, ...inOtherWords(operation, dialect)];
   for (const list of lists)
     for (const key of idKeys) {
       const base = list.replace(/\/$/, "").replace(listing, "");
@@ -131,6 +136,32 @@ function asVolumesAreDeleted({ operations }: Dialect): readonly Route[] {
       return [asked, keyed("Rule"), keyed("SecurityGroupRule")].map((one) => JSON.parse(one) as Route); // A route was written, and keys alone were changed.
     }),
   );
+}
+
+const wordsOfDecision = {
+  "vm.resize.confirm": ["confirm", "accept", "approve", "commit", "keep"],
+  "vm.resize.revert": ["revert", "reject", "decline", "cancel", "rollback", "undo", "discard"],
+} as const;
+
+/** What confirms a resize says what reverts one, in other words or with false in the place of true; and so the other way. */
+function inOtherWords(operation: TriedOperation, { operations }: Dialect): readonly Route[] {
+  if (operation !== "vm.resize.confirm" && operation !== "vm.resize.revert") return [];
+  const [other, yes] =
+    operation === "vm.resize.revert" ? (["vm.resize.confirm", true] as const) : (["vm.resize.revert", false] as const);
+  const route = operations[other];
+  if (route === null || deepEqual(route, builtInDialect.operations[other])) return [];
+  const said = JSON.stringify(route);
+  const words = new RegExp(wordsOfDecision[other].join("|"), "gi");
+  const spoken = wordsOfDecision[operation].map((word) => said.replaceAll(words, (before) => inCaseOf(before, word)));
+  const turned = said.replaceAll(new RegExp(`:${yes}(?=[,}])`, "g"), `:${!yes}`);
+  // Only words of a route were changed, so it is one still.
+  return [...spoken, turned].filter((text) => text !== said).map((text) => JSON.parse(text));
+}
+
+/** A word with as many capitals as the one in whose place it stands. */
+export function inCaseOf(before: string, word: string): string {
+  if (before === before.toUpperCase()) return word.toUpperCase();
+  return /^[A-Z]/.test(before) ? word.charAt(0).toUpperCase() + word.slice(1) : word;
 }
 
 interface Whereabouts {
