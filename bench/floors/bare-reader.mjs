@@ -1,9 +1,11 @@
 // The floor of a refresh: one list page by page, then every volume and every group's rules, on a fixed number of
-// connections, and nothing else. `node bare-reader.mjs URL CONNECTIONS STATE`: the ids come from a state.
+// connections, and nothing else. `node bare-reader.mjs URL CONNECTIONS STATE [FILE]`: the ids come from a state, and with
+// FILE that is parsed first, as whoever compares the service with a file has to.
 import { readFileSync } from "node:fs";
 import { Pool } from "undici";
 
-const [url, connections, stateFile] = process.argv.slice(2);
+const [url, connections, stateFile, file] = process.argv.slice(2);
+if (file !== undefined) (await import("yaml")).parse(readFileSync(file, "utf8"));
 const pool = new Pool(url, { connections: Number(connections), pipelining: 1 });
 const headers = { authorization: "Bearer ops-token", accept: "application/json" };
 

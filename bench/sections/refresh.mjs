@@ -26,22 +26,17 @@ export async function measure({ scratch, full, note }) {
     for (const connections of [10, 50]) {
       note(`refresh: ${connections} connections`);
       const counts = {};
-      const { reader, plan } = await inTurns(
+      const bareReader = async (...file) => {
+        const given = [service.url, String(connections), join(cwd, "reconcile.state.json"), ...file];
+        await service.requests();
+        const run = await runOnce({ argv: [process.execPath, floor("bare-reader.mjs"), ...given] });
+        counts.reader = total(await service.requests());
+        return run;
+      };
+      const { reader, parser, plan } = await inTurns(
         {
-          reader: async () => {
-            await service.requests();
-            const run = await runOnce({
-              argv: [
-                process.execPath,
-                floor("bare-reader.mjs"),
-                service.url,
-                String(connections),
-                join(cwd, "reconcile.state.json"),
-              ],
-            });
-            counts.reader = total(await service.requests());
-            return run;
-          },
+          reader: () => bareReader(),
+          parser: () => bareReader(join(cwd, "reconcile.yaml")),
           plan: async () => {
             const argv = [
               process.execPath,
@@ -62,7 +57,8 @@ export async function measure({ scratch, full, note }) {
         full ? 7 : 3,
       );
       const what = `plan of ${vms} VMs, ${vms} volumes, ${groups} groups, ${latencyMs} ms, ${connections} connections`;
-      rows.push(limit(what, plan, reader, "bare reader", connections === 50 ? 1.1 : 1.15));
+      rows.push(limit(what, plan, parser, "bare reader that parses the file", connections === 50 ? 1.1 : 1.15));
+      rows.push(limit("  beside one that parses nothing", plan, reader, "bare reader"));
       if (connections === 10)
         rows.push(
           number("  its requests", counts.plan, "requests", {

@@ -11,7 +11,7 @@ import { onlyDefined } from "../core/text/objects";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
 import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
-import { namesNothing, type Origins, originsAt } from "./origins";
+import { namesNothing, type Origins, originsOf, type Reference, referencesAt } from "./origins";
 import type { Problems } from "./problems";
 import { type Defaults, findIn, type Layer, type MergedEntry } from "./sources";
 import {
@@ -268,15 +268,38 @@ const nothingInherited: Inherited = {};
 /** The fields that name a variable or a parameter, with where its value was written. */
 function givenFields(block: Block, origins: Origins): Inherited {
   if (namesNothing(origins)) return nothingInherited;
-  const own = isMap(block.entry.value) ? block.entry.value : {};
-  const given = Object.entries({ ...valuesOf(block.defaults), ...own }).flatMap(([field, value]) => {
-    if (typeof value !== "string" || !value.includes("${")) return [];
-    const written = originsAt(placeInBlock(block, [field]), origins).at(-1);
+  const given = [...fromDefaults(block), ...ownReferences(block)].flatMap(([field, references]) => {
+    const written = originsOf(references, origins).at(-1);
     if (written === undefined || typeof written.from === "string") return [];
     return [[field, { ...positionOf(written.from), by: written.reference }] as const];
   });
   return given.length === 0 ? nothingInherited : Object.fromEntries(given);
 }
+
+type FieldReferences = readonly [field: string, references: readonly Reference[]];
+
+/** The fields that hold references, with these. */
+const referencesIn = (block: Block, values: Readonly<YamlMap>): FieldReferences[] =>
+  Object.entries(values).flatMap(([field, value]): FieldReferences[] =>
+    typeof value === "string" && value.includes("${") ? [[field, referencesAt(placeInBlock(block, [field]))]] : [],
+  );
+
+const ownKnown = new WeakMap<MergedEntry, FieldReferences[]>();
+
+/** Looked for once for all uses of a component. */
+function ownReferences(block: Block): FieldReferences[] {
+  const { entry } = block;
+  const known = ownKnown.get(entry) ?? referencesIn(block, isMap(entry.value) ? entry.value : {});
+  ownKnown.set(entry, known);
+  return known;
+}
+
+const fromDefaults = (block: Block): FieldReferences[] => {
+  const { value } = block.entry;
+  return referencesIn(block, valuesOf(block.defaults)).filter(
+    ([field]) => !isMap(value) || !Object.hasOwn(value, field),
+  );
+};
 
 const valuesOf = ({ values, below }: Defaults): Readonly<YamlMap> =>
   below === undefined ? values : { ...valuesOf(below.defaults), ...values };

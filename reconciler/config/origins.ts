@@ -25,7 +25,7 @@ export function namingOrigins(problems: Problems, origins: Origins): Problems {
     add(problem) {
       const isAboutReference = /^config\/(interpolation|unknown-variable|sensitive|variable-)/.test(problem.code);
       if (isAboutReference || problem.at === undefined || problem.namesOrigins) return problems.add(problem);
-      const all = new Set(originsAt(problem.at, origins).map(told));
+      const all = new Set(originsOf(referencesAt(problem.at), origins).map(told));
       const detail = [...(problem.detail === undefined ? [] : [problem.detail]), ...all].join("; ");
       problems.add({ ...problem, namesOrigins: true, ...(detail === "" ? {} : { detail }) });
     },
@@ -43,16 +43,30 @@ interface Origin {
   readonly from: Place | string;
 }
 
-/** Where the value of each reference of the text at the place was written, and then those of which that one is made. */
-export function originsAt(place: Place, origins: Origins, depth = 4): Origin[] {
-  return [...writtenTextAt(place).matchAll(/\$\{(var|param)\.([A-Za-z0-9_-]+)/g)].flatMap(([, root, name = ""]) => {
+export interface Reference {
+  readonly root: string;
+  readonly name: string;
+}
+
+/** The references of the text that stands at a place. */
+export const referencesAt = (place: Place): readonly Reference[] =>
+  [...writtenTextAt(place).matchAll(/\$\{(var|param)\.([A-Za-z0-9_-]+)/g)].map(([, root = "", name = ""]) => ({
+    root,
+    name,
+  }));
+
+/** Where the value of each reference was written, and then those of which that one is made. */
+export function originsOf(references: readonly Reference[], origins: Origins, depth = 4): Origin[] {
+  return references.flatMap(({ root, name }) => {
     let at: Origins | undefined = origins;
     while (at !== undefined && !(at.root === root && at.values.has(name))) at = at.outer;
     const from = at?.values.origin?.(name);
     if (at === undefined || from === undefined) return [];
     const next = at.root === "param" ? at.outer : at;
     const further =
-      depth === 0 || typeof from === "string" || next === undefined ? [] : originsAt(from, next, depth - 1);
+      depth === 0 || typeof from === "string" || next === undefined
+        ? []
+        : originsOf(referencesAt(from), next, depth - 1);
     return [{ reference: `\${${root}.${name}}`, from }, ...further];
   });
 }

@@ -71,4 +71,26 @@ vms:
     expect(first!.inherited).toEqual({ flavor_id: { file: "a.yaml", line: 5, column: 21, by: "${var.flavor}" } });
     expect(second!.inherited).toEqual(first!.inherited);
   });
+
+  it("knows for each use of a component who gave its parameters, and what the file above leaves to it", () => {
+    const text = `version: 1
+vars: { size: { default: 3 } }
+defaults: { volume: { size: "\${var.size}" } }
+components:
+  one: { from: ./shop.yaml, with: { size: 1 } }
+  two: { from: ./shop.yaml, with: { size: 2 } }
+`;
+    const shop = `${component.replace("data-staging", '"${component}"')}  logs: { name: "\${component}-logs" }\n`;
+    const { desired, diagnostics } = readDesired([{ file: "a.yaml", text }], {
+      open: (path) => ({ source: { file: path, text: shop } }),
+    });
+    expect(diagnostics).toEqual([]);
+    const above = { file: "a.yaml", line: 2, column: 26, by: "${var.size}" };
+    expect(desired!.resources.map(({ address, inherited }) => [address, inherited?.["size"]])).toEqual([
+      ["one/volume.data", { file: "a.yaml", line: 5, column: 43, by: "${param.size}" }],
+      ["one/volume.logs", above],
+      ["two/volume.data", { file: "a.yaml", line: 6, column: 43, by: "${param.size}" }],
+      ["two/volume.logs", above],
+    ]);
+  });
 });
