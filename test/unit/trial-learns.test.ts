@@ -224,7 +224,7 @@ test.each([
   ],
   ["the first word of a query", { ...post, body: { query: "{ vms(n: 1) { nodes } }" } }, "{ volumes(n: 1) { nodes } }"],
 ] as const)("what tells that VMs are listed is %s, and volumes are asked for alike", (_, asking, sent) => {
-  const asked = candidates("volume.list", null, stylesOf(asking, "vm"), []);
+  const asked = [...candidates("volume.list", null, stylesOf(asking, "vm"), [])];
   const alike = asked.filter((one) => one.style !== undefined).map((one) => JSON.stringify(one.asking));
   expect(alike.some((one) => one.includes(sent))).toBe(true);
 });
@@ -460,7 +460,7 @@ test("what a resize alone has changed is told, and nothing where more has", () =
 test("lists are looked for in the folders of what was told, and further up", () => {
   const told = ["/v4/linode/instances", "/v4/firewalls/{id}/rules/{rule_id}", "/api/v1/vm/list"];
   expect(foldersOf(told)).toEqual(["/v4/linode", "/v4", "/api/v1/vm"]);
-  const paths = candidates("volume.list", null, [], [], ["/v4"]).map(({ asking }) => asking.path);
+  const paths = [...candidates("volume.list", null, [], [], ["/v4"])].map(({ asking }) => asking.path);
   expect(paths).toContain("/v4/volumes");
 });
 

@@ -2,6 +2,7 @@
 import type { Kind } from "../../core/model/kinds";
 import { type AssumedOperation, rowOf } from "../../core/model/operation";
 import { tableOf } from "../../core/text/objects";
+import { remembered } from "../../core/text/remembered";
 import type { Route } from "../dialect";
 import { lettersAndDigits } from "./values";
 
@@ -245,41 +246,53 @@ export function foldersOf(paths: readonly string[]): readonly string[] {
 
 const mostFolders = 6;
 
+/** What a list of this kind would be asked for with, were it asked for as another list is. */
+function inStyleOf(style: Style, kind: Learnt): readonly Keyed[] {
+  return forms[kind]
+    .filter(({ isPlural, casing }) => isPlural === style.isPlural && casing === (style.casing ?? casing))
+    .filter(({ casing }) => style.casing !== undefined || casing !== "pascal")
+    .map(({ noun, casing }) => keyed({ asking: inStyle(style, noun, casing), style }));
+}
+
+/** A doctor with a trial finds the same few styles at each of its looks. */
+const styledAs = remembered((text) => {
+  const { style, kind }: { readonly style: Style; readonly kind: Learnt } = JSON.parse(text);
+  return inStyleOf(style, kind);
+}, 1000);
+
 /**
  * First the route of the dialect, since every plan uses that. What another list is asked for with comes next, with
- * another noun alone; all else is tried with GET.
+ * another noun alone; all else is tried with GET. They are made as they are asked for: mostly one of the first holds.
  */
-export function candidates(
+export function* candidates(
   operation: AssumedOperation,
   route: Route | null,
   styles: readonly Style[],
   told: readonly string[],
   folders: readonly string[] = [],
-): readonly Candidate[] {
+): Generator<Candidate> {
   const { path, alsoAt = [] } = rowOf(operation);
   const kind = recordOfOperation(operation);
-  const styled = styles.flatMap((style) =>
-    forms[kind]
-      .filter(({ isPlural, casing }) => isPlural === style.isPlural && casing === (style.casing ?? casing))
-      .filter(({ casing }) => style.casing !== undefined || casing !== "pascal")
-      .map(({ noun, casing }) => keyed({ asking: inStyle(style, noun, casing), style })),
-  );
+  const styled = styles.flatMap((style) => styledAs(JSON.stringify({ style, kind })) ?? []);
   const { byRule, several, singly } = usualWords[kind];
   const within = (words: readonly string[]): readonly Keyed[] =>
     folders.flatMap((folder) => words.map((word) => getting(`${folder}/${word}`)));
-  const all = [
-    ...(route === null ? [] : [keyed({ asking: route })]),
-    ...[...told, path, ...alsoAt].map(getting),
-    ...styled,
-    ...within(several),
-    ...byRule,
-    ...within(singly),
+  const inTurn: readonly (() => readonly Keyed[])[] = [
+    () => [...(route === null ? [] : [keyed({ asking: route })]), ...[...told, path, ...alsoAt].map(getting)],
+    () => styled,
+    () => within(several),
+    () => byRule,
+    () => within(singly),
   ];
   // A usual path may well be one that is asked for as another list is.
   const alike = new Map(styled);
-  const first = new Map<string, Candidate>();
-  for (const [key, one] of all) if (!first.has(key)) first.set(key, { ...alike.get(key), ...one });
-  return [...first.values()];
+  const seen = new Set<string>();
+  for (const some of inTurn)
+    for (const [key, one] of some()) {
+      if (seen.has(key)) continue;
+      seen.add(key);
+      yield { ...alike.get(key), ...one };
+    }
 }
 
 /** What a list of what hangs on what is called, apart from the volumes, and below a VM. */

@@ -37,16 +37,10 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   const route = given.operations[operation];
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
-  const written: readonly Candidate[] = route === null ? [] : [{ asking: route }];
-  const all = isLookedFor
-    ? candidates(
-        operation,
-        route,
-        styles,
-        [...(ports.told?.paths?.[operation] ?? []), ...collectionsTold(learnings, recordOfOperation(operation))],
-        foldersTold(learnings),
-      ).flatMap((one) => withoutRegion(learnings, one))
-    : written;
+  const told = [...(ports.told?.paths?.[operation] ?? []), ...collectionsTold(learnings, recordOfOperation(operation))];
+  const guesses: Iterator<Candidate> = isLookedFor
+    ? everyGuess(learnings, candidates(operation, route, [...styles], told, foldersTold(learnings)))
+    : (route === null ? [] : [{ asking: route }]).values();
   const taken = new Set([...lists.values()].map((list) => wordsOfAsking(list.route)));
   const ask = async ({ asking, style }: Candidate) => {
     const said = route !== null && asking === route ? route : undefined;
@@ -60,11 +54,9 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     const seen = await look(ports, { operation, ...filled, method: asking.method });
     return { asking, style, said, filled, seen };
   };
-  for (let from = 0; from < all.length; ) {
-    // What was said is asked by itself, since it mostly holds.
-    const size = from === 0 ? 1 : guessesAtOnce;
-    const answers = await Promise.all(all.slice(from, from + size).map(ask));
-    from += size;
+  // What was said is asked by itself, since it mostly holds.
+  for (let some = firstOf(guesses, 1); some.length > 0; some = firstOf(guesses, guessesAtOnce)) {
+    const answers = await Promise.all(some.map(ask));
     for (const answer of answers) {
       if (answer === undefined) continue;
       const { asking, style, said, filled, seen } = answer;
@@ -125,6 +117,20 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     }
   }
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+function* everyGuess(learnings: Learnings, guesses: Iterable<Candidate>): Generator<Candidate> {
+  for (const one of guesses) yield* withoutRegion(learnings, one);
+}
+
+function firstOf<T>(iterator: Iterator<T, unknown>, most: number): readonly T[] {
+  const some: T[] = [];
+  while (some.length < most) {
+    const next = iterator.next();
+    if (next.done === true) break;
+    some.push(next.value);
+  }
+  return some;
 }
 
 /** In which folders requests are that were given: what is built in tells nothing of this service. */
