@@ -37,8 +37,8 @@ export interface ProofCheck {
 
 export interface ProofOptions {
   readonly parts: readonly ProofPart[];
-  /** Of the kills and the faults every n-th alone. */
-  readonly every?: number;
+  /** Which of the kills and the faults; left out: all. */
+  readonly isTried?: (title: string, nth: number) => boolean;
   readonly onCheck?: (check: ProofCheck) => void;
   /** Once aborted, nothing new is begun, and what is under way is cut: of that nothing is reported. */
   readonly signal?: AbortSignal;
@@ -83,7 +83,7 @@ export async function proveDialect(dialect: Dialect, options: ProofOptions): Pro
   }
   const misfortunes = [...killsIn(dialect, moments, signal), ...faultsIn(dialect, moments, signal)];
   for (const [nth, { part, title, happen }] of misfortunes.entries())
-    if (!signal.aborted && options.parts.includes(part) && nth % (options.every ?? 1) === 0)
+    if (!signal.aborted && options.parts.includes(part) && options.isTried?.(title, nth) !== false)
       report(part, title, await unlessCut(happen));
   return checks;
 }

@@ -55,33 +55,35 @@ async function learn(odd: Odd): Promise<{ readonly folder: string; readonly ran:
 
 const stride = Number(process.env["ODD_STRIDE"] ?? 0);
 /** All of them where every write is to be tried; two stand for them, and the rest are tried in one process. */
-const which = new RegExp(process.env["ODD_ONLY"] ?? (stride > 0 ? "" : "asynchronous|tasks for"));
-const tried = everyOdd.filter(({ shape: { title } }) => which.test(title));
+const titled = (usual: string): readonly (readonly [string, Odd])[] => {
+  const which = new RegExp(process.env["ODD_ONLY"] ?? (stride > 0 ? "" : usual));
+  return everyOdd.flatMap((odd) => (which.test(odd.shape.title) ? [[odd.shape.title, odd] as const] : []));
+};
+const lived = titled("asynchronous|tasks for");
+/** Odd-near kills before all of them; processes are killed before the one that takes few connections. */
+const killed = titled("asynchronous");
 
 const learnt = new Map<string, string>();
 
-test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
-  "%s: the doctor's file works as it is written, from making to destroying",
-  async (title, odd) => {
-    const { folder, ran, server } = await learn(odd);
-    expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining("Use it with")]);
-    expect(leftIn(server, odd)).toEqual([]);
-    expect(existsSync(join(folder, ".reconcile/trial.json"))).toBe(false);
-    learnt.set(title, readFileSync(join(folder, "my.yaml"), "utf8"));
-    const { world, url } = await servedBy(odd);
-    const run = (...args: string[]) => runCli(args, { cwd: folder, env: envOf(odd) });
-    for (const blocks of chapters) {
-      writeFileSync(join(folder, "reconcile.yaml"), projectAt(url, blocks, ", dialect: ./my.yaml"));
-      const applied = await run("apply", ...consents);
-      expect([applied.exitCode, applied.exitCode === 0 ? "" : applied.stdout + applied.stderr]).toEqual([0, ""]);
-      const again = await run("plan", "--detailed-exitcode");
-      expect([again.exitCode, again.exitCode === 0 ? "" : again.stdout + again.stderr]).toEqual([0, ""]);
-    }
-    expect((await run("destroy", ...consents)).exitCode).toBe(0);
-    const { vms, groups } = world.left();
-    expect([...vms, ...groups.filter(({ name }) => name !== "default")]).toEqual([]);
-  },
-);
+test.each(lived)("%s: the doctor's file works as it is written, from making to destroying", async (title, odd) => {
+  const { folder, ran, server } = await learn(odd);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining("Use it with")]);
+  expect(leftIn(server, odd)).toEqual([]);
+  expect(existsSync(join(folder, ".reconcile/trial.json"))).toBe(false);
+  learnt.set(title, readFileSync(join(folder, "my.yaml"), "utf8"));
+  const { world, url } = await servedBy(odd);
+  const run = (...args: string[]) => runCli(args, { cwd: folder, env: envOf(odd) });
+  for (const blocks of chapters) {
+    writeFileSync(join(folder, "reconcile.yaml"), projectAt(url, blocks, ", dialect: ./my.yaml"));
+    const applied = await run("apply", ...consents);
+    expect([applied.exitCode, applied.exitCode === 0 ? "" : applied.stdout + applied.stderr]).toEqual([0, ""]);
+    const again = await run("plan", "--detailed-exitcode");
+    expect([again.exitCode, again.exitCode === 0 ? "" : again.stdout + again.stderr]).toEqual([0, ""]);
+  }
+  expect((await run("destroy", ...consents)).exitCode).toBe(0);
+  const { vms, groups } = world.left();
+  expect([...vms, ...groups.filter(({ name }) => name !== "default")]).toEqual([]);
+});
 
 /** Where a process dies: at its n-th write, before or after the effect. */
 interface Kill {
@@ -138,7 +140,7 @@ const freshFolder = (files: Readonly<Record<string, string>>): string => {
   return folder;
 };
 
-test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
+test.each(killed)(
   "%s: trials that are killed leave nothing, also where the next one is killed as well",
   async (title, odd) => {
     const few: readonly (readonly Kill[])[] = [
@@ -171,38 +173,35 @@ test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
   },
 );
 
-test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
-  "%s: runs that are killed at a write go on without a twin",
-  async (title, odd) => {
-    const text = learnt.get(title) ?? readFileSync(join((await learn(odd)).folder, "my.yaml"), "utf8");
-    expect(readDialectText(text, "my.yaml").diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-    const few: readonly Kill[] = [
-      { nth: 2, when: "before" },
-      { nth: 2, when: "after" },
-      { nth: 7, when: "after" },
-    ];
-    const wrong = await wrongOf(`${title}, runs`, killsAmong(12, few), async (kill) => {
-      const server = await servedBy(odd);
-      const project = projectAt(server.url, chapters[0] ?? "", ", dialect: ./my.yaml");
-      const folder = freshFolder({ "my.yaml": text, "reconcile.yaml": project });
-      await killedAt(["apply", ...consents], { folder, odd, server }, kill);
-      const run = (...args: string[]) => runCli(args, { cwd: folder, env: envOf(odd) });
-      let goneOn = await run("apply", ...consents);
-      const questions = [...(goneOn.stdout + goneOn.stderr).matchAll(/fix: reconcile import (volume\.(\w+)) ID/g)];
-      // Where no list shows volumes, a person says what became of a create whose answer was lost.
-      for (const [, address = "", name] of /volume\.list: null/.test(text) ? questions : []) {
-        const made = [...server.world.volumes.values()].find((volume) => volume.name === name);
-        await run(
-          ...(made === undefined ? ["state", "resolve", address, "--not-created"] : ["import", address, made.id]),
-        );
-      }
-      if (questions.length > 0) goneOn = await run("apply", ...consents);
-      const again = await run("plan", "--detailed-exitcode");
-      const { vms, volumes, groups } = server.world.left();
-      const counts = [vms.length, volumes.length, groups.length];
-      const isWhole = goneOn.exitCode === 0 && again.exitCode === 0 && counts.join() === "2,6,3";
-      return isWhole ? [] : [goneOn.exitCode, again.exitCode, counts, (goneOn.stdout + goneOn.stderr).slice(-1000)];
-    });
-    expect(wrong).toEqual([]);
-  },
-);
+test.each(killed)("%s: runs that are killed at a write go on without a twin", async (title, odd) => {
+  const text = learnt.get(title) ?? readFileSync(join((await learn(odd)).folder, "my.yaml"), "utf8");
+  expect(readDialectText(text, "my.yaml").diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  const few: readonly Kill[] = [
+    { nth: 2, when: "before" },
+    { nth: 2, when: "after" },
+    { nth: 7, when: "after" },
+  ];
+  const wrong = await wrongOf(`${title}, runs`, killsAmong(12, few), async (kill) => {
+    const server = await servedBy(odd);
+    const project = projectAt(server.url, chapters[0] ?? "", ", dialect: ./my.yaml");
+    const folder = freshFolder({ "my.yaml": text, "reconcile.yaml": project });
+    await killedAt(["apply", ...consents], { folder, odd, server }, kill);
+    const run = (...args: string[]) => runCli(args, { cwd: folder, env: envOf(odd) });
+    let goneOn = await run("apply", ...consents);
+    const questions = [...(goneOn.stdout + goneOn.stderr).matchAll(/fix: reconcile import (volume\.(\w+)) ID/g)];
+    // Where no list shows volumes, a person says what became of a create whose answer was lost.
+    for (const [, address = "", name] of /volume\.list: null/.test(text) ? questions : []) {
+      const made = [...server.world.volumes.values()].find((volume) => volume.name === name);
+      await run(
+        ...(made === undefined ? ["state", "resolve", address, "--not-created"] : ["import", address, made.id]),
+      );
+    }
+    if (questions.length > 0) goneOn = await run("apply", ...consents);
+    const again = await run("plan", "--detailed-exitcode");
+    const { vms, volumes, groups } = server.world.left();
+    const counts = [vms.length, volumes.length, groups.length];
+    const isWhole = goneOn.exitCode === 0 && again.exitCode === 0 && counts.join() === "2,6,3";
+    return isWhole ? [] : [goneOn.exitCode, again.exitCode, counts, (goneOn.stdout + goneOn.stderr).slice(-1000)];
+  });
+  expect(wrong).toEqual([]);
+});

@@ -2,7 +2,13 @@
  * A deployment of the service in words of its own: it answers at the documented paths, and has everything that the
  * contract leaves open in its own way. Behind it is the emulated service. Nothing here knows the dialect or its readers.
  */
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as startRequest,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { closeHere, listenHere } from "../loopback";
 
@@ -112,15 +118,25 @@ function numbering(isNumbered: boolean) {
 export async function startFront(deployment: Deployment, emulator: string): Promise<RunningFront> {
   const asked: string[] = [];
   const numbers = numbering(deployment.numbered === true);
-  const ask = async (method: string, path: string, body: unknown): Promise<{ status: number; body: unknown }> => {
-    const answer = await fetch(emulator + path, {
-      method,
-      headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  // `fetch` would take most of what a request through a front costs.
+  const agent = new Agent({ keepAlive: true });
+  const ask = (method: string, path: string, body: unknown): Promise<{ status: number; body: unknown }> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
+      const asking = startRequest(emulator + path, { method, headers, agent }, (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (piece: string) => {
+          text += piece;
+        });
+        answer.on("error", reject);
+        answer.on("end", () =>
+          resolve({ status: answer.statusCode ?? 0, body: text === "" ? undefined : JSON.parse(text) }),
+        );
+      });
+      asking.on("error", reject);
+      asking.end(body === undefined ? undefined : JSON.stringify(body));
     });
-    const text = await answer.text();
-    return { status: answer.status, body: text === "" ? undefined : JSON.parse(text) };
-  };
   async function respond(request: Asked, text: string, path: string): Promise<Said> {
     if (request.headers[deployment.credential.name.toLowerCase()] !== deployment.credential.value)
       return deployment.refuse("any", 401, "who are you");
@@ -177,7 +193,10 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
   return {
     url,
     asked,
-    close: () => closeHere(server),
+    async close() {
+      await closeHere(server);
+      agent.destroy();
+    },
   };
 }
 
