@@ -82,15 +82,19 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
     return;
   }
   const word = trial.wordFor("stopped");
-  if (word !== undefined && seen.includes(word))
-    trial.open.push(
-      `states.vm: a VM that is built shows ${word}, as a stopped one does, and nothing in its record tells the two apart`,
-    );
+  askIfPassing(trial, seen, word, "as a stopped one does");
   const blocks = stopped.words.length < 2 ? "blocks until it has stopped" : "answers before it has stopped";
   trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
   await persist(trial, () => trial.client.startVm(id));
   const started = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
   trial.onTheWay(trial.words.vm, started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
+}
+
+/** A word at which it rests and that stood on its way as well: the dialect has it, and a person has a question. */
+function askIfPassing(trial: Trial, seen: readonly string[], word: string | undefined, as: string): void {
+  if (word === undefined || !(seen.includes(word) || trial.isPassing(word))) return;
+  const line = `states.vm: a VM that is built shows ${word}, ${as}, and nothing in its list's record tells the two apart`;
+  if (!trial.open.includes(line)) trial.open.push(line);
 }
 
 async function resizes(stage: Stage, id: string, flavor: string, other: string): Promise<void> {
@@ -118,6 +122,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
       return;
     }
     if (isTold) trial.tellFlavor();
+    if (isTold) askIfPassing(trial, [], trial.wordFor("verify_resize"), "as one whose resize waits");
     if (!isTold) trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
     const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
     trial.onTheWay(trial.words.vm, waiting.words, [running, verify, waiting.last.word]);

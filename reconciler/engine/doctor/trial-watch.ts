@@ -305,6 +305,12 @@ export class Trial {
     this.#busy = [(await this.shownNow("vm", id)).record];
   }
 
+  /** Whether the VM showed this word as it was built. */
+  isPassing(word: string): boolean {
+    const places = compilePointers(this.report.dialect.records.vm.status);
+    return this.#building.some((record) => findWord(record, places) === word);
+  }
+
   /** Keeps each way in which the VM shows itself while it is built. */
   keepBuilding(record: unknown): void {
     const [last] = this.#building.slice(-1);
