@@ -123,6 +123,20 @@ describe("a value that only the service knows", () => {
       "missing: this service has no list of VMs, so nothing tells the id of a new one",
     ],
     [
+      "a floating IP that its VM may have and no record shows",
+      { applied: [web], desired: [web] },
+      "vm.web",
+      "floating_ip",
+      `missing: the service's record of vm.web (${idOf("vm.web")}) shows no floating_ip`,
+    ],
+    [
+      "a private address that no record shows, of a VM without a floating one",
+      { applied: [{ ...web, skipFloatingIp: true }], desired: [vm("web", { skipFloatingIp: true })] },
+      "vm.web",
+      "private_ip",
+      `missing: the service's record of vm.web (${idOf("vm.web")}) shows no private_ip`,
+    ],
+    [
       "the name that is declared, before the rename",
       { applied: [web], desired: [vm("web", { name: "front" })] },
       "vm.web",

@@ -7,7 +7,7 @@ import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { misfitsOf, readByDialect } from "../../reconciler/engine/doctor/check";
 import type { DoctorReport, OperationFinding } from "../../reconciler/engine/doctor/report";
-import { asListsAre } from "../../reconciler/engine/doctor/trial-jobs";
+import { asListsAre, basesOf } from "../../reconciler/engine/doctor/trial-jobs";
 import { keepsItsWord, showsItself } from "../../reconciler/engine/doctor/trial-vms";
 import { settledFor } from "../../reconciler/engine/fill-in";
 import type { ServiceReader } from "../../reconciler/service/client";
@@ -246,4 +246,18 @@ it.each<readonly [what: string, reads: Reads, known: readonly string[], misfits:
 ])("a read by the dialect complains of %s", async (_, reads, known, misfits) => {
   const found = await readByDialect(readerOf(reads), known.map(recordedVm), {});
   expect(found.map(({ path, summary }) => `${path.join(".")}: ${summary}`)).toEqual(misfits);
+});
+
+it.each<readonly [what: string, paths: readonly string[], bases: readonly string[]]>([
+  ["nothing", [], ["/api/v1"]],
+  ["the usual folder", ["/api/v1/vm/list"], ["/api/v1", "/api/v1/vm", "/api"]],
+  ["folders of its own, the longest first", ["/v2/servers/detail"], ["/api/v1", "/v2/servers", "/v2"]],
+  ["nothing below what is filled in", ["/zones/{region}/disks/{id}/resize"], ["/api/v1", "/zones"]],
+  ["each folder once", ["/v2/disks", "/v2/servers"], ["/api/v1", "/v2"]],
+])("of paths of %s, a job is looked for in folders", (_, paths, bases) => {
+  const operations = Object.fromEntries(
+    paths.map((path, index) => [index === 0 ? "vm.list" : "volume.list", { method: "GET", path, items: [""] }]),
+  );
+  const none = Object.fromEntries(Object.keys(builtInDialect.operations).map((operation) => [operation, null]));
+  expect(basesOf({ operations: { ...none, ...operations } as Dialect["operations"] })).toEqual(bases);
 });

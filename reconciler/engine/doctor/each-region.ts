@@ -49,7 +49,7 @@ export async function inEachRegion(
 }
 
 /** The route with `{region}` where it names a region. */
-function withPlaceholder(
+export function withPlaceholder(
   route: ListRoute,
   ids: readonly string[],
 ): { readonly route: ListRoute; readonly region: string } | undefined {

@@ -133,20 +133,12 @@ function waysToAsk(job: NamedJob, { report: { dialect }, ports }: Watching): rea
   const told = ports.doctor.told?.job;
   if (path !== undefined) return [{ method: "GET", path }, ...(told === undefined ? [] : [told])];
   const plural = pluralOf(noun);
-  const lists = Object.values(dialect.operations).flatMap((route) => (route === null ? [] : [route.path]));
-  const bases = new Set<string>();
-  for (const path of lists)
-    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
-      if (!/[{}]/.test(path.slice(0, at))) bases.add(path.slice(0, at));
   const commands = Object.values(dialect.operations).flatMap((route): readonly Asking[] =>
     route?.query?.["command"] === undefined
       ? []
       : [{ method: "GET", path: route.path, query: { command: "queryAsyncJobResult", jobid: "{id}" } }],
   );
-  const paths = [
-    "/api/v1",
-    ...[...bases].filter((base) => base !== "/api/v1").sort((one, other) => other.length - one.length),
-  ]
+  const paths = basesOf(dialect)
     .flatMap((base) => [plural, noun].map((name) => `${base}/${name}/{id}`))
     .slice(0, 24);
   return [
@@ -156,6 +148,18 @@ function waysToAsk(job: NamedJob, { report: { dialect }, ports }: Watching): rea
     ...paths.map((path) => ({ method: "GET" as const, path })),
   ];
 }
+
+/** The usual folder, and those in which the operations are, the longest first: without what is filled into a path. */
+export function basesOf({ operations }: Pick<Dialect, "operations">): readonly string[] {
+  const bases = new Set<string>();
+  for (const path of Object.values(operations).flatMap((route) => route?.path ?? []))
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+      if (!/[{}]/.test(path.slice(0, at))) bases.add(path.slice(0, at));
+  bases.delete(usualBase);
+  return [usualBase, ...[...bases].sort((one, other) => other.length - one.length)];
+}
+
+const usualBase = "/api/v1";
 
 /** Where one endpoint takes every list as a command, a job is asked for with a command of the same make. */
 export function asListsAre({ noun, place, isNumber }: NamedJob, { operations }: Dialect): readonly Asking[] {
