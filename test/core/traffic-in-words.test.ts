@@ -1,9 +1,16 @@
 /** Traffic as its largest rectangles of ports and addresses, in the words of rules (kinds/group/exposure/describe.ts). */
 import { expect, it } from "vitest";
+import type { Desired } from "../../reconciler/core/model/desired";
+import { type LiveGroup, notSeen, type Sighting } from "../../reconciler/core/model/live";
+import type { RecordedGroup } from "../../reconciler/core/model/recorded";
 import type { Rule } from "../../reconciler/core/model/rule";
+import type { Plan } from "../../reconciler/core/plan/plan";
+import { emptyState } from "../../reconciler/core/state/fold";
 import { admissionText, describeTraffic } from "../../reconciler/kinds/group/exposure/describe";
+import { exposureOf } from "../../reconciler/kinds/group/exposure/exposure";
 import { trafficOf } from "../../reconciler/kinds/group/exposure/traffic";
 import { rule } from "../support/sample-plans";
+import { seenOfKind } from "../support/virtual-world";
 
 const from = (port: number, ...cidrs: readonly string[]): Rule[] =>
   cidrs.map((cidr) => rule(port, { remote: { kind: "cidr", cidr } }));
@@ -56,4 +63,29 @@ it.each<[what: string, rules: readonly Rule[], words: readonly string[]]>([
   ],
 ])("%s", (_, rules, words) => {
   expect(describeTraffic(trafficOf(rules, identify)).map(admissionText)).toEqual(words);
+});
+
+const shown: LiveGroup = { kind: "group", id: "g-1", name: "web" };
+const shownRule = {
+  ...{ id: "r-1", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 80, portMax: 80 },
+} as const;
+
+it.each<[what: string, sighting: Sighting<LiveGroup>, rules: readonly Rule[], isUnobserved: boolean]>([
+  ["the rules that are shown", { seen: "yes", value: { ...shown, rules: [shownRule] } }, [rule(80)], false],
+  ["those of the record, where no rules are shown", { seen: "yes", value: shown }, [rule(22)], true],
+  ["those of the record, where nobody could look", { seen: "unobserved", reason: "" }, [rule(22)], true],
+])("what a group admits is %s", (_, sighting, rules, isUnobserved) => {
+  const record: RecordedGroup = {
+    ...{ kind: "group", address: "group.web", id: "g-1", name: "web" },
+    ...{ rules: [rule(22)], platformRules: [], preventDestroy: false },
+  };
+  const { groups } = exposureOf({
+    plan: { steps: [], changes: [] } as unknown as Plan,
+    state: { ...emptyState("here"), resources: new Map([["group.web", record]]) },
+    live: { ...notSeen, of: { ...notSeen.of, group: seenOfKind(true, new Map([["g-1", sighting]])) } },
+    desired: { resources: [] } as unknown as Desired,
+  });
+  expect(groups.map(({ ingress, unobserved }) => [describeTraffic(ingress.after), unobserved])).toEqual([
+    [describeTraffic(trafficOf(rules, identify)), isUnobserved],
+  ]);
 });
