@@ -3,7 +3,6 @@ import { parseValue } from "../config/yaml-reader";
 import {
   type AssumedOperation,
   assumedOperations,
-  type ListOperation,
   listOperations,
   type Operation,
   operationNames,
@@ -11,7 +10,14 @@ import {
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
-import { constantsIn, namesAnId, readCurl, type ToldOperation, type ToldRequest } from "../dialect/learn/curl";
+import {
+  constantsIn,
+  isListTold,
+  namesAnId,
+  readCurl,
+  type ToldOperation,
+  type ToldRequest,
+} from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
 import { recordOfOperation, saysKind } from "../dialect/learn/where";
 import type { DoctorPorts } from "../engine/doctor/look";
@@ -80,15 +86,12 @@ function headersOfAll(requests: readonly (readonly [ToldOperation, ToldRequest])
   const isInAll = ([name, value]: [string, string]): boolean =>
     others.every(([, other]) => other.route.headers?.[name] === value);
   const isOfList = ([name, value]: [string, string]): boolean =>
-    isListed(operation) && !asksFor.test(`${name}:${value}`) && !saysKind(recordOfOperation(operation), value);
+    isListTold(operation) && !asksFor.test(`${name}:${value}`) && !saysKind(recordOfOperation(operation), value);
   return Object.fromEntries(Object.entries(route.headers ?? {}).filter(others.length === 0 ? isOfList : isInAll));
 }
 
 /** A header that names an action. */
 const asksFor = /action|target|operation|command|:(list|describe|get|query|search|show|read)/i;
-
-const isListed = (operation: ToldOperation): operation is ListOperation =>
-  listOperations.some((one) => one === operation);
 
 function withoutHeaders({ headers = {}, ...route }: Route, always: Readonly<Record<string, string>>): Route {
   const own = Object.entries(headers).filter(([name]) => always[name] === undefined);

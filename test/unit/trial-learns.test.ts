@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { Rejection } from "../../reconciler/core/model/outcome";
+import { accepted } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
 import { readJob } from "../../reconciler/dialect/jobs";
@@ -20,6 +21,7 @@ import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { inMirroredWords } from "../../reconciler/engine/doctor/trial-groups";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
 import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
+import { leaveOutPartialLists } from "../../reconciler/engine/doctor/trial-make";
 import { versioned } from "../../reconciler/engine/doctor/trial-send";
 import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
@@ -689,6 +691,41 @@ test("a request about one thing that was told says where all of its kind are", (
   );
   expect([collectionsTold({ given }, "vm"), collectionsTold({ given }, "volume")]).toEqual([["/c/machines"], []]);
   expect(collectionsTold({ given }, "group")).toEqual([]);
+});
+
+test("a list is not asked for by the name or the id of the one that a person copied", () => {
+  const at = "https://c.example/v1/disks?filter[title]=data&id=7&status=all&name=disks&per_page=5";
+  const told = readCurl("volume.list", `curl -g '${at}'`, undefined, new Set());
+  expect(told?.route.query).toEqual({ status: "all", name: "disks", per_page: "5" });
+});
+
+test.each([
+  ["at once", 0, null],
+  ["after a while", 2, null],
+  ["never", 99, "left out"],
+] as const)("a list that shows a volume of the trial's own %s", async (_, after, isLeftOut) => {
+  let looks = 0;
+  const route = builtInDialect.operations["vm.list"];
+  const trial = {
+    ports: { clock: { now: () => looks }, timing: { discoveryMs: 5 } },
+    notes: { made: [{ kind: "volume", id: "v-1", name: "trial-0a1b2c-v", askedAt: 0 }] },
+    client: {
+      can: { canFindCreated: () => true },
+      listVolumes: async () => accepted(looks++ < after ? [] : [{ id: "v-1" }]),
+    },
+    report: {
+      dialect: { ...builtInDialect, operations: { ...builtInDialect.operations, "volume.list": route } },
+      operations: [{ operation: "volume.list", verdict: "found", route, tried: [] }],
+      emptied: new Set<string>(),
+    },
+    open: [] as string[],
+    wait: async () => undefined,
+    learnt: (report: unknown) => Object.assign(trial.report, report),
+  };
+  await leaveOutPartialLists(trial as never);
+  expect(trial.report.dialect.operations["volume.list"]).toEqual(isLeftOut === null ? route : null);
+  expect(trial.open.join()).toContain(isLeftOut ?? "");
+  expect(trial.report.operations[0]?.verdict).toBe(isLeftOut === null ? "found" : "missing");
 });
 
 test("what a browser adds to a request, and the version of a copied record, are no part of it", () => {

@@ -1,9 +1,16 @@
 /** Reads a request from a curl command line. */
-import { type AssumedOperation, idsInPath, type Method } from "../../core/model/operation";
+import {
+  type AssumedOperation,
+  idsInPath,
+  type ListOperation,
+  listOperations,
+  type Method,
+} from "../../core/model/operation";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { Route, Scalar } from "../dialect";
 import { idWord, noun } from "./place";
 import { lettersAndDigits } from "./values";
+import { recordOfOperation, saysKind } from "./where";
 
 export interface ToldRequest {
   readonly route: Route;
@@ -13,6 +20,9 @@ export interface ToldRequest {
 
 /** What a person can tell: `wait` is how a job is asked for, `attachments` how what hangs on what is listed. */
 export type ToldOperation = AssumedOperation | "wait" | "attachments";
+
+export const isListTold = (operation: ToldOperation): operation is ListOperation =>
+  listOperations.some((one) => one === operation);
 
 /** A list of what hangs on what may be that of one VM. */
 const idsTold = (operation: ToldOperation): readonly string[] =>
@@ -43,7 +53,9 @@ export function readCurl(
     .map((segment) => decodeURIComponent(segment));
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
-  const params = Object.fromEntries([...at.searchParams, ...form].filter(([name]) => !isSecretName(name)));
+  const params = Object.fromEntries(
+    [...at.searchParams, ...form].filter(([name, value]) => !isSecretName(name) && !asksForOne(operation, name, value)),
+  );
   // What names no rule's id says which rule is meant.
   const isSaid = operation === "group.rule.delete" && saysARule({ params, sent });
   const data = isSaid ? withRuleFields(sent) : sent;
@@ -157,6 +169,12 @@ const secretName =
   /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
 /** A key in a header is one of somebody's, whatever it is called; but for the one that tells a repeated request. */
 const keyHeader = /(?<!idempotency)[-_]key$/i;
+/** By a name or an id in the query, a list shows the one that a person copied, and not all. */
+const asksForOne = (operation: ToldOperation, name: string, value: string): boolean =>
+  isListTold(operation) &&
+  /^(filters?|where|search)?[^a-z]*(name|title|label|hostname|id|uuid)[^a-z]*$/i.test(name) &&
+  !saysKind(recordOfOperation(operation), value);
+
 /** What a browser or curl adds to a request, and a version that one record had as it was copied. */
 const ofOneRequest =
   /^(content-.+|accept(-.+)?|user-agent|cookie|host|origin|referer|connection|cache-control|pragma|priority|dnt|te|if-.+|sec-.+|upgrade-insecure-requests)$/i;

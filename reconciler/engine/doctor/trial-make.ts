@@ -1,13 +1,14 @@
 /** Makes what a trial works on, each thing written down before it is asked for. */
 import type { NewVm } from "../../core/model/desired";
+import { kindRows } from "../../core/model/kinds";
 import { type AssumedOperation, operations, rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
-import { onlyDefined } from "../../core/text/objects";
+import { keysOf, onlyDefined } from "../../core/text/objects";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { nobody, nowhere, saidOf } from "./enter";
 import { look } from "./look";
-import { isGivenRoute, showsNoRecords } from "./report";
+import { isGivenRoute, operationNotFound, showsNoRecords } from "./report";
 import { partName, type Stage, type TrialAct, type TrialPart, trialAct } from "./trial-act";
 import { takeAwayOne } from "./trial-away";
 import { idIn, isOwnId } from "./trial-ids";
@@ -38,6 +39,7 @@ export const makingActs: readonly TrialAct[] = [
     await makePart(stage, "secondVolume", (name) => makeVolume(stage.trial, name));
     await findMade(stage.trial);
   }),
+  trialAct([], ({ trial }) => leaveOutPartialLists(trial)),
 ];
 
 /**
@@ -57,6 +59,40 @@ async function makePart(
   if (found?.id !== undefined || (await isAnyNew(trial, thing.kind))) return found;
   stage.again.add(role);
   return once(partName(stage, role));
+}
+
+/**
+ * A list that does not show what was made, for as long as a lost create is looked for, is one of some things alone, such
+ * as those of a name that stood in the request as it was copied: by it, what exists would be made once more.
+ */
+export async function leaveOutPartialLists(trial: Trial): Promise<void> {
+  const { clock, timing } = trial.ports;
+  for (const kind of keysOf(kindRows)) {
+    const own = trial.notes.made.filter((one) => one.kind === kind && one.id !== undefined);
+    const isHidden = async (): Promise<boolean> => {
+      const listed = canList(trial, kind) ? await listedOf(trial, kind) : undefined;
+      return listed !== undefined && own.some(({ id }) => listed.every((one) => one.id !== id));
+    };
+    const lastAsked = Math.max(0, ...own.map(({ askedAt }) => askedAt));
+    let hidden = await isHidden();
+    for (; hidden && clock.now() - lastAsked <= timing.discoveryMs; hidden = await isHidden()) await trial.wait();
+    if (!hidden) continue;
+    const operation = `${kind}.list` as const;
+    const { report } = trial;
+    const { path = "" } = report.dialect.operations[operation] ?? {};
+    const answer = `a list without a ${nounOf(kind)} that was just made`;
+    trial.learnt({
+      ...report,
+      dialect: { ...report.dialect, operations: { ...report.dialect.operations, [operation]: null } },
+      operations: report.operations.map((one) =>
+        one.operation === operation ? operationNotFound(operation, null, [{ path, answer }], false) : one,
+      ),
+      emptied: new Set([...report.emptied].filter((one) => one !== operation)),
+    });
+    trial.open.push(
+      `operations.${operation}: left out, since ${path} is ${answer}; where a request lists all of them: --curl ${operation}='curl …'`,
+    );
+  }
 }
 
 /** Whether there is anything of the kind that was not there before, or nobody can tell. */
