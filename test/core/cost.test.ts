@@ -137,6 +137,12 @@ describe("decimal numbers", () => {
       }),
     );
   });
+  it.each<readonly [what: string, text: string, isOne: boolean]>([
+    ["eighteen digits", "1".repeat(18), true],
+    ["nineteen digits", "1".repeat(19), false],
+    ["eighteen digits behind the point", `0.${"1".repeat(18)}`, true],
+    ["nineteen digits behind the point", `0.${"1".repeat(19)}`, false],
+  ])("of %s: %s is one, %s", (_, text, isOne) => expect(decimalOf(text) !== undefined).toBe(isOne));
   it.each(["", "-", "1.", ".5", "1e3", "0x1", "1,5", "NaN", "Infinity", "1".repeat(40)])("are not %j", (text) =>
     expect(decimalOf(text)).toBeUndefined(),
   );

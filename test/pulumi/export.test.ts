@@ -1,5 +1,6 @@
 import { transpileModule } from "typescript";
 import { afterEach, describe, expect, it } from "vitest";
+import { emptyState } from "../../reconciler/core/state/fold";
 import { openStoredState } from "../../reconciler/engine/plan";
 import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
 import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
@@ -69,4 +70,21 @@ describe("reconcile export pulumi", () => {
     const withoutId = list.resources.filter(({ id }) => id === undefined || id === "");
     expect(withoutId.filter(({ component }) => component !== true)).toEqual([]);
   });
+});
+
+it("a component within another one is made below that one, and the outer one below none", () => {
+  const volume = { type: "Volume", inputs: { name: "data", size: 5 }, protect: false, ignoreChanges: [] } as const;
+  const state = emptyState("here");
+  const parts = ["shop/db/volume.data", "volume.plain"].map((address) => ({ ...volume, address }));
+  const { "index.ts": program = "" } = pulumiProgram("shop", parts, state);
+  const made = program.split(/;\n+/).filter((text) => text.startsWith("const "));
+  const parentsOf = made.map((line) => [/"([^":]+)"[,)]/.exec(line)?.[1], /parent: (\w+)/.exec(line)?.[1]]);
+  const outer = /^const (\w+)/.exec(made[0] ?? "")?.[1];
+  const inner = /^const (\w+)/.exec(made[1] ?? "")?.[1];
+  expect(parentsOf).toEqual([
+    ["shop", undefined],
+    ["shop/db", outer],
+    ["shop/db/volume.data", inner],
+    ["volume.plain", undefined],
+  ]);
 });
