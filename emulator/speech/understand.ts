@@ -27,12 +27,18 @@ export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undef
     const params: Record<string, string> = {};
     const fits = new Fitting(dialect.values, params);
     if (!fits.path(route.path, heard.path)) continue;
-    if (!fits.query(route.query ?? {}, heard.query)) continue;
+    if (!fits.query(withoutPage(dialect, route), heard.query)) continue;
     if (!fits.headers({ ...dialect.headers, ...route.headers }, heard.headers)) continue;
     if (route.body !== undefined && !fits.body(route.body, heard.body)) continue;
     if (best === undefined || fits.score > best.score) best = { operation, params, score: fits.score };
   }
   return best;
+}
+
+/** A route may name its first page, and means the others as well. */
+function withoutPage({ pagination }: SpokenDialect, route: SpokenRoute): NonNullable<SpokenRoute["query"]> {
+  const { param = "page" } = { ...pagination, ...route.pagination };
+  return Object.fromEntries(Object.entries(route.query ?? {}).filter(([name]) => name !== param));
 }
 
 /** The id of the job that a request asks for. */

@@ -46,6 +46,15 @@ export function questionsAfter(
     .slice(0, Math.max(0, mostQuestions - asked.size));
 }
 
+/** The question about this one, where there may be one more. */
+export const questionOf = (
+  operation: AssumedOperation,
+  asked: ReadonlySet<AssumedOperation>,
+): ReturnType<typeof questionsAfter> =>
+  asked.has(operation) || asked.size >= mostQuestions
+    ? []
+    : questionsAsked.filter(([one]) => one === operation).map(([, what]) => [operation, what] as const);
+
 /** What was told, with the answers; `isOver`: nobody answers any more. */
 export async function askOpen(
   questions: ReturnType<typeof questionsAfter>,

@@ -33,6 +33,8 @@ export interface ToldToDoctor {
   readonly openapi?: string;
 }
 
+export const nothingTold: ToldToDoctor = { samples: new Map(), commands: [], none: [] };
+
 export function readTold(flags: Flags): ToldToDoctor {
   const samples = new Map<Operation, string>();
   for (const given of flags.sample ?? []) {

@@ -16,6 +16,7 @@ import { tryOut } from "../engine/doctor/trial";
 import type { TrialWish } from "../engine/doctor/trial-act";
 import { withTrial } from "../engine/doctor/trial-fit";
 import type { Notebook, TrialNotes } from "../engine/doctor/trial-notes";
+import type { TrialPorts } from "../engine/doctor/trial-ports";
 import { TrialProblem } from "../engine/doctor/trial-say";
 import { systemClock } from "../outside/clock";
 import { writePrivately } from "../outside/private-file";
@@ -103,6 +104,7 @@ export async function runTrial(
   report: DoctorReport,
   { vm, otherFlavor, keepVolume }: TrialPlan,
   signal: AbortSignal,
+  ask: TrialPorts["ask"],
 ): Promise<DoctorReport> {
   const notebook = notebookAt(notesFile(workspace));
   const earlier = notebook.read();
@@ -135,6 +137,7 @@ export async function runTrial(
           discoveryMs: timing.discoveryWindowMs,
         },
         say: (line) => output.note(line),
+        ...onlyDefined({ ask }),
         signal,
       },
       report,

@@ -292,7 +292,12 @@ function refusalLines({ refusal, trial }: DoctorReport): string[] {
     ...(envelope.length === 0 ? [] : ["envelope:", ...envelope]),
     ...(rules.length === 0
       ? []
-      : [`errors:   # to a volume that nobody has it said: ${oneLineOf(refusal.said)}`, ...rules]),
+      : [
+          refusal.errors.length === 0
+            ? "errors:"
+            : `errors:   # to a volume that nobody has it said: ${oneLineOf(refusal.said)}`,
+          ...rules,
+        ]),
   ];
 }
 

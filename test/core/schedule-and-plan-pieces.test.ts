@@ -8,7 +8,13 @@ import { downTogether, estimate } from "../../reconciler/core/plan/estimate";
 import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
 import { need, type Step, type StepId } from "../../reconciler/core/plan/step";
 import { createScheduler } from "../../reconciler/core/schedule/scheduler";
-import { settleVm, settleVolume, type VolumeWait, type Wait } from "../../reconciler/core/schedule/settle";
+import {
+  settleVm,
+  settleVolume,
+  type VolumeWait,
+  type Wait,
+  type Watched,
+} from "../../reconciler/core/schedule/settle";
 import { fingerprint } from "../../reconciler/core/text/hash";
 
 const vm = (phase: VmPhase, more: Partial<LiveVm> = {}): LiveVm => ({
@@ -24,10 +30,16 @@ const resized = { for: "resized", isTarget: isLarge, isConfirmed: true } as cons
 const isNotB = (image: string) => image !== "b";
 
 describe("settled yet?", () => {
-  const cases: Record<string, readonly [Wait, LiveVm | undefined, string, moved?: boolean]> = {
+  const cases: Record<string, readonly [Wait, LiveVm | undefined, string, watched?: Watched]> = {
     "a VM that is not listed yet is waited for": [{ for: "built" }, undefined, "pending"],
     "a built VM runs": [{ for: "built" }, vm("running"), "settled"],
-    "or is stopped": [{ for: "built" }, vm("stopped"), "settled"],
+    "or is stopped, and stays so": [{ for: "built" }, vm("stopped"), "settled", { rested: true }],
+    "one that is stopped may be about to start for the first time": [
+      { for: "built" },
+      vm("stopped"),
+      "pending",
+      { moved: true },
+    ],
     "a word nobody knows is a VM on its way": [{ for: "built" }, vm("changing"), "pending"],
     "a failed VM ends any wait": [{ for: "running" }, vm("failed"), "failed"],
     "stopped is not running": [{ for: "running" }, vm("stopped"), "pending"],
@@ -38,7 +50,7 @@ describe("settled yet?", () => {
       resized,
       vm("running", { flavor: "large" }),
       "settled",
-      true,
+      { moved: true },
     ],
     "and at once where nothing can be confirmed": [
       { ...resized, isConfirmed: false },
@@ -52,8 +64,8 @@ describe("settled yet?", () => {
     ],
     "the old flavor does not": [resized, vm("running", { flavor: "small" }), "pending"],
     "no flavor shown says nothing": [resized, vm("running"), "pending"],
-    "but that it was on its way and is there does": [resized, vm("running"), "settled", true],
-    "and not where the old flavor shows": [resized, vm("running", { flavor: "small" }), "pending", true],
+    "but that it was on its way and is there does": [resized, vm("running"), "settled", { moved: true }],
+    "and not where the old flavor shows": [resized, vm("running", { flavor: "small" }), "pending", { moved: true }],
     "a rebuild is done when the new image shows": [
       { for: "rebuilt", isOther: isNotB },
       vm("running", { image: "b" }),
@@ -62,8 +74,8 @@ describe("settled yet?", () => {
     "and not while the old one does": [{ for: "rebuilt", isOther: isNotB }, vm("running", { image: "a" }), "pending"],
     "a decided resize is neither way any more": [{ for: "decided" }, vm("verify_resize"), "pending"],
   };
-  it.each(Object.entries(cases))("%s", (_, [wait, live, status, moved = false]) => {
-    expect(settleVm(wait, live, moved).status).toBe(status);
+  it.each(Object.entries(cases))("%s", (_, [wait, live, status, watched]) => {
+    expect(settleVm(wait, live, watched).status).toBe(status);
   });
 
   const on = { for: "attached", vmId: "1" } as const;

@@ -40,7 +40,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 `;
 const hasTerminals = spawnSync("python3", ["-c", "import pty"]).status === 0;
 
-test.skipIf(!hasTerminals)("a trial asks at most four questions, and what is answered is written down", async () => {
+test.skipIf(!hasTerminals)("a trial asks at most four questions, and tries what is answered", async () => {
   const odd = odds.find(({ keepsVolumes }) => keepsVolumes === true);
   if (odd === undefined) throw new Error("there is no such service");
   server = await startOdd(odd.shape);
@@ -54,12 +54,9 @@ service: { base_url: "${server.url}", timing: { poll_interval: 20ms, discovery_w
 vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.example, user_id: "1042", size: 10 } }
 `,
   );
-  const answers = [
-    "none",
-    "none",
-    `curl -X POST ${server.url}/api/v1/machines/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11/resize-ok`,
-    "none",
-  ];
+  const vm = `${server.url}/api/v1/machines/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11`;
+  // What takes a resize back is found without a question.
+  const answers = ["none", "none", `curl -X POST ${vm}/resize-ok`, "none"];
   const permitted = "m1.small,m1.medium,keep-volume";
   const command = [
     "doctor",
@@ -83,11 +80,14 @@ vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.examp
   const exitCode = await new Promise((done) => child.on("close", done));
   const words = screen.replaceAll(/\s+/g, " ");
   expect([exitCode, words.match(/I do not know\./g)?.length]).toEqual([0, 4]);
-  const { operations } = parse(readFileSync(join(folder, "my.yaml"), "utf8"));
+  const text = readFileSync(join(folder, "my.yaml"), "utf8");
+  const { operations } = parse(text);
   expect(["volume.list", "group.list", "group.rule.delete"].map((name) => operations[name])).toEqual([
     null,
     null,
     null,
   ]);
+  expect(operations["vm.resize.revert"].path).toBe("/api/v1/machines/{id}/resize-undo");
   expect(operations["vm.resize.confirm"].path).toBe("/api/v1/machines/{id}/resize-ok");
+  expect(text.match(/# tried, and seen to work/g)).toHaveLength(2);
 });

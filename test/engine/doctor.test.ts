@@ -257,6 +257,22 @@ describe("a list of what hangs on what", () => {
     expect((await attachmentsIn(all)).attachments).toBeUndefined();
   });
 
+  test("shows what a trial attached on any of its pages", async () => {
+    const at = "/api/v1/attachments";
+    const pages = {
+      [at]: { attachments: [{ server_id: "m-2", volume_id: "v-2" }], page: { next: `${at}?page=2` } },
+      [`${at}?page=2`]: { attachments: [{ server_id: "m-1", volume_id: "v-1" }] },
+    };
+    const nothing = { sizes: new Map(), data: new Set<string>(), root: new Set<string>() };
+    const hanging = (free: string) => ({
+      made: { ...nothing, hangs: { vm: "m-1", volume: "v-1", free: [free] } },
+    });
+    const foundWith = async (free: string) =>
+      (await diagnoseService(serviceWith({ ...lists, ...pages }), builtInDialect, hanging(free))).dialect.attachments;
+    expect(await foundWith("v-9")).toMatchObject({ path: at });
+    expect(await foundWith("v-2")).toBeUndefined();
+  });
+
   test("is not looked for where volumes say themselves what they hang on", async () => {
     const service = serviceWith({ ...lists, "/api/v1/volumes": [{ id: "v-1", name: "data", vm_id: "m-1" }] });
     await diagnoseService(service, builtInDialect);

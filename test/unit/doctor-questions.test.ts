@@ -1,6 +1,6 @@
 /** What the doctor asks at a terminal, and what becomes of the answers. */
 import { expect, test } from "vitest";
-import { askOpen, mostQuestions, questionsAfter } from "../../reconciler/cli/doctor-questions";
+import { askOpen, mostQuestions, questionOf, questionsAfter } from "../../reconciler/cli/doctor-questions";
 import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { AssumedOperation } from "../../reconciler/core/model/operation";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
@@ -111,4 +111,10 @@ test("a header goes with every request, unless it says what is listed, is of a w
     const { start } = withTold(readDialectText("", "").dialect, told, "https://x.example", new Set());
     expect(start.headers).toEqual(always);
   }
+});
+
+test("in a trial one is asked for when it is needed, once, and while there may be one more", () => {
+  expect(questionOf("volume.delete", new Set(["vm.list"]))).toEqual([["volume.delete", "deletes a volume"]]);
+  expect(questionOf("volume.delete", new Set(["volume.delete"]))).toEqual([]);
+  expect(questionOf("volume.delete", new Set(all.filter((one) => one !== "volume.delete").slice(0, 4)))).toEqual([]);
 });

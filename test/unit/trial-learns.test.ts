@@ -17,6 +17,7 @@ import { compilePointers, findArray, numberInUnit } from "../../reconciler/diale
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { judgeFirst } from "../../reconciler/engine/doctor/enter";
 import { collectionsTold } from "../../reconciler/engine/doctor/find-list";
+import { askedForOne } from "../../reconciler/engine/doctor/read-whole";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { inMirroredWords } from "../../reconciler/engine/doctor/trial-groups";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
@@ -26,7 +27,7 @@ import { versioned } from "../../reconciler/engine/doctor/trial-send";
 import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
 import { isOffList } from "../../reconciler/engine/doctor/trial-volumes";
-import { writesFor } from "../../reconciler/engine/doctor/trial-writes";
+import { refusedForItself, writesFor } from "../../reconciler/engine/doctor/trial-writes";
 
 test.each([
   ["an action beside a record", { volume: { id: 7 }, action: { id: 36, type: "create" } }, "36", "/action/id"],
@@ -183,6 +184,45 @@ test.each([
   ["volume.delete", "curl -X DELETE https://c.example/storage/local:vm-100-disk-0", { path: "/storage/{id}" }],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
+});
+
+test.each([
+  ["volume.list", "URL/volumes?page=2&per_page=20", { query: { per_page: "20" } }],
+  ["volume.list", "URL/volumes?page=1&offset=0", { query: { page: "1", offset: "0" } }],
+  ["attachments", "'URL/links?marker=6f2d1f6a&kind=disk'", { query: { kind: "disk" } }],
+  [
+    "vm.list",
+    `URL/rpc -d '{"Action":"DescribeVms","NextToken":"caeba","at":{"cursor":"x","size":5}}'`,
+    {
+      body: { Action: "DescribeVms", at: { size: 5 } },
+    },
+  ],
+  ["volume.delete", `-X DELETE 'URL/volumes/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11?page=2'`, { query: { page: "2" } }],
+] as const)("an example of a later page tells how a list begins: %s %s", (operation, request, route) => {
+  const command = `curl ${request.replace("URL", "https://c.example")}`;
+  expect(readCurl(operation, command, "https://c.example", new Set())?.route).toEqual(expect.objectContaining(route));
+});
+
+test.each([
+  [{ path: "/vms?a=%2F&limit=50" }, ["/vms?a=%2F&limit=1"]],
+  [{ path: "/rpc", body: { Action: "List", MaxResults: 50 } }, [{ Action: "List", MaxResults: 1 }]],
+  [{ path: "/rpc", body: { query: "{ vms { id } }" } }, []],
+] as const)("a list is asked for one item by the size that it names: %j", (request, wanted) => {
+  const asked = askedForOne(request, "https://c.example").map(({ path, body }) => body ?? path);
+  expect(asked).toEqual(wanted);
+});
+
+test("and else by the usual names for one, in capitals where the others are", () => {
+  const asked = askedForOne({ path: "/rpc", body: { Action: "List" } }, "https://c.example");
+  expect(asked.map(({ body }) => body)).toContainEqual({ Action: "List", MaxResults: 1 });
+  expect(askedForOne({ path: "/vms" }, "https://c.example")).toContainEqual({ path: "/vms?per_page=1" });
+});
+
+test("of requests that were tried, those are tried again that were refused in words of their own", () => {
+  const at = (path: string, words: string) => ({ route: { method: "DELETE", path } as const, words });
+  const nowhere = ["/a", "/b", "/c"].map((path) => at(path, "nothing is here"));
+  const own = at("/volumes/{id}", "volume is creating");
+  expect(refusedForItself([...nowhere, own])).toEqual([own.route]);
 });
 
 test("what stands in the path of a list is no id", () => {

@@ -7,7 +7,7 @@ import type { AssumedOperation, Operation } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
-import type { Dialect } from "../../dialect/dialect";
+import type { Dialect, Route } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
 import { placeInDialect } from "../../dialect/read-dialect";
 import { type DialectMisfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
@@ -19,6 +19,7 @@ import {
   notTried,
   type OperationFinding,
   saidMissing,
+  type TriedOperation,
 } from "../../engine/doctor/report";
 import { leftToDo } from "../../engine/doctor/todo";
 import { openStoredState } from "../../engine/plan";
@@ -29,8 +30,8 @@ import { command, type Invocation } from "../command";
 import { fail, newLineage, readDialectWith, type Service } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
 import { type DoctorStart, doctorFileText, doctorStart, writeDialectFile } from "../doctor-file";
-import { type AskLine, askOpen, questionsAfter } from "../doctor-questions";
-import { readTold, type ToldToDoctor, withTold } from "../doctor-told";
+import { type AskLine, askOpen, questionOf, questionsAfter } from "../doctor-questions";
+import { nothingTold, readTold, type ToldToDoctor, withTold } from "../doctor-told";
 import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft, unprovenByTrial } from "../doctor-trial";
 import { commonFlags } from "../flags";
 import type { Session } from "../session";
@@ -136,10 +137,21 @@ async function examineService(
     }
     next = answers.isOver ? [] : questionsAfter("looked", looked, asked);
   }
+  /** What no guess has found is asked for while it can be tried. */
+  const askFor = async (operation: TriedOperation, dialect: Dialect): Promise<Route | null | undefined> => {
+    const question = questionOf(operation, asked);
+    if (askLine === undefined || question.length === 0) return undefined;
+    asked.add(operation);
+    const { told: answer } = await askOpen(question, nothingTold, askLine);
+    if (answer.none.length > 0) return null;
+    return answer.commands.length === 0
+      ? undefined
+      : (withTold(dialect, answer, service.url, new Set()).start.operations[operation] ?? undefined);
+  };
   const tried =
     trial === undefined || looked.operations.length === 0
       ? looked
-      : await runTrial({ workspace, service, output: invocation.output }, ports, looked, trial, trial.signal);
+      : await runTrial({ workspace, service, output: invocation.output }, ports, looked, trial, trial.signal, askFor);
   const second = askLine === undefined ? [] : questionsAfter("tried", tried, asked);
   const more = askLine === undefined ? undefined : await askOpen(second, told, askLine);
   const report = more?.isAnswered === true ? withAnswers(tried, more.told, service.url) : tried;

@@ -39,22 +39,29 @@ const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["p
   running: ["running"],
 };
 
-/**
- * `live` is undefined when the list does not show the VM. `moved`: it was seen on its way since the request, or so long
- * ago is that, that what it shows now came after it.
- */
-export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): SettleVerdict {
+/** What earlier looks of the same wait have shown. */
+export interface Watched {
+  /** It was seen on its way since the request, or so long ago is that, that what it shows now came after it. */
+  readonly moved?: boolean;
+  /** It has shown the same for the whole discovery window. */
+  readonly rested?: boolean;
+}
+
+/** `live` is undefined when the list does not show the VM. */
+export function settleVm(wait: Wait, live: LiveVm | undefined, watched: Watched = {}): SettleVerdict {
   if (wait.for === "gone") return live === undefined ? settledVerdict : pendingVerdict;
   if (live === undefined) return pendingVerdict;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
   // A record without a status never shows an arrival: the acknowledgement has to do.
   if (live.status === undefined && live.phase === "changing" && wait.for !== "resized" && wait.for !== "rebuilt")
     return settledVerdict;
-  return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, moved) ? settledVerdict : pendingVerdict;
+  return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, watched) ? settledVerdict : pendingVerdict;
 }
 
 /** A VM that looks settled may not have begun to change: it then still shows what it had before. */
-function isAsSent(wait: Wait, live: LiveVm, moved: boolean): boolean {
+function isAsSent(wait: Wait, live: LiveVm, { moved = false, rested = false }: Watched): boolean {
+  // Some show a VM as stopped before it starts for the first time.
+  if (wait.for === "built") return live.phase === "running" || rested;
   if (wait.for === "rebuilt") return live.image === undefined || !wait.isOther(live.image);
   if (wait.for !== "resized" || live.phase === "verify_resize") return true;
   if (live.flavor === undefined) return moved;

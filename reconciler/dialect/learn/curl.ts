@@ -45,7 +45,9 @@ export function readCurl(
   const [program, ...words] = wordsOf(command);
   const told = optionsOf(words);
   const at = program === "curl" ? urlOf(told.url, base) : undefined;
-  const sent = bodyFromData(told.data);
+  const isOfList = operation.endsWith(".list") || operation === "attachments";
+  const written = bodyFromData(told.data);
+  const sent = isOfList ? fromTheStart(written) : written;
   const verb = told.method ?? (told.data.length === 0 || told.isQuery ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
   const segments = belowBase(at, base)
@@ -54,7 +56,10 @@ export function readCurl(
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
   const params = Object.fromEntries(
-    [...at.searchParams, ...form].filter(([name, value]) => !isSecretName(name) && !asksForOne(operation, name, value)),
+    [...at.searchParams, ...form].filter(
+      ([name, value]) =>
+        !isSecretName(name) && !asksForOne(operation, name, value) && !(isOfList && leadsOn(name, value)),
+    ),
   );
   // What names no rule's id says which rule is meant.
   const isSaid = operation === "group.rule.delete" && saysARule({ params, sent });
@@ -93,6 +98,19 @@ export function readCurl(
     }),
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
   };
+}
+
+/** A manual may well show how a later page is asked for: a list that is read from there would be no whole one. */
+const leadsOn = (name: string, value: unknown): boolean =>
+  laterPage.test(lettersAndDigits(name)) && !/^[01]?$/.test(String(value));
+
+const laterPage =
+  /^(page(no|num|number|index|token|offset|after|cursor)?|offset|skip|startindex|cursor|marker|(start(ing)?)?after|continue|continuation(token)?|next(page)?(token|cursor|marker)?)$/;
+
+function fromTheStart(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const kept = Object.entries(body).filter(([name, value]) => isObject(value) || !leadsOn(name, value));
+  return Object.fromEntries(kept.map(([name, value]) => [name, fromTheStart(value)]));
 }
 
 /** What stands in the paths of lists, in which no id is. */

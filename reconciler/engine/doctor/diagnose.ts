@@ -144,7 +144,9 @@ function refusalOf({ lists, given }: Learnings, { status, body, outcome }: SeenA
       success: given.envelope.success === undefined ? success : undefined,
     }),
   };
-  const errors = isGone(outcome) ? [] : refusal.errors;
+  // In its own envelope a 404 is its own, and without one it may be a proxy's: a line for the status would believe both.
+  const isToldByEnvelope = envelope.error !== undefined && (status === 404 || status === 410);
+  const errors = isGone(outcome) || isToldByEnvelope ? [] : refusal.errors;
   return errors.length + Object.keys(envelope).length === 0 ? undefined : { ...refusal, envelope, errors };
 }
 

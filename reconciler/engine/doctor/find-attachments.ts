@@ -9,6 +9,7 @@ import { fillRoute, namesVm } from "../../dialect/requests";
 import { foldersTold, guessesAtOnce } from "./find-list";
 import type { Learnings } from "./learnings";
 import { isSuccess, look } from "./look";
+import { pagesBehind } from "./read-whole";
 
 /** Of each list for a VM so many are looked at. */
 const mostVms = 3;
@@ -49,10 +50,16 @@ async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRou
   for (const vm of isByVm ? vms : [undefined]) {
     const filled = fillRoute(route, onlyDefined({ id: vm }), given);
     if (filled === undefined) return undefined;
-    const seen = await look(ports, { operation: "volume.list", method: route.method, ...filled });
+    const request = { operation: "volume.list", method: route.method, ...filled } as const;
+    const seen = await look(ports, request);
     if (!isSuccess(seen)) return undefined;
-    const places = learnAttachments(learnings.payload(seen.body), evidence, isByVm);
-    if (places !== undefined) shown.push({ places, vm, body: seen.body });
+    const on = (body: unknown) => learnAttachments(learnings.payload(body), evidence, isByVm);
+    const places = on(seen.body);
+    if (places === undefined) continue;
+    const way = wayOfOthers(learnings, places.items, seen.body);
+    const later = await pagesBehind(learnings, way ?? {}, request, seen, places.items);
+    const pairs = [...places.pairs, ...later.flatMap((body) => on(body)?.pairs ?? [])];
+    shown.push({ ...places, ...onlyDefined({ way, of: vm }), pairs });
   }
   const [first] = shown;
   if (
@@ -60,21 +67,21 @@ async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRou
     !(made?.hangs === undefined ? isApart(learnings, shown, vms) : showsWhatWasMade(made.hangs, shown))
   )
     return undefined;
-  const { items, vm, volume } = first.places;
+  const { items, vm, volume, way } = first;
   return {
     ...route,
     items: [learnings.emptied.size > 0 ? absentIsNoList(items) : items],
-    ...onlyDefined({ pagination: wayOfOthers(learnings, items, first.body) }),
+    ...onlyDefined({ pagination: way }),
     vm: vm === undefined ? [] : [vm],
     volume: [volume],
   };
 }
 
-interface ShownList {
-  readonly places: AttachmentPlaces;
-  /** Whose list it is. */
-  readonly vm: string | undefined;
-  readonly body: unknown;
+interface ShownList extends AttachmentPlaces {
+  /** How it goes on. */
+  readonly way?: Way;
+  /** Whose list it is, where each VM has one. */
+  readonly of?: string;
 }
 
 /** What a trial attached itself is shown where it hangs, and what hangs on nothing is not shown. */
@@ -82,15 +89,15 @@ function showsWhatWasMade(
   { vm, volume, free }: NonNullable<NonNullable<Learnings["made"]>["hangs"]>,
   shown: readonly ShownList[],
 ): boolean {
-  const pairs = shown.flatMap(({ places, vm: of }) => places.pairs.map((pair) => ({ ...pair, vm: pair.vm ?? of })));
+  const pairs = shown.flatMap((list) => list.pairs.map((pair) => ({ ...pair, vm: pair.vm ?? list.of })));
   const isThere = pairs.some((pair) => pair.vm === vm && (volume === undefined || pair.volume === volume));
   return isThere && !pairs.some((pair) => free.includes(pair.volume));
 }
 
 /** Lists of several VMs show different volumes; one that shows all of them may be the list of volumes itself. */
 function isApart(learnings: Learnings, shown: readonly ShownList[], vms: readonly string[]): boolean {
-  if (shown.some(({ places }) => places.vm !== undefined)) return true;
-  const volumes = shown.flatMap(({ places }) => places.pairs.map(({ volume }) => volume));
+  if (shown.some(({ vm }) => vm !== undefined)) return true;
+  const volumes = shown.flatMap(({ pairs }) => pairs.map(({ volume }) => volume));
   const isTold = vms.length > 1 || learnings.texts("volume", "id").some((id) => !volumes.includes(id));
   return isTold && new Set(volumes).size === volumes.length;
 }

@@ -1,12 +1,13 @@
 /** Learns how a list goes on, by going on once, and reads it to its end. */
 import type { ListOperation } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
-import { onlyDefined } from "../../core/text/objects";
+import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
 import { capitalized, counting, isCounted, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
+import { lettersAndDigits } from "../../dialect/learn/values";
 import { recordOfOperation } from "../../dialect/learn/where";
 import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
 import { endsWithout, nextLink } from "../../dialect/page-signs";
@@ -91,17 +92,22 @@ async function byOnes(
   const { given, lists, ports, base } = learnings;
   const isSaid = route.pagination !== undefined || !deepEqual(given.pagination, builtInDialect.pagination);
   const isTold = learnings.isAskedByOnes || isSaid || [...lists.values()].some(({ way }) => way !== undefined);
-  if (isTold || request.body !== undefined || items.length < 2 || items.length > 9) return undefined;
+  if (isTold || items.length < 2 || items.length > 9) return undefined;
   learnings.isAskedByOnes = true;
-  // A service whose parameters begin with a capital wants this one so as well.
-  const isUpper = Object.keys(route.query ?? {}).some((key) => /^[A-Z]/.test(key));
-  for (const param of sizeParameters.map((name) => (isUpper ? capitalized(name) : name))) {
-    const path = `${request.path}${request.path.includes("?") ? "&" : "?"}${encodeURIComponent(param)}=1`;
-    const asked: DoctorRequest = { operation, method: route.method, ...request, path };
+  for (const sized of askedForOne(request, base.origin)) {
+    const asked: DoctorRequest = { operation, method: route.method, ...sized };
     const first = await look(ports, asked);
     const shown = itemsShown(learnings, first, place);
     if (shown?.length !== 1) continue;
-    const page = { body: first.body, headers: first.headers, items: shown, at, id, origin: base.origin };
+    const page = {
+      body: first.body,
+      headers: first.headers,
+      items: shown,
+      at,
+      id,
+      origin: base.origin,
+      asked: sized.body,
+    };
     for (const way of waysOn(page) ?? counting(page)) {
       const read = await follow(
         learnings,
@@ -112,6 +118,7 @@ async function byOnes(
       return { way, route: { ...route, pagination: way } };
     }
   }
+  if (request.body !== undefined) return undefined;
   const totalIn = ({ body, headers }: PageAnswer): number | undefined =>
     signsOf({ body, headers, items: [], at }).find(({ kind }) => kind === "total")?.count;
   if (totalIn(whole) !== items.length) return undefined;
@@ -131,7 +138,35 @@ async function byOnes(
   return undefined;
 }
 
-const sizeParameters = ["limit", "per_page", "page_size", "pageSize", "size", "pagesize", "maxResults", "page[size]"];
+/** The request for one item alone: with the size that it names as 1, or with each of the usual names for one. */
+export function askedForOne(request: FilledRequest, origin: string): readonly FilledRequest[] {
+  if (request.body !== undefined && (!isObject(request.body) || typeof request.body["query"] === "string")) return [];
+  const url = new URL(request.path, origin);
+  const names = request.body === undefined ? [...url.searchParams.keys()] : Object.keys(fieldsIn(request.body));
+  // A service whose parameters begin with a capital wants this one so as well.
+  const isUpper = names.some((key) => /^[A-Z]/.test(key));
+  const usual = sizeParameters.map((name) => (isUpper ? capitalized(name) : name));
+  const own = names.filter((name) => usual.some((one) => lettersAndDigits(one) === lettersAndDigits(name)));
+  return (own.length > 0 ? own : usual).map((param) => {
+    if (request.body !== undefined) return { ...request, body: { ...fieldsIn(request.body), [param]: 1 } };
+    const sized = new URL(url);
+    sized.searchParams.set(param, "1");
+    return { ...request, path: sized.pathname + sized.search };
+  });
+}
+
+const sizeParameters = [
+  "limit",
+  "per_page",
+  "page_size",
+  "pageSize",
+  "size",
+  "pagesize",
+  "maxResults",
+  "take",
+  "count",
+  "page[size]",
+];
 
 /** How many items services mostly show on a page. */
 const usualPages: ReadonlySet<number> = new Set([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000]);
@@ -190,6 +225,20 @@ export async function goOnCounted(learnings: Learnings): Promise<void> {
     if (!isEndSaid && !(await leadsOn())) continue;
     findings.set(operation, { ...finding, route: { ...route, pagination: own } });
   }
+}
+
+/** The bodies of the pages behind the first one; none where this way does not lead on. */
+export async function pagesBehind(
+  learnings: Learnings,
+  way: Way,
+  request: DoctorRequest,
+  first: SeenAnswer,
+  place: RecordPlace,
+): Promise<readonly unknown[]> {
+  const items = itemsShown(learnings, first, place) ?? [];
+  const id = way.marker?.[0];
+  const read = await follow(learnings, { ...learnings.given.pagination, ...way }, { request, first, items, place, id });
+  return read?.bodies.slice(1) ?? [];
 }
 
 /** `undefined`: this way does not lead on. */

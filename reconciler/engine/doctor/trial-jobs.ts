@@ -138,7 +138,7 @@ function waysToAsk(job: NamedJob, { report: { dialect }, ports }: Watching): rea
       ? []
       : [{ method: "GET", path: route.path, query: { command: "queryAsyncJobResult", jobid: "{id}" } }],
   );
-  const paths = basesOf(dialect)
+  const paths = [...basesOf(dialect), ""]
     .flatMap((base) => [plural, noun].map((name) => `${base}/${name}/{id}`))
     .slice(0, 24);
   return [

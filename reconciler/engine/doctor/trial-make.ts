@@ -17,6 +17,7 @@ import { canList, findMade, listedOf } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
 import { nounOf, wordsOf } from "./trial-say";
 import type { Trial } from "./trial-watch";
+import { askPerson } from "./trial-writes";
 
 export const makingActs: readonly TrialAct[] = [
   trialAct([], async (stage) => {
@@ -104,7 +105,7 @@ async function isAnyNew(trial: Trial, kind: TrialThing["kind"]): Promise<boolean
 async function makeVolumeAndVm(stage: Stage): Promise<void> {
   const { trial, wish } = stage;
   const { vm, keepVolume } = wish;
-  const isKnown = trial.report.dialect.operations["volume.delete"] !== null && (await isDeleteLikely(trial));
+  const isKnown = await isDeleteKnown(trial);
   if (!isKnown && keepVolume !== true)
     trial.lack(
       "volume",
@@ -216,6 +217,14 @@ async function isDeleteLikely({ report, ports }: Trial): Promise<boolean> {
   const ask = async (at: string): Promise<string> =>
     saidOf(at, await look(ports.doctor, { operation: "volume.delete", method, path: at }));
   return (await ask(path.replace("{id}", nobody))) !== (await ask(nowhere));
+}
+
+/** A person who watches is asked before one is made. */
+async function isDeleteKnown(trial: Trial): Promise<boolean> {
+  if (trial.report.dialect.operations["volume.delete"] !== null && (await isDeleteLikely(trial))) return true;
+  const told = await askPerson(trial, "volume.delete");
+  if (told !== undefined) trial.learn({ operations: { ...trial.report.dialect.operations, "volume.delete": told } });
+  return told !== undefined;
 }
 
 const isToBeLearnt = ({ operations: found }: Trial["report"], operation: AssumedOperation): boolean =>

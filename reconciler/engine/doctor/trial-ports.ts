@@ -1,7 +1,8 @@
 /** What a trial needs of the outside, and how long it waits. */
-import type { Dialect } from "../../dialect/dialect";
+import type { Dialect, Route } from "../../dialect/dialect";
 import type { ServiceClient } from "../../service/client";
 import type { DoctorPorts } from "./look";
+import type { TriedOperation } from "./report";
 import type { Notebook } from "./trial-notes";
 
 export interface TrialPorts {
@@ -11,6 +12,8 @@ export interface TrialPorts {
   readonly clock: { now(): number; sleep(ms: number): Promise<void> };
   readonly timing: TrialTiming;
   say(line: string): void;
+  /** Asks a person for a request that no guess has found; `null`: there is none. Left out: nobody watches. */
+  readonly ask?: (operation: TriedOperation, dialect: Dialect) => Promise<Route | null | undefined>;
   /** Once aborted, the trial tries nothing more and deletes what it made. */
   readonly signal: AbortSignal;
 }

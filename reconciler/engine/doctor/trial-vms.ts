@@ -81,8 +81,6 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
     );
     return;
   }
-  const word = trial.wordFor("stopped");
-  askIfPassing(trial, seen, word, "as a stopped one does");
   const blocks = stopped.words.length < 2 ? "blocks until it has stopped" : "answers before it has stopped";
   trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
   await persist(trial, () => trial.client.startVm(id));
@@ -100,13 +98,15 @@ function askIfPassing(trial: Trial, seen: readonly string[], word: string | unde
 async function resizes(stage: Stage, id: string, flavor: string, other: string): Promise<void> {
   const { trial } = stage;
   let isWaiting = false;
+  /** The flavor before it was resized. */
+  let was: string | undefined;
   // How it shows itself at rest tells it from one whose resize waits.
   await trial.keep("running", id);
   for (const operation of ["vm.resize.revert", "vm.resize.confirm"] as const) {
     trial.goOn();
     const running = trial.wordFor("running") ?? stage.running;
-    const was = isWaiting ? undefined : await flavorShown(trial, id);
     // Where the first was not found, the resize waits still, and the other one is tried on it.
+    if (!isWaiting) was = await flavorShown(trial, id);
     const resize = isWaiting
       ? ({ status: "accepted", value: undefined } as const)
       : await persist(trial, () => trial.client.resizeVm(id, other));
@@ -129,15 +129,18 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     const route = await tryWrites(trial, operation, "vm", { id }, async () => {
       const after = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
       if (after.last?.word !== trial.wordFor("running")) return false;
-      // At another flavor than before it was confirmed.
-      const isBack = async () => was === undefined || (await flavorShown(trial, id)) === was;
-      return operation === "vm.resize.confirm" || until(trial, isBack);
+      // A request that ends the wait may do the opposite of what it is taken for.
+      const isMeant = async () => {
+        const shows = was === undefined ? undefined : await flavorShown(trial, id);
+        return shows === undefined || (shows === was) === (operation === "vm.resize.revert");
+      };
+      return until(trial, isMeant);
     });
     isWaiting = route === undefined;
-    if (isWaiting) continue;
-    const shown = await flavorShown(trial, id);
+    const shown = isWaiting ? undefined : await flavorShown(trial, id);
     if (shown !== undefined)
       trial.say(`After ${operation} the VM shows the flavor ${shown}${shown === flavor ? ", as before" : ""}.`);
+    if (isWaiting && (await lookAt(trial, "vm", id))?.word !== verify) return;
   }
 }
 

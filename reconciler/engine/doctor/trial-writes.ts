@@ -12,7 +12,7 @@ import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
 import { collectionsTold, foldersTold } from "./find-list";
-import type { TriedOperation } from "./report";
+import { saidMissing, type TriedOperation } from "./report";
 import { wordsOf } from "./trial-say";
 import { persist, sendWrite } from "./trial-send";
 import type { Trial } from "./trial-watch";
@@ -228,6 +228,20 @@ const usualRequests: Readonly<Record<TriedOperation, (at: Whereabouts) => readon
 const isHeldUp = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && [409, 412, 423, 425, 428].includes(outcome.httpStatus ?? 0);
 
+const mayBeHeldUp = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "rejected" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);
+
+/** Where nothing is, all are refused alike: what was refused in words of its own is there, and may not have been ready. */
+export function refusedForItself(
+  refused: readonly { readonly route: Route; readonly words: string }[],
+): readonly Route[] {
+  const timesOf = (words: string): number => refused.filter((one) => one.words === words).length;
+  return refused.flatMap(({ route, words }) => (timesOf(words) <= mostAlike ? [route] : []));
+}
+
+/** A request may be there with the query of its list and without it. */
+const mostAlike = 2;
+
 /** Finds the first of the usual requests that has the effect. Each is tried only on what the trial made. */
 export async function tryWrites(
   trial: Trial,
@@ -238,23 +252,17 @@ export async function tryWrites(
 ): Promise<Route | undefined> {
   const tried: { path: string; answer: string }[] = [];
   const taken: Route[] = [];
-  const { dialect } = trial.report;
+  const refused: { readonly route: Route; readonly words: string }[] = [];
   const isFound = (route: Route): Route => {
     if (trial.routes[operation] === undefined) trial.say(`${operation} is ${route.method} ${route.path}.`);
     trial.routes[operation] = route;
     trial.learn({ operations: { ...trial.report.dialect.operations, [operation]: route } });
     return route;
   };
-  // By a person's word there is none.
-  if (trial.report.operations.some((one) => one.operation === operation && one.isSaid === true)) return undefined;
-  for (const route of writesFor(
-    operation,
-    { ...dialect, operations: { ...dialect.operations, ...trial.routes } },
-    whereaboutsOf(trial.report, kind),
-  )) {
+  const hasEffect = async (route: Route, isOwn: boolean): Promise<boolean> => {
+    const { dialect } = trial.report;
     const filled = fillRoute(route, ids, dialect, trial.recordOf(kind, ids.id));
-    if (filled === undefined) continue;
-    const isOwn = route === dialect.operations[operation] || route === trial.routes[operation];
+    if (filled === undefined) return false;
     // What a rule says stands in its own record, which the client reads.
     const isSaid = operation === "group.rule.delete" && needsRecord(route);
     const byRecord = isSaid ? trial.clientWith(operation, route) : undefined;
@@ -267,16 +275,49 @@ export async function tryWrites(
     if (outcome.status === "accepted" && operation === "volume.delete" && ids.id !== undefined)
       trial.markDeleted(kind, ids.id);
     const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
-    if (!isRefused && (await isDone())) return isFound(route);
+    if (!isRefused && (await isDone())) return true;
+    const words = isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed";
     if (!isRefused) taken.push(route);
-    tried.push({
-      path: `${route.method} ${route.path}`,
-      answer: isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed",
-    });
+    else if (mayBeHeldUp(outcome)) refused.push({ route, words });
+    tried.push({ path: `${route.method} ${route.path}`, answer: words });
+    return false;
+  };
+  if (isSaidMissing(trial, operation)) return undefined;
+  const { dialect } = trial.report;
+  const known = { ...dialect, operations: { ...dialect.operations, ...trial.routes } };
+  for (const route of writesFor(operation, known, whereaboutsOf(trial.report, kind))) {
+    const isOwn = route === dialect.operations[operation] || route === trial.routes[operation];
+    if (await hasEffect(route, isOwn)) return isFound(route);
   }
   // One may have had its effect late, while the others were tried.
   const [late, ...others] = taken;
   if (late !== undefined && others.length === 0 && (await isDone())) return isFound(late);
+  for (const route of refusedForItself(refused)) if (await hasEffect(route, true)) return isFound(route);
+  const told = await askPerson(trial, operation);
+  if (told !== undefined && (await hasEffect(told, true))) return isFound(told);
+  if (told !== undefined)
+    trial.open.push(
+      `${operation}: ${told.method} ${told.path}, as it was told, did not do it: ${tried.at(-1)?.answer}`,
+    );
   trial.inVain[operation] = tried;
+  return undefined;
+}
+
+/** By a person's word there is none. */
+const isSaidMissing = ({ report }: Trial, operation: TriedOperation): boolean =>
+  report.operations.some((one) => one.operation === operation && one.isSaid === true);
+
+/** The request as a person tells it now that it is needed; or the person says that there is none. */
+export async function askPerson(trial: Trial, operation: TriedOperation): Promise<Route | undefined> {
+  const { ask, signal } = trial.ports;
+  const told =
+    signal.aborted || isSaidMissing(trial, operation) ? undefined : await ask?.(operation, trial.report.dialect);
+  if (told !== null) return told;
+  const { report } = trial;
+  trial.learnt({
+    ...report,
+    dialect: { ...report.dialect, operations: { ...report.dialect.operations, [operation]: null } },
+    operations: report.operations.map((one) => (one.operation === operation ? saidMissing(operation) : one)),
+  });
   return undefined;
 }

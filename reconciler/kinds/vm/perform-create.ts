@@ -57,7 +57,7 @@ async function settleNew(
   };
   run.progress(step, vm.id);
   // The look that found it may have shown all that is waited for.
-  if (settleVm({ for: "built" }, vm, false).status === "settled") return built(vm);
+  if (settleVm({ for: "built" }, vm).status === "settled") return built(vm);
   const { vm: settled, ...result } = await waitForVm(step, run, vm.id, { for: "built" }, sentAt);
   if (result.end !== "done")
     return result.code === "apply/vm-failed" && settled?.unsaid !== true

@@ -100,12 +100,19 @@ export async function waitForVm(
   let shown: string | undefined;
   let moved = false;
   let still = openWindow(run.ports.timing.discoveryWindowMs, started);
+  let same = { status: shown, window: still };
   const waited = await run.poller.watch(
     ({ byId }) => {
       const vm = byId.get(id);
-      still = lookedAgain(still, run.ports.clock.now());
+      const now = run.ports.clock.now();
+      still = lookedAgain(still, now);
+      const window = vm?.status === same.status ? lookedAgain(same.window, now) : openWindow(still.lengthMs, now);
+      same = { status: vm?.status, window };
       moved ||= vm?.phase === "changing" || isWindowOver(still);
-      const verdict = vm?.unsaid === true && isWindowOver(still) ? unsaidVerdict("vm", vm) : settleVm(wait, vm, moved);
+      const verdict =
+        vm?.unsaid === true && isWindowOver(still)
+          ? unsaidVerdict("vm", vm)
+          : settleVm(wait, vm, { moved, rested: isWindowOver(window) });
       if (verdict.status !== "pending") return { verdict, vm };
       if (vm?.status !== undefined && vm.status !== shown) {
         shown = vm.status;
