@@ -66,7 +66,7 @@ describe("a desired state from which something is missing", () => {
       "reconciler/kinds/group/one.ts",
       "reconciler/kinds/volume/one-attachment.ts",
       "reconciler/one/looking.ts",
-      "reconciler/one/resource.ts",
+      "reconciler/one/resource-plans.ts",
     ]);
   });
 
