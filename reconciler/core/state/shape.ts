@@ -28,7 +28,7 @@ import {
   type Scope,
   type Transfer,
 } from "../model/recorded";
-import { fieldsIn, isObject } from "../text/objects";
+import { fieldsIn, isObject, onlyDefined } from "../text/objects";
 
 const checks = perKind((kind) => Object.entries({ ...checksOfRecord(fieldsOf[kind]), ...memoryOf(kind) }));
 
@@ -180,8 +180,8 @@ export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun
     }
     // `isRunStart` has held the fields beside `before` to their shape, and `before` is checked below.
     const { before, ...rest } = run as RecordedRun;
-    broken ||= before === undefined || !hasReadableRecords(before);
-    runs.unshift(broken || before === undefined ? rest : { ...rest, before });
+    broken ||= !hasReadableRecords(before);
+    runs.unshift(broken ? rest : { ...rest, ...onlyDefined({ before }) });
   }
   return runs.length === 0 ? {} : { runs };
 }
