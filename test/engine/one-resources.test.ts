@@ -1,0 +1,933 @@
+/** What the handler of one resource answers, sends and says (one/resource.ts and what it is made of), in virtual time. */
+import { describe, expect, it } from "vitest";
+import { type Difference, type Found, type Kept, PartialFailure, type Props } from "../../reconciler/one/handler";
+import type { KeptOne, ProgramProcess } from "../support/program-process";
+import { shortIds, startVirtualProgram, type VirtualProgram } from "../support/virtual-program";
+
+const vm = {
+  ...{ name: "web", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+  ...{ project: "acme", region: "in-west-1", size: 10 },
+};
+const data = { name: "data", size: 5 };
+const full = { with: ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"] };
+const rule = (dstPort: string, remoteIp = "10.0.0.0/8") => ({ protocol: "tcp", dstPort, remoteIp });
+
+/** What a call came to: its answer, or why it was refused; what it sent; what it warned of. */
+interface Told {
+  readonly answer: unknown;
+  readonly sent: readonly string[];
+  readonly says: readonly string[];
+}
+
+const answerOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((one: unknown) => (typeof one === "string" ? shortIds(one) : one));
+  if (typeof value !== "object" || value === null) return value;
+  if ("changes" in value) {
+    const { changes, deleteBeforeReplace, warnings } = value as Difference;
+    const lines = changes.map(({ property, replaces }) => (replaces ? `${property} anew` : property));
+    return [
+      ...lines,
+      ...(deleteBeforeReplace ? ["the old one first"] : []),
+      ...warnings.map((one) => `warns: ${shortIds(one)}`),
+    ];
+  }
+  if ("outputs" in value) return shortIds((value as Kept).id);
+  return value;
+};
+
+async function told(program: VirtualProgram, call: () => Promise<unknown>): Promise<Told> {
+  program.sent.length = 0;
+  program.log.length = 0;
+  const answer = await call().then(answerOf, (error: unknown) => {
+    if (!(error instanceof Error)) throw error;
+    const kept = error instanceof PartialFailure ? ` [kept ${shortIds(error.kept.id).replace(/:.*/, "")}]` : "";
+    return `refused${kept}: ${shortIds(error.message)}`;
+  });
+  const says = program.log.filter((line) => line.startsWith("warning: ")).map((line) => line.slice(9));
+  return { answer, sent: [...program.sent], says };
+}
+
+/** A create that was sent and whose answer was lost, as the program's state keeps it. */
+async function openCreate(
+  program: VirtualProgram,
+  inputs: Props = data,
+  kind: "drop-after" | "drop-before" = "drop-after",
+): Promise<KeptOne> {
+  program.setFaults([
+    { kind, operation: "volume.create" },
+    { kind: "status", code: 500, operation: "volume.list", skip: 1 },
+  ]);
+  const failed: unknown = await program
+    .startProcess()
+    .create("Volume", "data", inputs)
+    .catch((error: unknown) => error);
+  program.setFaults([]);
+  if (!(failed instanceof PartialFailure)) throw failed;
+  return { type: "Volume", name: "data", ...failed.kept };
+}
+
+interface Row {
+  readonly given?: Parameters<typeof startVirtualProgram>[0];
+  /** What happened before: the call that is asked about. */
+  readonly asks: (program: VirtualProgram, process: ProgramProcess) => Promise<() => Promise<unknown>>;
+  readonly answer: unknown;
+  readonly sent?: readonly string[];
+  readonly says?: readonly unknown[];
+}
+
+const check = async ({ given, asks, answer, sent = [], says = [] }: Row): Promise<void> => {
+  const program = startVirtualProgram(given);
+  const call = await asks(program, program.startProcess());
+  expect(await told(program, call)).toEqual({ answer, sent, says });
+};
+
+const isOpen = expect.stringMatching(/^warns: the outcome of creating data is not known \(sent at 2026-01-01T/);
+
+const open: Readonly<Record<string, Row>> = {
+  "the next comparison asks for an update, which tells the user, where nothing can find it": {
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program);
+      return () => diff(kept, data);
+    },
+    answer: ["recorded", isOpen],
+  },
+  "the user says that it made nothing: a new one in its place": {
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program);
+      return () => diff(kept, { ...data, adopt: "none" });
+    },
+    answer: ["adopt", "recorded anew", isOpen],
+  },
+  "the user said so before it was sent: that says nothing of it": {
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program, { ...data, adopt: "none" });
+      return () => diff(kept, { ...data, adopt: "none" });
+    },
+    answer: ["recorded", isOpen, expect.stringMatching(/^warns: adopt: "none" stood in the program already/)],
+  },
+  "the user has taken that out again: an update that tells the user": {
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program, { ...data, adopt: "none" });
+      return () => diff(kept, data);
+    },
+    answer: ["adopt", "recorded", isOpen],
+  },
+  "the user says its id: a take-over in its place, without a warning": {
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program);
+      return () => diff(kept, { ...data, adopt: program.volumes()[0]!.id });
+    },
+    answer: ["adopt", "recorded anew"],
+  },
+  "a list can find it: a replacement, which looks for it": {
+    given: full,
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program);
+      return () => diff(kept, data);
+    },
+    answer: ["recorded anew", isOpen],
+  },
+  "an update is refused": {
+    asks: async (program, { update }) => {
+      const kept = await openCreate(program);
+      return () => update(kept, data);
+    },
+    answer: expect.stringMatching(
+      /^refused: the outcome of creating data is not known \(sent at .*set adopt: "<its id>"/,
+    ),
+  },
+  "a refresh that cannot find it keeps it open": {
+    asks: async (program, { read }) => {
+      const kept = await openCreate(program);
+      return async () => ((await read(kept))?.id === kept.id ? "still open" : "another");
+    },
+    answer: "still open",
+    says: [expect.stringMatching(/^the outcome of creating data is not known/)],
+  },
+  "a refresh that finds it has its id from then on, and no open create": {
+    given: full,
+    asks: async (program, { read }) => {
+      const kept = await openCreate(program);
+      return async () => {
+        const found = await read(kept);
+        const { record, intent, owner } = found!.outputs["recorded"] as {
+          record: { name: string };
+          intent?: unknown;
+          owner: string;
+        };
+        return [
+          shortIds(found!.id),
+          found!.inputs,
+          record.name,
+          intent,
+          owner === (kept.outputs["recorded"] as Props)["owner"],
+        ];
+      };
+    },
+    answer: ["#5", data, "data", undefined, true],
+  },
+  "a refresh that finds nothing by that name keeps it open": {
+    given: full,
+    asks: async (program, { read }) => {
+      const kept = await openCreate(program, data, "drop-before");
+      return async () => ((await read(kept))?.id === kept.id ? "still open" : "another");
+    },
+    answer: "still open",
+    says: [expect.stringMatching(/^the outcome of creating data is not known/)],
+  },
+  "its delete sends nothing where nothing can find it, and says what may be left": {
+    asks: async (program, { remove }) => {
+      const kept = await openCreate(program);
+      return () => remove(kept);
+    },
+    answer: undefined,
+    says: [
+      expect.stringMatching(
+        /^the outcome of creating volume data \(sent at .*\) is not known, and it is given up: look in the service for a volume of that name with 5 GB/,
+      ),
+    ],
+  },
+  "its delete deletes what it made, where a list shows it": {
+    given: full,
+    asks: async (program, { remove }) => {
+      const kept = await openCreate(program);
+      return () => remove(kept);
+    },
+    answer: undefined,
+    sent: ["volume.delete #5 200"],
+  },
+  "its delete leaves what another resource has taken over by its id": {
+    given: full,
+    asks: async (program, { create, remove }) => {
+      const kept = await openCreate(program);
+      await create("Volume", "data2", { ...data, adopt: program.volumes()[0]!.id });
+      return () => remove(kept);
+    },
+    answer: undefined,
+  },
+  "its delete asks for the right credential, where nothing is shown to this one": {
+    given: full,
+    asks: async (program) => {
+      const other = await program.startProcess().create("Volume", "other", { ...data, name: "other" });
+      const kept = await openCreate(program);
+      const process = program.startProcess({ token: "outsider-token" });
+      await process.read(other);
+      return () => process.remove(kept);
+    },
+    answer: expect.stringMatching(
+      /^refused: the open create of volume data is kept, and nothing was sent: the service shows nothing that this state remembers/,
+    ),
+  },
+  "a run that was stopped while it looked has looked once more": {
+    given: full,
+    asks: async (program) => {
+      const stop = new AbortController();
+      program.setFaults([{ kind: "drop-after", operation: "volume.create" }]);
+      const { create } = program.startProcess({
+        context: { signal: stop.signal },
+        client: {
+          createVolume: async (volume, options) => {
+            const answer = await program.client.createVolume(volume, options);
+            stop.abort();
+            return answer;
+          },
+        },
+      });
+      return () => create("Volume", "data", data);
+    },
+    answer: expect.stringMatching(
+      /^refused \[kept #5\]: create volume data of 5 GB: stopped while looking for the volume/,
+    ),
+    sent: ["volume.create lost after"],
+  },
+};
+
+describe("a create whose outcome is open, when", () => {
+  it.each(Object.entries(open))("%s", (_, row) => check(row));
+});
+
+const former: Readonly<Record<string, Row>> = {
+  "nobody has shown to manage the one of its name: it may be its own former version": {
+    asks: async (program) => {
+      await program.startProcess().create("Vm", "other", vm);
+      const { preview } = program.startProcess();
+      return () => preview("Vm", "web", vm);
+    },
+    answer: [
+      'a VM named web exists already (#5) — if this resource is being replaced, that one goes first, and the root disk of the VM web that is there is deleted with it (by the option deleteBeforeReplace, which the classes of reconcile-cloud/pulumi give by themselves) — if it is somebody else\'s, the update will be refused: adopt: "<its id>" takes it over; or choose another name',
+    ],
+  },
+  "in upper case as well": {
+    asks: async (program) => {
+      await program.startProcess().create("Vm", "other", vm);
+      const { preview } = program.startProcess();
+      return () => preview("Vm", "web", { ...vm, name: "WEB" });
+    },
+    answer: [expect.stringMatching(/if this resource is being replaced, that one goes first/)],
+  },
+  "another resource of the program has shown to manage it": {
+    asks: async (program) => {
+      const made = await program.startProcess().create("Vm", "other", vm);
+      const { diff, preview } = program.startProcess();
+      await diff(made, vm);
+      return () => preview("Vm", "web", vm);
+    },
+    answer: expect.stringMatching(/^refused: a VM named web exists already \(#5\)/),
+  },
+  "another resource of the program shows it a moment later": {
+    asks: async (program) => {
+      const made = await program.startProcess().create("Vm", "other", vm);
+      const { diff, preview } = program.startProcess();
+      return async () => {
+        const asked = preview("Vm", "web", vm);
+        await Promise.all([asked.catch(() => undefined), program.clock.sleep(600).then(() => diff(made, vm))]);
+        return asked;
+      };
+    },
+    answer: expect.stringMatching(/^refused: a VM named web exists already \(#5\)/),
+  },
+  "another resource of the program shows it much later": {
+    asks: async (program) => {
+      const made = await program.startProcess().create("Vm", "other", vm);
+      const { diff, preview } = program.startProcess();
+      return async () => {
+        const asked = preview("Vm", "web", vm);
+        await Promise.all([asked, program.clock.sleep(5000).then(() => diff(made, vm))]);
+        return (await asked).length;
+      };
+    },
+    answer: 1,
+  },
+  "two have its name": {
+    asks: async (program) => {
+      const { create } = program.startProcess();
+      await create("Vm", "one", vm);
+      const two = await create("Vm", "two", { ...vm, name: "web-2" });
+      program.emulated.world.tables.vm.get(two.id)!.name = "web";
+      const { preview } = program.startProcess();
+      return () => preview("Vm", "web", vm);
+    },
+    answer: expect.stringMatching(/^refused: 2 VMs are named web: #5, #8/),
+  },
+  "a resource that is not deleted first has its name": {
+    given: full,
+    asks: async (program) => {
+      await program.startProcess().create("Volume", "other", data);
+      const { preview } = program.startProcess();
+      return () => preview("Volume", "data", data);
+    },
+    answer: expect.stringMatching(/^refused: a volume named data exists already/),
+  },
+  "the engine says that a former version is there: what is lost with it": {
+    asks: async (program) => {
+      await program.startProcess().create("Vm", "other", vm);
+      const { preview } = program.startProcess();
+      return () => preview("Vm", "web", vm, "there");
+    },
+    answer: ["the root disk of the VM web that is there is deleted with it"],
+  },
+  "the engine has told it": {
+    asks: async (program) => {
+      await program.startProcess().create("Vm", "other", vm);
+      const { preview } = program.startProcess();
+      return () => preview("Vm", "web", vm, "told");
+    },
+    answer: [],
+  },
+  "a former version of a group is there, with which nothing is lost": {
+    given: full,
+    asks: async (program) => {
+      await program.startProcess().create("SecurityGroup", "other", { name: "front" });
+      const { preview } = program.startProcess();
+      return () => preview("SecurityGroup", "front", { name: "front" }, "there");
+    },
+    answer: [],
+  },
+  "a former version of what is not deleted first is there": {
+    given: full,
+    asks: async (program) => {
+      await program.startProcess().create("Volume", "other", data);
+      const { preview } = program.startProcess();
+      return () => preview("Volume", "data", data, "there");
+    },
+    answer: ["volume data is replaced by an empty one, and the one that is there is deleted with everything on it"],
+  },
+  "it names an image that there is not": {
+    asks:
+      async (_, { preview }) =>
+      () =>
+        preview("Vm", "web", { ...vm, imageId: "no-such-image" }),
+    answer: expect.stringMatching(/^refused: .*no-such-image/),
+  },
+  "something in it is not known yet: nothing is asked": {
+    asks:
+      async (_, { preview }) =>
+      () =>
+        preview("Vm", "web", { ...vm, imageId: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" }),
+    answer: [],
+  },
+  "it names an id that nothing shows": {
+    given: full,
+    asks:
+      async (_, { preview }) =>
+      () =>
+        preview("SecurityGroup", "front", {
+          name: "front",
+          rules: [{ protocol: "tcp", dstPort: "22", remoteGroup: "nowhere" }],
+        }),
+    answer:
+      "refused: the service shows no security group nowhere — check the id, and the credential's project and rights",
+  },
+};
+
+describe("the preview of a create, when", () => {
+  it.each(Object.entries(former))("%s", (_, row) => check(row));
+});
+
+const readBy =
+  (process: ProgramProcess, type: KeptOne["type"], id: string, shows: (found: Found) => unknown) => async () => {
+    const found = await process.read({ type, name: "it", id, outputs: undefined as unknown as Props });
+    return found === undefined ? "gone" : shows(found);
+  };
+
+const reads: Readonly<Record<string, Row>> = {
+  "by its id alone: its inputs, as imported, with an owner": {
+    asks: async (program, process) => {
+      const { id } = await program.startProcess().create("Volume", "data", data);
+      return readBy(process, "Volume", id, ({ inputs, outputs }) => {
+        const { record, owner, imported, scope } = outputs["recorded"] as Record<string, unknown>;
+        return [inputs, (record as Props)["sizeGb"], typeof owner, imported, scope];
+      });
+    },
+    answer: [data, 5, "string", true, { origin: "embedded" }],
+  },
+  "by an id that the service does not know": {
+    asks: async (_, process) => readBy(process, "Volume", "99999999-9999-4999-8999-999999999999", () => "there"),
+    answer: "gone",
+  },
+  "by its id, where the look fails": {
+    asks: async (program, process) => {
+      const { id } = await program.startProcess().create("Volume", "data", data);
+      program.setFaults([{ kind: "status", code: 403, operation: "volume.get" }]);
+      return readBy(process, "Volume", id, () => "there");
+    },
+    answer: expect.stringMatching(/^refused: .*volume #5 may not be looked at with this credential/),
+  },
+  "again, and nothing has changed": {
+    asks: async (program, { read }) => {
+      const kept = await program.startProcess().create("Volume", "data", data);
+      return async () => (await read(kept))?.inputs;
+    },
+    answer: data,
+  },
+  "again, and it was grown elsewhere": {
+    asks: async (program, { read }) => {
+      const kept = await program.startProcess().create("Volume", "data", data);
+      await program.client.resizeVolume(kept.id, 9);
+      return async () => {
+        const found = await read(kept);
+        return [found!.inputs, (found!.outputs["recorded"] as { record: { sizeGb: number } }).record.sizeGb];
+      };
+    },
+    answer: [{ ...data, size: 9 }, 9],
+  },
+  "again, and the look fails: it is kept as it was": {
+    asks: async (program, { read }) => {
+      const kept = await program.startProcess().create("Volume", "data", data);
+      program.setFaults([{ kind: "status", code: 403, operation: "volume.get" }]);
+      return () => read(kept);
+    },
+    answer: "#5",
+    says: ["volume #5 was not seen, and is kept as it was: said so"],
+  },
+  "again, and it is gone, as another resource of the program vouches": {
+    asks: async (program, { read, diff }) => {
+      const kept = await program.startProcess().create("Volume", "data", data);
+      const other = await program.startProcess().create("Volume", "other", { name: "other", size: 1 });
+      await program.client.deleteVolume(kept.id);
+      await diff(other, { name: "other", size: 1 });
+      return () => read(kept);
+    },
+    answer: undefined,
+    says: [
+      expect.stringMatching(
+        /^volume data \(#5\) is gone: .*; the next update makes a new one, which is empty: the 5 GB are lost$/,
+      ),
+    ],
+  },
+  "again, and it is not shown while nothing vouches for the credential": {
+    asks: async (program, { read }) => {
+      const kept = await program.startProcess().create("Volume", "data", data);
+      await program.client.deleteVolume(kept.id);
+      return () => read(kept);
+    },
+    answer: "#5",
+    says: [
+      expect.stringMatching(
+        /^volume #5 was not seen, and is kept as it was: .*; where it is really gone: pulumi state delete/,
+      ),
+    ],
+  },
+};
+
+describe("a resource that is read", () => {
+  it.each(Object.entries(reads))("%s", (_, row) => check(row));
+});
+
+const outputsWith = (kept: KeptOne, recorded: Props): KeptOne => ({
+  ...kept,
+  outputs: { ...kept.outputs, recorded: { ...(kept.outputs["recorded"] as Props), ...recorded } },
+});
+
+const diffs: Readonly<Record<string, Row>> = {
+  "nothing differs": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      return () => diff(kept, data);
+    },
+    answer: [],
+  },
+  "a volume gets another name, with which everything on it is lost": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      return () => diff(kept, { ...data, name: "other" });
+    },
+    answer: ["name anew", "warns: volume data (#5) of 5 GB is replaced by an empty one; its data is deleted"],
+  },
+  "nothing is remembered of it: all of it is made anew": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      return () => diff(outputsWith(kept, { record: undefined }), data);
+    },
+    answer: ["name", "size", "recorded anew"],
+  },
+  "it is of another service": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      return () => diff(outputsWith(kept, { scope: { origin: "https://elsewhere.example" } }), data);
+    },
+    answer: expect.stringMatching(/^refused: data is of the service https:\/\/elsewhere.example, and this is embedded/),
+  },
+  "it is of another service, and the user says that this one is it: that is kept": {
+    asks: async (program, { create }) => {
+      const kept = await create("Volume", "data", data);
+      const { diff } = program.startProcess({ service: { acceptService: true } });
+      return () => diff(outputsWith(kept, { scope: { origin: "https://elsewhere.example" } }), data);
+    },
+    answer: ["recorded"],
+  },
+  "a VM owes a command, as its record says": {
+    asks: async (_, { create, diff }) => {
+      const wanted = { ...vm, afterReady: { command: ["true"] } };
+      const kept = await create("Vm", "web", wanted);
+      const { record } = kept.outputs["recorded"] as { record: Props };
+      const owes = [{ command: "after_ready", reason: "created", since: "2026-01-01T00:00:00Z" }];
+      return () => diff(outputsWith(kept, { record: { ...record, owes } }), wanted);
+    },
+    answer: ["recorded", "the old one first"],
+  },
+  "a VM that is building, as its record says, and is done by now": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Vm", "web", vm);
+      const { record } = kept.outputs["recorded"] as { record: Props };
+      return () => diff(outputsWith(kept, { record: { ...record, building: true } }), vm);
+    },
+    answer: [],
+  },
+  "a VM would be replaced that adopt names": {
+    asks: async (_, { create, diff }) => {
+      const { id } = await create("Vm", "web", vm);
+      const kept = await create("Vm", "web2", { ...vm, adopt: id });
+      return () => diff(kept, { ...vm, adopt: id, rootSize: 80 });
+    },
+    answer: expect.stringMatching(
+      /^refused: web would have to be replaced, and adopt: "#5" names the very one that would be deleted for it/,
+    ),
+  },
+  "it gets smaller": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      return () => diff(kept, { ...data, size: 4 });
+    },
+    answer: expect.stringMatching(/^refused: .*cannot shrink/),
+  },
+  "a grow of an attached volume without a flush, which the update would refuse": {
+    given: full,
+    asks: async (_, { create, diff }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", data);
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id });
+      return () => diff(kept, { ...data, size: 9 });
+    },
+    answer: expect.stringMatching(/^refused: .*flushConfirmed: true/),
+  },
+  "a group gets a rule, of another group that nothing shows": {
+    given: full,
+    asks: async (_, { create, diff }) => {
+      const kept = await create("SecurityGroup", "front", { name: "front" });
+      return () => diff(kept, { name: "front", rules: [{ protocol: "tcp", dstPort: "22", remoteGroup: "nowhere" }] });
+    },
+    answer:
+      "refused: the service shows no security group nowhere — check the id, and the credential's project and rights",
+  },
+  "a VM whose delete was cut off is there as it was": {
+    asks: async (program, { create, diff }) => {
+      const kept = await create("Vm", "web", vm);
+      const { notes } = program.startProcess().contextOf("Vm", "web");
+      await notes!.writeLeaving({ id: kept.id, disks: [] });
+      return () => diff(kept, vm);
+    },
+    answer: [],
+  },
+  "a behaviour of what was just imported": {
+    asks: async (_, { create, diff, read }) => {
+      const { id } = await create("Volume", "data", data);
+      const found = await read({ type: "Volume", name: "it", id, outputs: undefined as unknown as Props });
+      return () => diff({ type: "Volume", name: "it", ...found! }, { ...data, flush: { via: "stop" } });
+    },
+    answer: [],
+  },
+  "a behaviour of what was imported and said before": {
+    asks: async (_, { create, diff, read }) => {
+      const { id } = await create("Volume", "data", data);
+      const found = await read({ type: "Volume", name: "it", id, outputs: undefined as unknown as Props });
+      const outputs = { ...found!.outputs, flush: { via: "stop" } };
+      return () => diff({ type: "Volume", name: "it", id, outputs }, { ...data, flush: { via: "ask" } });
+    },
+    answer: ["flush"],
+  },
+};
+
+describe("the difference of a resource, where", () => {
+  it.each(Object.entries(diffs))("%s", (_, row) => check(row));
+});
+
+const rulesOf = (program: VirtualProgram): unknown[] =>
+  program
+    .dump()
+    .rules.filter(({ direction, port_range_min }) => direction === "ingress" && port_range_min !== null)
+    .map(({ port_range_min }) => port_range_min)
+    .sort();
+
+const updates: Readonly<Record<string, Row>> = {
+  "a volume grows": {
+    asks: async (_, { create, update }) => {
+      const kept = await create("Volume", "data", data);
+      return () => update(kept, { ...data, size: 9 });
+    },
+    answer: "#5",
+    sent: ["volume.resize #5 200"],
+  },
+  "a volume grows that hangs on a VM, without a flush": {
+    given: full,
+    asks: async (_, { create, update }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", data);
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id });
+      return () => update(kept, { ...data, size: 9 });
+    },
+    answer: expect.stringMatching(/^refused: .*flushConfirmed: true/),
+  },
+  "a volume grows that hangs on a VM, which stops meanwhile": {
+    given: full,
+    asks: async (_, { create, update }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", { ...data, flush: { via: "stop" } });
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id, flush: { via: "stop" } });
+      return () => update(kept, { ...data, size: 9, flush: { via: "stop" } });
+    },
+    answer: "#8",
+    sent: ["vm.stop #5 200", "volume.detach 200", "volume.resize #8 200", "volume.attach 200", "vm.start #5 200"],
+  },
+  "a step of it is refused: it stays as it is, with the reason": {
+    asks: async (program, { create, update }) => {
+      const kept = await create("Volume", "data", data);
+      program.setFaults([{ kind: "status", code: 403, operation: "volume.resize" }]);
+      return () => update(kept, { ...data, size: 9 });
+    },
+    answer: "refused [kept #5]: grow volume data from 5 to 9 GB: refused (HTTP 403): said so",
+    sent: ["volume.resize #5 403"],
+  },
+  "a step of it fails, and the others are done": {
+    asks: async (program, { create, update }) => {
+      const kept = await create("Vm", "web", vm);
+      program.setFaults([{ kind: "status", code: 403, operation: "vm.rename" }]);
+      return () => update(kept, { ...vm, name: "web-2", flavorId: "m1.large" });
+    },
+    answer: "refused [kept #5]: rename VM web to web-2: refused (HTTP 403): said so",
+    sent: ["vm.rename #5 403", "vm.resize #5 200", "vm.resize.confirm #5 200"],
+  },
+  "the VM was rebuilt behind the program's back: nothing is sent": {
+    asks: async (program, { create, update }) => {
+      const kept = await create("Vm", "web", vm);
+      await program.client.rebuildVm(kept.id, "00000000-0000-4000-8003-000000000002");
+      await program.clock.sleep(60_000);
+      return () => update(kept, { ...vm, name: "web-2" });
+    },
+    answer: expect.stringMatching(/^refused: web: it was changed behind this program's back: run a refresh/),
+  },
+  "a group has rules that were added elsewhere, and no rule can be deleted: they stay": {
+    asks: async (program, { create, update }) => {
+      const kept = await create("SecurityGroup", "front", { name: "front", rules: [rule("22")] });
+      await program.client.createRule(kept.id, {
+        direction: "ingress",
+        ethertype: "IPv4",
+        protocol: "tcp",
+        portMin: 80,
+        portMax: 80,
+        remoteIp: "10.0.0.0/8",
+      });
+      return async () => {
+        await update(kept, { name: "front", rules: [rule("22"), rule("443")] });
+        return rulesOf(program);
+      };
+    },
+    answer: [22, 443, 80],
+    sent: ["group.rule.create #5 201"],
+    says: ["front has rules that were added elsewhere; they stay until a refresh"],
+  },
+  "a group has rules that were added elsewhere, and they can be deleted": {
+    given: full,
+    asks: async (program, { create, update }) => {
+      const kept = await create("SecurityGroup", "front", { name: "front", rules: [rule("22")] });
+      await program.client.createRule(kept.id, {
+        direction: "ingress",
+        ethertype: "IPv4",
+        protocol: "tcp",
+        portMin: 80,
+        portMax: 80,
+        remoteIp: "10.0.0.0/8",
+      });
+      return async () => {
+        await update(kept, { name: "front", rules: [rule("22"), rule("443")] });
+        return rulesOf(program);
+      };
+    },
+    answer: [22, 443],
+    sent: ["group.rule.create #5 201", "group.rule.delete #5 200"],
+  },
+};
+
+describe("the update of a resource, where", () => {
+  it.each(Object.entries(updates))("%s", (_, row) => check(row));
+});
+
+const nothingKept = (kept: KeptOne): KeptOne => ({ ...kept, outputs: { ...data } });
+
+const removals: Readonly<Record<string, Row>> = {
+  "it is there": {
+    asks: async (_, { create, remove }) => {
+      const kept = await create("Volume", "data", data);
+      return () => remove(kept);
+    },
+    answer: undefined,
+    sent: ["volume.delete #5 200"],
+  },
+  "nothing is remembered of it but its id": {
+    asks: async (program, { create }) => {
+      const kept = await create("Volume", "data", data);
+      const { remove } = program.startProcess();
+      return () => remove(nothingKept(kept));
+    },
+    answer: undefined,
+    sent: ["volume.delete #5 200"],
+  },
+  "nothing is remembered of it, and nothing is shown": {
+    asks: async (program, { create }) => {
+      const kept = await create("Volume", "data", data);
+      await program.client.deleteVolume(kept.id);
+      const { remove } = program.startProcess();
+      return () => remove(nothingKept(kept));
+    },
+    answer: expect.stringMatching(
+      /^refused: volume data \(#5\) is kept, and nothing was sent: the service answered that there is no such id, and has shown this program nothing else/,
+    ),
+  },
+  "nothing is remembered of it, and it is gone, as another resource of the program vouches": {
+    asks: async (program, { create }) => {
+      const kept = await create("Volume", "data", data);
+      const other = await create("Volume", "other", { ...data, name: "other" });
+      await program.client.deleteVolume(kept.id);
+      const { remove, read } = program.startProcess();
+      await read(other);
+      return () => remove(nothingKept(kept));
+    },
+    answer: undefined,
+  },
+  "it is gone, and nothing vouches for the credential": {
+    asks: async (program, { create }) => {
+      const kept = await create("Volume", "data", data);
+      await program.client.deleteVolume(kept.id);
+      const { remove } = program.startProcess();
+      return () => remove(kept);
+    },
+    answer: expect.stringMatching(
+      /^refused: volume data \(#5\) is kept, and nothing was sent: the service answered twice that it has no such id, but/,
+    ),
+  },
+  "the service refuses": {
+    asks: async (program, { create, remove }) => {
+      const kept = await create("Volume", "data", data);
+      program.setFaults([{ kind: "status", code: 403, operation: "volume.delete" }]);
+      return () => remove(kept);
+    },
+    answer: "refused: delete volume data with its data: refused (HTTP 403): said so",
+    sent: ["volume.delete #5 403"],
+  },
+  "an older version kept nothing of a create that is open": {
+    asks:
+      async (_, { remove }) =>
+      () =>
+        remove({ type: "Volume", name: "data", id: "pending:1", outputs: data }),
+    answer: undefined,
+  },
+  "a VM whose delete was cut off leaves what its note names": {
+    asks: async (program, { create, remove }) => {
+      const kept = await create("Vm", "web", vm);
+      const other = await create("Volume", "other", { ...data, name: "other" });
+      await program.client.deleteVm(kept.id);
+      await program.clock.sleep(60_000);
+      const { notes } = program.startProcess().contextOf("Vm", "web");
+      await notes!.writeLeaving({ id: kept.id, disks: [{ id: other.id, kind: "attached" } as never] });
+      return () => remove(kept);
+    },
+    answer: undefined,
+    says: [
+      'volume web-data (#7) still exists: outlived VM web; nothing manages it until a resource of this program has adopt: "#7"',
+      'volume other (#8) still exists: outlived VM web; nothing manages it until a resource of this program has adopt: "#8"',
+    ],
+  },
+};
+
+describe("the delete of a resource, where", () => {
+  it.each(Object.entries(removals))("%s", (_, row) => check(row));
+});
+
+const creates: Readonly<Record<string, Row>> = {
+  "nothing has its name": {
+    asks:
+      async (_, { create }) =>
+      () =>
+        create("Volume", "data", data),
+    answer: "#5",
+    sent: ["volume.create 201"],
+  },
+  "the service refuses: nothing is kept": {
+    asks: async (program, { create }) => {
+      program.setFaults([{ kind: "status", code: 403, operation: "volume.create" }]);
+      return () => create("Volume", "data", data);
+    },
+    answer: "refused: create volume data of 5 GB: refused (HTTP 403): said so",
+    sent: ["volume.create 403"],
+  },
+  "another resource of the program has sent the same, as its note says": {
+    asks: async (program, { create }) => {
+      await program.startProcess().create("Volume", "data", data);
+      return () => create("Volume", "renamed", data);
+    },
+    answer: expect.stringMatching(
+      /^refused: a run that was cut off sent the create of data at 2026-01-01T00:00:00.000Z, which made #5, .*Volume::data/,
+    ),
+  },
+  "another resource of the program has sent the same, and the user says that it is another one": {
+    asks: async (program, { create }) => {
+      await program.startProcess().create("Volume", "data", data);
+      return () => create("Volume", "renamed", { ...data, adopt: "none" });
+    },
+    answer: "#6",
+    sent: ["volume.create 201"],
+  },
+  "another resource of the program has sent the same, and a list would show it": {
+    given: full,
+    asks: async (program, { create }) => {
+      await program.startProcess().create("Volume", "data", data);
+      return () => create("Volume", "renamed", data);
+    },
+    answer: expect.stringMatching(/^refused: a volume named data exists already \(#5\)/),
+  },
+  "its own create was noted, and another id is taken over": {
+    asks: async (program, { create }) => {
+      const first = await program.startProcess().create("Volume", "data", data);
+      const other = await program.startProcess().create("Volume", "other", { ...data, name: "other" });
+      expect(first.id).not.toBe(other.id);
+      return () => create("Volume", "data", { ...data, name: "other", adopt: other.id });
+    },
+    answer: "#6",
+    says: ["a run that was cut off made volume #5 for this resource as well, which nothing manages"],
+  },
+  "its own create was noted as open, and the service has what bears its name": {
+    given: full,
+    asks: async (program, { create }) => {
+      await openCreate(program);
+      return () => create("Volume", "data", data);
+    },
+    answer: "#5",
+  },
+  "its own create was noted as accepted": {
+    asks: async (program, { create }) => {
+      const { notes } = program.startProcess().contextOf("Volume", "data");
+      await notes!.write({ sentAt: "2026-01-01T00:00:00Z", idsBefore: [], accepted: true }, { name: "data" });
+      return () => create("Volume", "data", data);
+    },
+    answer: expect.stringMatching(
+      /^refused: a run that was cut off sent the create of data at 2026-01-01T00:00:00Z, and its outcome is not known/,
+    ),
+  },
+  "its own create was noted by its id, and what it made is gone": {
+    given: full,
+    asks: async (program, { create, diff }) => {
+      const first = await program.startProcess().create("Volume", "data", data);
+      const other = { ...data, name: "other" };
+      const kept = await program.startProcess().create("Volume", "other", other);
+      await program.client.deleteVolume(first.id);
+      await diff(outputsWith(kept, { imported: true }), { ...other, size: 6 });
+      return () => create("Volume", "data", data);
+    },
+    answer: "#7",
+    sent: ["volume.create 201"],
+  },
+  "its own create was noted by its id: the command is owed since it was sent": {
+    asks: async (program) => {
+      const wanted = { ...vm, afterReady: { command: ["true"] } };
+      const fails = { service: { runCommand: async () => ({ exitCode: 1, output: "no" }) } };
+      const make = (): Promise<unknown> =>
+        program
+          .startProcess(fails)
+          .create("Vm", "web", wanted)
+          .catch((error: PartialFailure) => (error.kept.outputs["recorded"] as { record: Props }).record["owes"]);
+      await make();
+      return make;
+    },
+    answer: [{ command: "after_ready", reason: "created", since: expect.stringMatching(/^2026-01-01T00:00:00/) }],
+    says: [
+      expect.stringMatching(
+        /^web \(#5\) was made by a run that was cut off before it could say so; it is managed from now on/,
+      ),
+    ],
+  },
+  "what is taken over would have to lose something": {
+    asks: async (_, { create }) => {
+      const first = await create("Vm", "web", vm);
+      return () => create("Vm", "web2", { ...vm, imageId: "debian-12", adopt: first.id });
+    },
+    answer: expect.stringMatching(
+      /^refused: web: taking it over would go further than a preview can show — the root disk of VM web \(#5\) is wiped/,
+    ),
+  },
+  "a credential of another project makes nothing beside what the program has": {
+    asks: async (program) => {
+      const first = await program.startProcess().create("Volume", "data", data);
+      const outsider = program.startProcess({ token: "outsider-token" });
+      await outsider.read(first);
+      return () => outsider.create("Volume", "new", { ...data, name: "new" });
+    },
+    answer: expect.stringMatching(
+      /^refused: nothing is made: the service shows none of what this program has made already \(volume data \(#5\)\)/,
+    ),
+    says: [],
+  },
+};
+
+describe("the create of a resource, where", () => {
+  it.each(Object.entries(creates))("%s", (_, row) => check(row));
+});
