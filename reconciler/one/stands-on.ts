@@ -49,7 +49,8 @@ export function untold(service: HandlerService, { vmId, volumeId }: Ids, told: T
   const size = told.sizeGb ?? volume.was;
   const image = told.image ?? vm.was;
   const reasons: DueReason[] = [];
-  if (typeof volume.is === "number" && typeof size === "number" && volume.is > size) reasons.push("grown");
+  // What is not known is not larger.
+  if (Number(volume.is) > Number(size)) reasons.push("grown");
   if (vm.is !== undefined && image !== undefined && vm.is !== image) reasons.push("vm_rebuilt");
   return reasons;
 }

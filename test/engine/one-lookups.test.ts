@@ -65,7 +65,7 @@ const rules = [
   { direction: "ingress", dstPort: "22", ethertype: "IPv4", id: "r-1", protocol: "tcp", remoteIp: "0.0.0.0/0" },
 ];
 
-it.each<readonly [what: string, name: string, inputs: Props, found: unknown, given?: Given]>([
+const rows: readonly (readonly [what: string, name: string, inputs: Props, found: unknown, given?: Given])[] = [
   ["one by its name", "getFlavor", { name: "m1.small" }, { id: "f-1", name: "m1.small" }],
   ["one by its name in another case", "getFlavor", { name: "M1.SMALL" }, { id: "f-1", name: "m1.small" }],
   ["one by its id", "getFlavor", { id: "f-2" }, { id: "f-2", name: "m1.large" }],
@@ -218,6 +218,8 @@ it.each<readonly [what: string, name: string, inputs: Props, found: unknown, giv
     { size: 5 },
     "getVolumes: there is no size — give name, status, vmId, newestFirst",
   ],
-])("%s", async (_, name, inputs, found, given = {}) => {
+];
+
+it.each(rows.map(([what, ...row]) => [what, row] as const))("%s", async (_, [name, inputs, found, given = {}]) => {
   expect(await look(name, inputs, given)).toEqual(found);
 });

@@ -303,7 +303,8 @@ const former: Readonly<Record<string, Row>> = {
       const { create } = program.startProcess();
       await create("Vm", "one", vm);
       const two = await create("Vm", "two", { ...vm, name: "web-2" });
-      program.emulated.world.tables.vm.get(two.id)!.name = "web";
+      const table = program.emulated.world.tables.vm;
+      table.set(two.id, { ...table.get(two.id)!, name: "web" });
       const { preview } = program.startProcess();
       return () => preview("Vm", "web", vm);
     },
@@ -785,7 +786,7 @@ const removals: Readonly<Record<string, Row>> = {
     asks: async (program, { create, remove }) => {
       const kept = await create("Vm", "web", vm);
       const other = await create("Volume", "other", { ...data, name: "other" });
-      await program.client.deleteVm(kept.id);
+      await program.client.deleteVm(kept.id, undefined);
       await program.clock.sleep(60_000);
       const { notes } = program.startProcess().contextOf("Vm", "web");
       await notes!.writeLeaving({ id: kept.id, disks: [{ id: other.id, kind: "attached" } as never] });
