@@ -22,6 +22,7 @@ import type {
   RecordedResource,
   RecordedVm,
   RecordedVolume,
+  State,
 } from "../../reconciler/core/model/recorded";
 import type { Rule } from "../../reconciler/core/model/rule";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
@@ -116,6 +117,7 @@ export interface World {
   readonly imports?: Desired["imports"];
   readonly moved?: Desired["moved"];
   readonly removed?: Desired["removed"];
+  readonly quarantined?: State["quarantined"];
 }
 
 export const idOf = (address: string): string => `id-${address.replaceAll(/[^a-z0-9]+/g, "-")}`;
@@ -231,6 +233,7 @@ export function planFor(world: World): Plan {
       serial: 7,
       resources,
       intents: new Map((world.intents ?? []).map((intent) => [intent.address, intent])),
+      quarantined: world.quarantined ?? [],
       orphans: new Map((world.orphans ?? []).map((orphan) => [`${orphan.kind}:${orphan.id}`, orphan])),
     },
     live,

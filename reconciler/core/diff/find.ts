@@ -70,7 +70,7 @@ function findMade<L extends LiveOf[Kind]>(
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const cut = cutByService(intent, (name) => strangersNamed(name, pair, seen, context), context, pair.desired);
   if (cut !== undefined) return failed(unsettledIntent(pair, intent, what, cut));
-  const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
+  const inItsPlace = judged.strangers.find(({ live }) => bearsName(live, pair.desired?.name));
   if (inItsPlace !== undefined)
     return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)));
   // Resources that bore the name before the create was sent were looked at when the create was planned.
@@ -140,7 +140,7 @@ const strangersNamed = <L extends LiveOf[Kind]>(
 const namesake = <L extends LiveOf[Kind]>(pair: Pair, seen: KindSeen<L>, context: DiffContext): L | undefined =>
   pair.desired === undefined ? undefined : strangersNamed(pair.desired.name, pair, seen, context)[0];
 
-const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>
+export const bearsName = (live: { readonly name?: string }, name: string | undefined): boolean =>
   name !== undefined && live.name?.toLowerCase() === name.toLowerCase();
 
 /** Says of an open create that no list was read: the service has none, or this plan did not look. */
