@@ -1,0 +1,132 @@
+/** What the service shows that is not as the state has it (engine/drift.ts). */
+import { describe, expect, it } from "vitest";
+import { findDrift } from "../../reconciler/engine/drift";
+import { projectOf } from "../support/bench-world";
+import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
+
+const rule = (port: number, remote = "10.0.0.0/8") => ({ protocol: "tcp", dst_port: port, remote_ip: remote });
+const file = {
+  vms: { web: {} },
+  volumes: { data: { size: 5 } },
+  groups: {
+    front: { rules: [rule(22)] },
+    back: { rules: [{ protocol: "tcp", dst_port: 5432, remote_group: "front" }] },
+  },
+};
+
+interface Stage extends VirtualWorld {
+  id(address: string): string;
+}
+
+async function applied(
+  given: Parameters<typeof virtualWorld>[0] = { with: ["volume.list", "group.list"] },
+): Promise<Stage> {
+  const stage = virtualWorld(given);
+  await stage.apply(await stage.plan(projectOf(file)));
+  const { resources } = await stage.state();
+  return { ...stage, id: (address) => resources.get(address)!.id! };
+}
+
+const added = (
+  port: number,
+  remoteIp: string,
+  ethertype: "IPv4" | "IPv6" = "IPv4",
+  direction: "ingress" | "egress" = "ingress",
+) => ({ direction, ethertype, protocol: "tcp", portMin: port, portMax: port, remoteIp });
+
+describe("drift is", () => {
+  it.each<readonly [what: string, changes: (stage: Stage) => Promise<unknown>, drifts: readonly string[]]>([
+    ["nothing", async () => undefined, []],
+    ["another name", ({ client, id }) => client.renameVm(id("vm.web"), "other"), ["vm.web: name web > other"]],
+    ["another size", ({ client, id }) => client.resizeVolume(id("volume.data"), 9), ["volume.data: size 5 > 9"]],
+    [
+      "what is gone, without its fields",
+      ({ client, id }) => client.deleteVolume(id("volume.data")),
+      ["volume.data: gone"],
+    ],
+    [
+      "a rule that was added",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "10.0.0.0/8")),
+      ["group.front: rules null > ingress tcp 80 from 10.0.0.0/8"],
+    ],
+    [
+      "a rule that lets everybody in",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "0.0.0.0/0")),
+      ["group.front: rules null > ingress tcp 80 from anywhere (IPv4), which opens it to all"],
+    ],
+    [
+      "a rule that lets everybody in over IPv6",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "::/0", "IPv6")),
+      ["group.front: rules null > ingress tcp 80 from anywhere (IPv6), which opens it to all"],
+    ],
+    [
+      "a rule that lets everything out, which lets nobody in",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "0.0.0.0/0", "IPv4", "egress")),
+      ["group.front: rules null > egress tcp 80 to anywhere (IPv4)"],
+    ],
+    [
+      "a rule that is gone",
+      async ({ client, id }) => {
+        const listed = await client.listRules(id("group.front"));
+        const ssh = listed.status === "accepted" ? listed.value.find(({ portMin }) => portMin === 22) : undefined;
+        return client.deleteRule(id("group.front"), ssh!.id);
+      },
+      ["group.front: rules ingress tcp 22 from 10.0.0.0/8 > null"],
+    ],
+    [
+      "told in the order of addresses",
+      async ({ client, id }) => {
+        await client.resizeVolume(id("volume.data"), 9);
+        await client.renameVm(id("vm.web"), "other");
+      },
+      ["vm.web: name web > other", "volume.data: size 5 > 9"],
+    ],
+  ])("%s", async (_, changes, drifts) => {
+    const stage = await applied({ with: ["volume.list", "group.list", "group.rule.delete"] });
+    await changes(stage);
+    const report = await findDrift(stage.client, await stage.state());
+    expect(
+      report.drifts.map(
+        ({ address, gone, fields }) =>
+          `${address}: ${gone ? "gone" : fields.map(({ field, before, after, opens }) => `${field} ${before} > ${after}${opens === true ? ", which opens it to all" : ""}`).join("; ")}`,
+      ),
+    ).toEqual(drifts);
+    expect([report.compared, report.recorded, report.seen.plan.changes, report.seen.plan.steps]).toEqual([
+      4,
+      4,
+      [],
+      [],
+    ]);
+  });
+
+  it("counted where nobody may look, and the look that failed is told", async () => {
+    const stage = await applied({});
+    const client = {
+      ...stage.client,
+      can: stage.client.can,
+      getVolume: async () => ({ status: "rejected", condition: "forbidden", message: "no" }) as const,
+    };
+    const report = await findDrift(client, await stage.state());
+    expect([report.compared, report.recorded, report.drifts]).toEqual([3, 4, []]);
+    expect(report.diagnostics.map(({ code }) => code).length).toBeGreaterThan(0);
+  });
+
+  it("of what was looked at before, without another look but for the catalogue", async () => {
+    const stage = await applied();
+    await stage.client.renameVm(stage.id("vm.web"), "other");
+    const state = await stage.state();
+    const { live } = (await findDrift(stage.client, state)).seen;
+    stage.client.sent.length = 0;
+    const report = await findDrift(stage.client, state, {}, live);
+    expect(report.drifts.map(({ address }) => address)).toEqual(["vm.web"]);
+    expect(stage.client.sent.filter(({ operation }) => !/^(image|flavor)\.list$/.test(operation))).toEqual([]);
+  });
+
+  it("not looked for with the state of another service", async () => {
+    const stage = await applied();
+    const state = await stage.state();
+    const elsewhere = { ...stage.client, can: stage.client.can, origin: "https://elsewhere.example" };
+    await expect(findDrift(elsewhere, state)).rejects.toThrow("elsewhere.example");
+    expect((await findDrift(elsewhere, state, { acceptService: true })).drifts).toEqual([]);
+  });
+});
