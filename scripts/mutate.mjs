@@ -1,7 +1,7 @@
 // Breaks lines of the core, the kinds, the engine and the single resources, one at a time, and says which of them no test near them
 // notices: npm run mutate -- [--count 20] [--seed 1] [--tests test/core,test/engine] [FILE or FOLDER …]
-// It works in a copy of what is committed, so nothing here changes. A survivor is a line that nothing holds, or one that
-// says the same as another.
+// As in check:fast, the compiler looks first. It works in a copy of what is committed, so nothing here changes. A survivor
+// is a line that nothing holds, or one that says the same as another.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -112,6 +112,20 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exi
 // Like check:fast, the tests that run the built command run what was built before.
 for (const folder of ["node_modules", "dist"]) symlinkSync(join(root, folder), join(copy, folder));
 
+const native = join(root, "node_modules", "typescript-native", "bin", "tsc");
+const onlyLook = join(copy, "tsconfig.mutate.json");
+writeFileSync(
+  onlyLook,
+  JSON.stringify({
+    extends: "./tsconfig.json",
+    compilerOptions: { composite: false, incremental: false, declaration: false, noEmit: true, tsBuildInfoFile: null },
+    include: ["reconciler", "emulator", "provider"],
+    references: [],
+  }),
+);
+const compiles = () =>
+  spawnSync(process.execPath, [native, "-p", onlyLook], { cwd: copy, stdio: "ignore" }).status === 0;
+
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 let limitMs = 30 * 60_000;
 
@@ -122,7 +136,7 @@ const besides = (file) => (file.startsWith("reconciler/kinds/usual/") ? ["test/k
 const passes = (file = "") =>
   new Promise((resolve) => {
     const words = [vitest, "run", "--bail=1", "--reporter=dot", ...values.tests.split(","), ...besides(file)];
-    const env = { ...process.env, SKIP_BUILD: "1", ROLLING_KILL_STRIDE: "5" };
+    const env = { VITEST_MAX_WORKERS: "3", ...process.env, SKIP_BUILD: "1", ROLLING_KILL_STRIDE: "5" };
     const child = spawn(process.execPath, words, { cwd: copy, env, stdio: "ignore", detached: true });
     running = child;
     const limit = setTimeout(() => endGroup(child), limitMs);
@@ -134,7 +148,7 @@ const passes = (file = "") =>
   });
 
 const began = performance.now();
-if (!(await passes())) {
+if (!compiles() || !(await passes())) {
   console.error("the tests fail before anything is broken");
   process.exit(1);
 }
@@ -145,7 +159,7 @@ for (const { file, line, start, end, before, becomes } of chosen) {
   const path = join(copy, file);
   const text = readFileSync(path, "utf8");
   writeFileSync(path, `${text.slice(0, start)}${becomes}${text.slice(end)}`);
-  const survived = await passes(file);
+  const survived = compiles() && (await passes(file));
   writeFileSync(path, text);
   if (survived) survivors++;
   console.log(`${survived ? "SURVIVED" : "caught  "}  ${file}:${line}  ${short(before)}  =>  ${short(becomes)}`);

@@ -21,23 +21,33 @@ import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
 import type { Said } from "../support/deployments/front";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
+import { inVirtualTime } from "../support/in-memory";
 import { keepingAttachments } from "../support/odd/apart";
 import { nodes } from "../support/odd/arrivals";
 import { everyOdd } from "../support/odd/every";
 import { chapters, projectAt } from "../support/odd/project";
 import { unreadable } from "../support/odd/providers";
-import { type RunningOdd, startOdd } from "../support/odd/server";
+import { openOdd, type RunningOdd } from "../support/odd/server";
 import type { Odd } from "../support/odd/shapes";
 
 type Closers = (() => Promise<void>)[];
 
-const servedBy = async (odd: Odd, closers: Closers): Promise<RunningOdd> => {
-  // Each client of this process has connections of its own, and its waits are short.
-  const { connections: _, ...shape } = odd.shape;
-  const server = await startOdd({ ...shape, world: { ...shape.world, delayMs: 20 } });
+const servedBy = (odd: Odd, closers: Closers): RunningOdd => {
+  const server = openOdd({ ...odd.shape, world: { ...odd.shape.world, delayMs: 20 } });
   closers.push(() => server.close());
   return server;
 };
+
+/** In virtual time; what was opened is closed at the end. */
+const staged = (play: (closers: Closers) => Promise<void>): Promise<void> =>
+  inVirtualTime(async () => {
+    const closers: Closers = [];
+    try {
+      await play(closers);
+    } finally {
+      for (const close of closers.reverse()) await close();
+    }
+  });
 
 const wishFor = ({ keepsVolumes }: Odd): TrialWish => ({
   vm: {
@@ -289,7 +299,7 @@ const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 
 async function leftAfter(odd: Odd, kills: readonly Kill[]): Promise<unknown> {
   const closers: Closers = [];
   try {
-    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+    const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
     for (const kill of kills)
       await doctor(odd, place, wishFor(odd), kill).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
     const { trial } = await doctor(odd, place, odd.keepsVolumes === true ? wishFor(odd) : {});
@@ -301,19 +311,14 @@ async function leftAfter(odd: Odd, kills: readonly Kill[]): Promise<unknown> {
 }
 
 async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
-  const placeOf = async (): Promise<Place> => ({
-    server: await servedBy(odd, closers),
-    closers,
-    notes: { kept: undefined },
-  });
   const worldFor = async (dialect: Dialect) => {
-    const server = await servedBy(odd, closers);
-    const world = await startBenchWorld({ dialect, front: async () => server });
+    const server = servedBy(odd, closers);
+    const world = await startBenchWorld({ dialect, isHere: true, front: async () => server });
     closers.push(() => world.close());
     return { world, server };
   };
 
-  const place = await placeOf();
+  const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
   const report = await doctor(odd, place, wishFor(odd));
   if (process.env["ODD_SHOW"] !== undefined)
     writeFileSync(
@@ -348,29 +353,21 @@ async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
   expect(found).toEqual([]);
 }
 
-// They mostly wait.
-test.concurrent.each(
-  everyOdd.filter(({ shape: { title } }) => only.test(title)).map((odd) => [odd.shape.title, odd] as const),
-)("%s", async (_, odd) => {
-  const closers: Closers = [];
-  try {
-    await lifeOf(odd, closers);
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
-});
+test.each(everyOdd.filter(({ shape: { title } }) => only.test(title)).map((odd) => [odd.shape.title, odd] as const))(
+  "%s",
+  async (_, odd) => {
+    await staged((closers) => lifeOf(odd, closers));
+  },
+);
 
 test("what a killed trial was deleting is gone where only a page of text says that nothing is there", async () => {
   const odd = everyOdd.find(({ shape: { title } }) => title.startsWith("answers without a body"))!;
-  const closers: Closers = [];
-  try {
-    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+  await staged(async (closers) => {
+    const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
     await doctor(odd, place, wishFor(odd));
     const nth = 1 + place.server.writes.lastIndexOf("volume.delete");
     expect(await leftAfter(odd, [{ nth, when: "after" }])).toBeUndefined();
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+  });
 });
 
 describe("a create whose first answer is a page of a proxy", () => {
@@ -394,25 +391,21 @@ describe("a create whose first answer is a page of a proxy", () => {
   test.each(kinds.flatMap((one) => [[one, false] as const, [one, true] as const]))(
     "%s, and it was done: %s: the life is walked through, and nothing is left",
     async (operation, isDone) => {
-      const closers: Closers = [];
-      try {
+      await staged(async (closers) => {
         const odd = refusingFirst(operation, isDone);
-        const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+        const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
         const { trial } = await doctor(odd, place, wishFor(odd));
         expect(trial).toMatchObject({ unproven: [], left: [] });
         expect([leftIn(place.server, odd), place.notes.kept]).toEqual([[], undefined]);
         const [kind] = operation.split(".");
         const names = trial?.made.flatMap((one) => (one.kind === kind && one.name !== undefined ? [one.name] : []));
         expect(names?.some((name) => name.endsWith("-2"))).toBe(!isDone);
-      } finally {
-        for (const close of closers.reverse()) await close();
-      }
+      });
     },
   );
 
   test("where no list tells what became of it, nothing is made again", async () => {
-    const closers: Closers = [];
-    try {
+    await staged(async (closers) => {
       const { shape, ...others } = refusingFirst("volume.create", false);
       const told = [
         ...others.told,
@@ -424,48 +417,40 @@ describe("a create whose first answer is a page of a proxy", () => {
       const understand: typeof shape.understand = (asked, world) =>
         asked.path.includes("/volumes/detail") ? undefined : shape.understand(asked, world);
       const odd = { ...others, told, shape: { ...shape, understand } };
-      const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+      const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
       const { trial } = await doctor(odd, place, wishFor(odd));
       expect(place.server.asked.filter((one) => /^POST .*\/volume(s|\/create)?$/.test(one))).toHaveLength(1);
       expect(trial?.left).toEqual([expect.stringMatching(/^volume trial-\w+-p: it may have been made/)]);
-    } finally {
-      for (const close of closers.reverse()) await close();
-    }
+    });
   });
 });
 
 test("a list that goes on showing what was taken off tells nothing of what hangs on what", async () => {
-  const closers: Closers = [];
-  try {
+  await staged(async (closers) => {
     const odd = keepingAttachments();
-    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+    const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
     const { dialect, todo, trial } = await doctor(odd, place, wishFor(odd));
     expect(dialect.attachments).toBeUndefined();
     expect(todo.join()).toContain("operations.attachments: the list at /v3/attachments");
     expect([trial?.left, leftIn(place.server, odd)]).toEqual([[], []]);
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+  });
 });
 
 test("of two ids that a list shows, what a killed trial made is taken away by the right one", async () => {
   const odd = everyOdd.find(({ shape: { title } }) => title.endsWith("two ids each"))!;
-  expect(await leftAfter(odd, [{ nth: 5, when: "after" }])).toBeUndefined();
+  await staged(async () => expect(await leftAfter(odd, [{ nth: 5, when: "after" }])).toBeUndefined());
 });
 
 test.each(unreadable.map((odd) => [odd.shape.title, odd] as const))(
   "%s: a trial makes nothing that it could not find again, and says what has to be told",
   async (_, odd) => {
-    const closers: Closers = [];
-    try {
-      const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+    await staged(async (closers) => {
+      const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
       const { trial, todo } = await doctor(odd, place, wishFor(odd));
       expect([trial?.left, leftIn(place.server, odd), place.notes.kept]).toEqual([[], [], undefined]);
       expect(place.server.writes).not.toContain("vm.create");
       expect(todo).toContainEqual(expect.stringMatching(/operations\.group\.list: it shows a list of (ids|rows)/));
-    } finally {
-      for (const close of closers.reverse()) await close();
-    }
+    });
   },
 );
 
@@ -475,9 +460,8 @@ test.each([
   ["fw", ["a"], 1],
 ])("of a service whose groups are at /%s a trial leaves %s", async (groups, left, made) => {
   const odd = nodes(groups);
-  const closers: Closers = [];
-  try {
-    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+  await staged(async (closers) => {
+    const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
     const report = await doctor(odd, place, wishFor(odd));
     expect(leftIn(place.server, odd).map((name) => name.split("-").at(-1))).toEqual(left);
     expect(place.server.writes.filter((write) => write === "group.create")).toHaveLength(made);
@@ -485,7 +469,5 @@ test.each([
     expect(isAlone).toBe(left.length > 0);
     const wait = { status: ["/data/status"], done: ["stopped"], error: [{ value: "/data/exitstatus", none: "OK" }] };
     expect(dialectOf(report).wait).toMatchObject(wait);
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+  });
 });

@@ -21,6 +21,7 @@ import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
 import { type Death, Killed, mortality, trialStage } from "../support/deployments/trial-stage";
+import { inVirtualTime } from "../support/in-memory";
 
 type Known = Pick<(typeof deployments)[number], "deployment" | "before" | "beforeTrial" | "afterTrial">;
 
@@ -51,7 +52,7 @@ interface Standing {
 }
 
 async function stand({ deployment }: Known): Promise<Standing> {
-  const { world, front } = await worldBehind(deployment, { timeScale: 2000 });
+  const { world, front } = await worldBehind(deployment, { timeScale: 2000, isHere: true });
   closers.push(() => world.close());
   return { world, url: front.url, notes: { kept: undefined } };
 }
@@ -94,7 +95,7 @@ const isKilled = (title: string): boolean => process.env["TRIAL_KILLS"] !== unde
 describe.each(all.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
   test("an empty project is enough: what is learnt carries a whole life with fewer lines left to a person", async () => {
     const standing = await stand(known);
-    const { report, asked } = await tryIn(beforeOf(known), standing);
+    const { report, asked } = await inVirtualTime(() => tryIn(beforeOf(known), standing));
     requests.set(title, asked);
     const yaml = dialectYaml(report, { baseUrl: "https://cloud.example.com", date: "2026-01-01" });
     if (process.env["SHOW_LEARNT"] !== undefined)
@@ -108,26 +109,24 @@ describe.each(all.map((known) => [known.deployment.title, known] as const))("%s"
     const written = JSON.stringify(over(over(beforeOf(known), parse(yaml)), parse(known.afterTrial) ?? {}));
     const { dialect, diagnostics } = readDialectText(written, "learnt.yaml");
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-    const { world: other } = await worldBehind(known.deployment, { dialect });
+    const { world: other } = await worldBehind(known.deployment, { dialect, isHere: true });
     closers.push(() => other.close());
-    await liveThrough(other);
+    await inVirtualTime(() => liveThrough(other));
   });
 
   test.runIf(isKilled(title))("killed at any request, it is cleaned up by the next one", async () => {
     const before = beforeOf(known);
     const deaths = deathsOf(requests.get(title) ?? 150);
-    for (let from = 0; from < deaths.length; from += 6) {
-      await Promise.all(
-        deaths.slice(from, from + 6).map(async (death) => {
-          const standing = await stand(known);
-          // A run that needs fewer requests this time ends before it dies.
-          const ended = await tryIn(before, standing, { death }).catch((error: unknown) => error);
-          expect(ended instanceof Error ? ended.constructor : Killed).toBe(Killed);
-          const { report } = await tryIn(before, standing, { wish: {} });
-          const left = leftIn(standing.world);
-          expect([death, report.trial?.left, left, standing.notes.kept]).toEqual([death, [], [], undefined]);
-        }),
-      );
+    for (const death of deaths) {
+      const standing = await stand(known);
+      await inVirtualTime(async () => {
+        // A run that needs fewer requests this time ends before it dies.
+        const ended = await tryIn(before, standing, { death }).catch((error: unknown) => error);
+        expect(ended instanceof Error ? ended.constructor : Killed).toBe(Killed);
+        const { report } = await tryIn(before, standing, { wish: {} });
+        const left = leftIn(standing.world);
+        expect([death, report.trial?.left, left, standing.notes.kept]).toEqual([death, [], [], undefined]);
+      });
       for (const close of closers.splice(0).reverse()) await close();
     }
   });
@@ -212,7 +211,7 @@ test("where no volume can be deleted, one of 1 GB is left and told of, and no VM
   const known = deployments.find(({ beforeTrial }) => beforeTrial !== undefined);
   if (known === undefined) throw new Error("there is no such deployment");
   const standing = await stand(known);
-  const { report } = await tryIn(parse(known.before), standing);
+  const { report } = await inVirtualTime(() => tryIn(parse(known.before), standing));
   expect(report.trial?.left).toEqual([
     expect.stringMatching(/^volume \S+ \(trial-\w+-p\): no way to delete a volume is known$/),
   ]);

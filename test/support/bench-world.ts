@@ -25,7 +25,9 @@ import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
 import { project } from "./desired-file";
+import { openEmulator } from "./emulator-here";
 import { awaitOpenOn, holder, prepareOn } from "./engine-on";
+import { connectionsHere } from "./in-memory";
 import { createMemoryStore, type MemoryStore } from "./virtual-world";
 import { refusedOf } from "./world-shape";
 
@@ -63,6 +65,8 @@ export interface BenchOptions extends EmulatorOptions {
   readonly requestTimeoutMs?: number;
   /** What one run has written before. */
   readonly stored?: (baseUrl: string) => MemoryStore["stored"];
+  /** Without a socket between (in-memory.ts). */
+  readonly isHere?: true;
   /** Stands between the engine and the emulated service. */
   readonly front?: (emulator: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
@@ -101,7 +105,7 @@ export function dialectOperations(options: {
 }
 
 export async function startBenchWorld(options: BenchOptions = {}): Promise<BenchWorld> {
-  const emulator = await startEmulator({ timeScale: 0, ...options });
+  const emulator = options.isHere === true ? openEmulator(options) : await startEmulator({ timeScale: 0, ...options });
   const timing = { ...defaultTiming, pollIntervalMs: 2, discoveryWindowMs: 60, vmCreateTimeoutMs: 5000 };
   const front = await options.front?.(emulator.url);
   const dialect = options.dialect ?? builtInDialect;
@@ -112,6 +116,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
     timing: { ...timing, requestTimeoutMs: options.requestTimeoutMs ?? timing.requestTimeoutMs },
     clock: hurriedClock,
+    connections: connectionsHere(baseUrl),
   });
   const store = createMemoryStore(options.stored?.(baseUrl), options.stored === undefined ? 0 : 1);
   const events: EngineEvent[] = [];

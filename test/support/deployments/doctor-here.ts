@@ -4,8 +4,9 @@ import type { DoctorPorts } from "../../../reconciler/engine/doctor/look";
 import { Credential } from "../../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../../reconciler/service/http-client";
 import { type BenchOptions, type BenchWorld, startBenchWorld, token } from "../bench-world";
+import { connectionsHere } from "../in-memory";
 import { everything } from "../stories";
-import { type Deployment, type RunningFront, startFront } from "./front";
+import { type Deployment, openFront, type RunningFront, startFront } from "./front";
 
 /** The service in the words of the deployment, in front of a whole emulated one. */
 export async function worldBehind(
@@ -18,7 +19,7 @@ export async function worldBehind(
     pageSize: 500,
     ...options,
     front: async (emulator) => {
-      const front = await startFront(deployment, emulator);
+      const front = options.isHere === true ? openFront(deployment, emulator) : await startFront(deployment, emulator);
       fronts.push(front);
       return front;
     },
@@ -33,6 +34,7 @@ export const clientAt = (baseUrl: string, dialect: Dialect): HttpServiceClient =
     dialect,
     credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
     timing: { requestTimeoutMs: 5000 },
+    connections: connectionsHere(baseUrl),
   });
 
 /** `around`: what every request of the doctor goes through. */

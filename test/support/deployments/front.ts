@@ -2,15 +2,9 @@
  * A deployment of the service in words of its own: it answers at the documented paths, and has everything that the
  * contract leaves open in its own way. Behind it is the emulated service. Nothing here knows the dialect or its readers.
  */
-import {
-  Agent,
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as startRequest,
-} from "node:http";
-import type { AddressInfo } from "node:net";
-import { closeHere, listenHere } from "../loopback";
+import { Agent, type IncomingHttpHeaders, request as startRequest } from "node:http";
+import { askHere, type Hear, serveHere } from "../in-memory";
+import { closeHere, listenHere, serverThat } from "../loopback";
 
 export type Raw = Readonly<Record<string, unknown>>;
 export type ListName = "vm.list" | "volume.list" | "group.list" | "flavor.list" | "image.list" | "region.list";
@@ -115,28 +109,15 @@ function numbering(isNumbered: boolean) {
   };
 }
 
-export async function startFront(deployment: Deployment, emulator: string): Promise<RunningFront> {
-  const asked: string[] = [];
+type Ask = (
+  method: string,
+  path: string,
+  body: unknown,
+) => Promise<{ readonly status: number; readonly body: unknown }>;
+
+/** What the deployment answers, as long as `ask` reaches the emulated service; `base`: where it is served itself. */
+function frontOf(deployment: Deployment, ask: Ask, asked: string[], base: () => string): Hear {
   const numbers = numbering(deployment.numbered === true);
-  // `fetch` would take most of what a request through a front costs.
-  const agent = new Agent({ keepAlive: true });
-  const ask = (method: string, path: string, body: unknown): Promise<{ status: number; body: unknown }> =>
-    new Promise((resolve, reject) => {
-      const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
-      const asking = startRequest(emulator + path, { method, headers, agent }, (answer) => {
-        let text = "";
-        answer.setEncoding("utf8");
-        answer.on("data", (piece: string) => {
-          text += piece;
-        });
-        answer.on("error", reject);
-        answer.on("end", () =>
-          resolve({ status: answer.statusCode ?? 0, body: text === "" ? undefined : JSON.parse(text) }),
-        );
-      });
-      asking.on("error", reject);
-      asking.end(body === undefined ? undefined : JSON.stringify(body));
-    });
   async function respond(request: Asked, text: string, path: string): Promise<Said> {
     if (request.headers[deployment.credential.name.toLowerCase()] !== deployment.credential.value)
       return deployment.refuse("any", 401, "who are you");
@@ -168,27 +149,48 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
   const refused = (operation: string, { status, body }: { status: number; body: unknown }): Said =>
     deployment.refuse(operation, status, (body as { error?: { message?: string } }).error?.message ?? "refused");
 
-  const server = createServer((incoming: IncomingMessage, outgoing) => {
-    const pieces: Buffer[] = [];
-    incoming.on("data", (piece: Buffer) => pieces.push(piece));
-    incoming.on("end", async () => {
-      const { method = "GET", headers } = incoming;
-      asked.push(`${method} ${incoming.url ?? "/"}`);
-      const url = numbers.own(incoming.url ?? "/");
-      const text = numbers.own(Buffer.concat(pieces).toString("utf8"));
-      const at = new URL(url, "http://inner");
-      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      try {
-        const body = text === "" ? {} : (JSON.parse(text) as Raw);
-        const path = decodeURI(at.pathname);
-        const said = await respond({ method, path, query: at.searchParams, body, headers, base }, text, url);
-        outgoing.writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers });
-        outgoing.end(said.body === undefined ? "" : numbers.shown(JSON.stringify(said.body)));
-      } catch {
-        incoming.socket.destroy();
-      }
+  return async ({ method, url, headers, text: written }) => {
+    asked.push(`${method} ${url}`);
+    const own = numbers.own(url);
+    const text = numbers.own(written);
+    const at = new URL(own, "http://inner");
+    try {
+      const body = text === "" ? {} : (JSON.parse(text) as Raw);
+      const path = decodeURI(at.pathname);
+      const said = await respond({ method, path, query: at.searchParams, body, headers, base: base() }, text, own);
+      return {
+        status: said.status ?? 200,
+        headers: { "content-type": "application/json", ...said.headers },
+        text: said.body === undefined ? "" : numbers.shown(JSON.stringify(said.body)),
+      };
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+export async function startFront(deployment: Deployment, emulator: string): Promise<RunningFront> {
+  const asked: string[] = [];
+  // `fetch` would take most of what a request through a front costs.
+  const agent = new Agent({ keepAlive: true });
+  const ask: Ask = (method, path, body) =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
+      const asking = startRequest(emulator + path, { method, headers, agent }, (answer) => {
+        let text = "";
+        answer.setEncoding("utf8");
+        answer.on("data", (piece: string) => {
+          text += piece;
+        });
+        answer.on("error", reject);
+        answer.on("end", () =>
+          resolve({ status: answer.statusCode ?? 0, body: text === "" ? undefined : JSON.parse(text) }),
+        );
+      });
+      asking.on("error", reject);
+      asking.end(body === undefined ? undefined : JSON.stringify(body));
     });
-  });
+  const server = serverThat(frontOf(deployment, ask, asked, () => url));
   const url = await listenHere(server);
   return {
     url,
@@ -198,6 +200,20 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
       agent.destroy();
     },
   };
+}
+
+/** The same for this process alone, in front of an emulated service that is in it as well. */
+export function openFront(deployment: Deployment, emulator: string): RunningFront {
+  const asked: string[] = [];
+  const ask: Ask = async (method, path, body) => {
+    const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const told = await askHere(emulator, { method, url: path, headers, text });
+    if (told === undefined) throw new Error("the emulated service cut the connection");
+    return { status: told.status, body: told.text === "" ? undefined : JSON.parse(told.text) };
+  };
+  const here = serveHere(frontOf(deployment, ask, asked, () => here.url));
+  return { ...here, asked };
 }
 
 /** Some of a list, from an item on. */

@@ -1,8 +1,11 @@
-/** Serves an odd world in the words of a shape, over HTTP; a process that sends may be killed at one of its writes. */
-import { createServer, type IncomingMessage } from "node:http";
+/**
+ * Serves an odd world in the words of a shape, over HTTP or to this process alone; a process that sends may be killed at
+ * one of its writes.
+ */
 import type { Asked, Deployment, Meant, Raw, Said } from "../deployments/front";
 import { documented } from "../deployments/front";
-import { closeHere, listenHere } from "../loopback";
+import { type Hear, serveHere, type Told } from "../in-memory";
+import { closeHere, listenHere, serverThat } from "../loopback";
 import { type OddOptions, OddWorld, Refused } from "./world";
 
 export interface OddShape extends Omit<Deployment, "understand"> {
@@ -47,20 +50,18 @@ function failureOf(act: () => unknown): string | undefined {
   }
 }
 
-export async function startOdd(shape: OddShape): Promise<RunningOdd> {
+function oddService(shape: OddShape): { readonly running: RunningOdd; readonly hear: Hear } {
   const world = new OddWorld(shape.world);
   const [asked, writes]: [string[], string[]] = [[], []];
   const jobs = new Map<string, { readonly until: number; readonly failure?: string }>();
-  let most = 0;
-  let open = 0;
   const running: RunningOdd = {
     url: "",
     world,
     asked,
     writes,
     onWrite: undefined,
-    most: () => most,
-    close: () => closeHere(server),
+    most: () => 0,
+    close: async () => undefined,
   };
 
   /** `undefined`: the answer is lost. */
@@ -120,42 +121,53 @@ export async function startOdd(shape: OddShape): Promise<RunningOdd> {
     return isWrite && running.onWrite?.(nth, "after") === true ? undefined : said;
   }
 
-  const server = createServer((incoming: IncomingMessage, outgoing) => {
-    const pieces: Buffer[] = [];
-    incoming.on("data", (piece: Buffer) => pieces.push(piece));
-    incoming.on("end", () => {
-      const { method = "GET", headers } = incoming;
-      asked.push(`${method} ${incoming.url ?? "/"}`);
-      const at = new URL(incoming.url ?? "/", "http://inner");
-      const text = Buffer.concat(pieces).toString("utf8");
-      try {
-        const said = respond({
-          method,
-          path: decodeURI(at.pathname),
-          query: at.searchParams,
-          body: text === "" ? {} : (JSON.parse(text) as Raw),
-          headers,
-          base: running.url,
-        });
-        if (said === undefined) {
-          incoming.socket.destroy();
-          return;
-        }
-        const isText = typeof said.body === "string" && said.headers?.["content-type"] !== undefined;
-        outgoing.writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers });
-        outgoing.end(said.body === undefined ? "" : isText ? said.body : JSON.stringify(said.body));
-      } catch (error) {
-        if (process.env["ODD_ERRORS"] !== undefined) console.error(error);
-        incoming.socket.destroy();
-      }
-    });
-  });
+  const hear: Hear = ({ method, url, headers, text }) => {
+    asked.push(`${method} ${url}`);
+    const at = new URL(url, "http://inner");
+    try {
+      const said = respond({
+        method,
+        path: decodeURI(at.pathname),
+        query: at.searchParams,
+        body: text === "" ? {} : (JSON.parse(text) as Raw),
+        headers,
+        base: running.url,
+      });
+      return said === undefined ? undefined : inWords(said);
+    } catch (error) {
+      if (process.env["ODD_ERRORS"] !== undefined) console.error(error);
+      return undefined;
+    }
+  };
+  return { running, hear };
+}
+
+const inWords = ({ status = 200, headers, body }: Said): Told => {
+  const isText = typeof body === "string" && headers?.["content-type"] !== undefined;
+  return {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    text: body === undefined ? "" : isText ? body : JSON.stringify(body),
+  };
+};
+
+/** The odd service as a server of its own, for other processes. */
+export async function startOdd(shape: OddShape): Promise<RunningOdd> {
+  const { running, hear } = oddService(shape);
+  let most = 0;
+  let open = 0;
+  const server = serverThat(hear);
   server.on("connection", (socket) => {
     open++;
     most = Math.max(most, open);
     socket.on("close", () => open--);
     if (shape.connections !== undefined && open > shape.connections) socket.destroy();
   });
-  (running as { url: string }).url = await listenHere(server);
-  return running;
+  return Object.assign(running, { url: await listenHere(server), most: () => most, close: () => closeHere(server) });
+}
+
+/** The same for this process alone. */
+export function openOdd(shape: OddShape): RunningOdd {
+  const { running, hear } = oddService(shape);
+  return Object.assign(running, serveHere(hear));
 }
