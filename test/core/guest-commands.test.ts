@@ -128,6 +128,37 @@ describe("a step makes a command necessary", () => {
         "data/after_attach after data/detach end, data/attach",
       ],
     ],
+    [
+      "the replacement of a volume",
+      { applied: [web, data], desired: [web, { ...data, name: "other" }] },
+      [
+        "data/create makes data owe after_attach: created",
+        "data/detach makes data owe after_attach: created",
+        "data/attach makes data owe after_attach: created",
+        "data/after_attach after data/create, data/detach end, data/attach",
+      ],
+    ],
+    [
+      "the move of a volume to a VM that is made anew",
+      {
+        applied: [web, other, data],
+        desired: [
+          web,
+          vm("other", { region: "elsewhere" }),
+          volume("data", { ...attach, attachTo: { address: "vm.other" } }),
+        ],
+      },
+      [
+        "data/detach makes data owe after_attach: moved",
+        "data/attach makes data owe after_attach: moved",
+        "data/after_attach after other/create, other/delete end, data/attach",
+      ],
+    ],
+    [
+      "no step of a VM that goes, beside one that stays",
+      { applied: [vm("web", ready), vm("other", ready), data], desired: [vm("other", ready)] },
+      [],
+    ],
     ["that a VM goes", { applied: [vm("web", ready)] }, []],
     [
       "that a VM is let go",
@@ -284,6 +315,14 @@ describe("a command that was owed before", () => {
         "web/after_ready makes web owe after_ready: changed (by itself)",
         "web/after_ready after nothing",
       ],
+    ],
+    [
+      "that says so was not written anew",
+      {
+        applied: [{ ...declared, memory: ready }],
+        desired: [vm("web", { afterReady: command({ again: "when_changed" }) })],
+      },
+      [],
     ],
   ])("%s", (_, world, lines) => expect(told(world)).toEqual(lines));
 

@@ -207,7 +207,7 @@ export function planFor(world: World): Plan {
     else groups.set(one.id, { seen: "yes", value: one });
   const live: Live = {
     of: {
-      vm: seenOfKind(true, new Map(vms.map((one) => [one.id, { seen: "yes" as const, value: one }]))),
+      vm: seenOfKind(lists("vm.list"), new Map(vms.map((one) => [one.id, { seen: "yes" as const, value: one }]))),
       volume: seenOfKind(lists("volume.list"), volumes),
       group: seenOfKind(lists("group.list"), groups),
     },

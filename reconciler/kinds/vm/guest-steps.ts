@@ -129,8 +129,8 @@ const declares = (desired: Declares): boolean => duties.some((duty) => commandOf
 
 type Steps = ReadonlyMap<StepId, Step>;
 
-function ofVm({ address, action, desired, recorded }: VmDifference, steps: Steps): DeclaredDuty[] {
-  if (desired === undefined || action === "delete" || action === "forget") return [];
+function ofVm({ address, desired, recorded }: VmDifference, steps: Steps): DeclaredDuty[] {
+  if (desired === undefined) return [];
   const id = steps.has(`${address}/create`) ? undefined : recorded?.id;
   const host: Reference = id === undefined ? { address } : { id };
   return duties.flatMap((duty) => {
@@ -140,8 +140,8 @@ function ofVm({ address, action, desired, recorded }: VmDifference, steps: Steps
 }
 
 function ofVolume(difference: VolumeDifference, steps: Steps): DeclaredDuty | undefined {
-  const { address, action, desired, recorded } = difference;
-  if (desired?.afterAttach === undefined || action === "delete" || action === "forget") return undefined;
+  const { address, desired, recorded } = difference;
+  if (desired?.afterAttach === undefined) return undefined;
   const attach = steps.get(`${address}/attach`);
   const comesOff = steps.has(`${address}/detach`);
   const stays = comesOff || difference.attachedTo === undefined ? undefined : { id: difference.attachedTo };
