@@ -6,90 +6,23 @@
  */
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { readByDialect } from "../../reconciler/engine/doctor/check";
-import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
-import { tryOut } from "../../reconciler/engine/doctor/trial";
-import type { TrialWish } from "../../reconciler/engine/doctor/trial-act";
-import { withTrial } from "../../reconciler/engine/doctor/trial-fit";
-import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
 import type { Said } from "../support/deployments/front";
-import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
-import { inVirtualTime } from "../support/in-memory";
+import { Killed } from "../support/deployments/trial-stage";
 import { keepingAttachments } from "../support/odd/apart";
 import { nodes } from "../support/odd/arrivals";
+import { type Closers, doctorAt, type Kill, type Place, servedBy, staged, wishFor } from "../support/odd/doctor-before";
 import { everyOdd } from "../support/odd/every";
 import { chapters, projectAt } from "../support/odd/project";
 import { unreadable } from "../support/odd/providers";
-import { openOdd, type RunningOdd } from "../support/odd/server";
+import type { RunningOdd } from "../support/odd/server";
 import type { Odd } from "../support/odd/shapes";
-
-type Closers = (() => Promise<void>)[];
-
-const servedBy = (odd: Odd, closers: Closers): RunningOdd => {
-  const server = openOdd({ ...odd.shape, world: { ...odd.shape.world, delayMs: 20 } });
-  closers.push(() => server.close());
-  return server;
-};
-
-/** In virtual time; what was opened is closed at the end. */
-const staged = (play: (closers: Closers) => Promise<void>): Promise<void> =>
-  inVirtualTime(async () => {
-    const closers: Closers = [];
-    try {
-      await play(closers);
-    } finally {
-      for (const close of closers.reverse()) await close();
-    }
-  });
-
-const wishFor = ({ keepsVolumes }: Odd): TrialWish => ({
-  vm: {
-    flavor: "m1.small",
-    image: "ubuntu-24.04",
-    owner: "ops@acme.example",
-    userId: "1042",
-    project: "acme",
-    region: "in-west-1",
-    sizeGb: 1,
-  },
-  otherFlavor: "m1.medium",
-  keepVolume: keepsVolumes,
-});
-
-interface Place {
-  readonly server: RunningOdd;
-  readonly closers: Closers;
-  readonly notes: { kept: TrialNotes | undefined };
-}
-
-/** One doctor with a trial, as a person starts it. */
-async function doctor(odd: Odd, { server, notes, closers }: Place, wish: TrialWish, kill?: Kill) {
-  const { url } = server;
-  const words = odd.told.map((word) => word.replaceAll("URL", url));
-  const flagged = (flag: string): string[] => words.filter((_word, at) => words[at - 1] === flag);
-  const told = readTold({ curl: flagged("--curl"), none: flagged("--none") });
-  const { start, reads } = withTold(readDialectText("", "").dialect, told, url, new Set());
-  const mortal = mortality();
-  const from = server.writes.length;
-  server.onWrite = (count, when) => {
-    const isIt = count - from === kill?.nth && when === kill.when;
-    if (isIt) mortal.die();
-    return isIt;
-  };
-  const stage = trialStage({ url, notes }, closers, mortal);
-  const looked = await diagnoseService({ ...stage.doctorIn(start), told: reads }, start, { none: new Set(told.none) });
-  const authorization = { ...start.authorization, ...looked.authorization };
-  const ports = { ...stage.ports, doctor: { ...stage.doctorIn({ ...looked.dialect, authorization }), told: reads } };
-  const { report, findings } = await tryOut(ports, looked, wish);
-  return withTrial(report, findings);
-}
 
 const leftIn = ({ world }: RunningOdd, { keepsVolumes }: Odd): readonly string[] => {
   const { vms, volumes, groups } = world.left();
@@ -270,12 +203,6 @@ const lines: Readonly<Record<string, object>> = {
 
 const stride = Number(process.env["ODD_NEAR_STRIDE"] ?? 0);
 
-/** Where a doctor dies: at its n-th write, before or after the effect. */
-interface Kill {
-  readonly nth: number;
-  readonly when: "before" | "after";
-}
-
 /** The deaths of a doctor, and of the one that cleans up after it: one of them, or as many as are asked for. */
 function deathsAmong(writes: number): readonly (readonly Kill[])[] {
   const step = stride > 0 ? stride : writes;
@@ -301,8 +228,8 @@ async function leftAfter(odd: Odd, kills: readonly Kill[]): Promise<unknown> {
   try {
     const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
     for (const kill of kills)
-      await doctor(odd, place, wishFor(odd), kill).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
-    const { trial } = await doctor(odd, place, odd.keepsVolumes === true ? wishFor(odd) : {});
+      await doctorAt(odd, place, wishFor(odd), kill).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
+    const { trial } = await doctorAt(odd, place, odd.keepsVolumes === true ? wishFor(odd) : {});
     const left = [...(trial?.left ?? ["no trial"]), ...leftIn(place.server, odd)];
     return left.length === 0 && place.notes.kept === undefined ? undefined : [kills, left, place.notes.kept];
   } finally {
@@ -319,7 +246,7 @@ async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
   };
 
   const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-  const report = await doctor(odd, place, wishFor(odd));
+  const report = await doctorAt(odd, place, wishFor(odd));
   if (process.env["ODD_SHOW"] !== undefined)
     writeFileSync(
       process.env["ODD_SHOW"],
@@ -364,7 +291,7 @@ test("what a killed trial was deleting is gone where only a page of text says th
   const odd = everyOdd.find(({ shape: { title } }) => title.startsWith("answers without a body"))!;
   await staged(async (closers) => {
     const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-    await doctor(odd, place, wishFor(odd));
+    await doctorAt(odd, place, wishFor(odd));
     const nth = 1 + place.server.writes.lastIndexOf("volume.delete");
     expect(await leftAfter(odd, [{ nth, when: "after" }])).toBeUndefined();
   });
@@ -394,7 +321,7 @@ describe("a create whose first answer is a page of a proxy", () => {
       await staged(async (closers) => {
         const odd = refusingFirst(operation, isDone);
         const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-        const { trial } = await doctor(odd, place, wishFor(odd));
+        const { trial } = await doctorAt(odd, place, wishFor(odd));
         expect(trial).toMatchObject({ unproven: [], left: [] });
         expect([leftIn(place.server, odd), place.notes.kept]).toEqual([[], undefined]);
         const [kind] = operation.split(".");
@@ -418,7 +345,7 @@ describe("a create whose first answer is a page of a proxy", () => {
         asked.path.includes("/volumes/detail") ? undefined : shape.understand(asked, world);
       const odd = { ...others, told, shape: { ...shape, understand } };
       const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-      const { trial } = await doctor(odd, place, wishFor(odd));
+      const { trial } = await doctorAt(odd, place, wishFor(odd));
       expect(place.server.asked.filter((one) => /^POST .*\/volume(s|\/create)?$/.test(one))).toHaveLength(1);
       expect(trial?.left).toEqual([expect.stringMatching(/^volume trial-\w+-p: it may have been made/)]);
     });
@@ -429,7 +356,7 @@ test("a list that goes on showing what was taken off tells nothing of what hangs
   await staged(async (closers) => {
     const odd = keepingAttachments();
     const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-    const { dialect, todo, trial } = await doctor(odd, place, wishFor(odd));
+    const { dialect, todo, trial } = await doctorAt(odd, place, wishFor(odd));
     expect(dialect.attachments).toBeUndefined();
     expect(todo.join()).toContain("operations.attachments: the list at /v3/attachments");
     expect([trial?.left, leftIn(place.server, odd)]).toEqual([[], []]);
@@ -446,7 +373,7 @@ test.each(unreadable.map((odd) => [odd.shape.title, odd] as const))(
   async (_, odd) => {
     await staged(async (closers) => {
       const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-      const { trial, todo } = await doctor(odd, place, wishFor(odd));
+      const { trial, todo } = await doctorAt(odd, place, wishFor(odd));
       expect([trial?.left, leftIn(place.server, odd), place.notes.kept]).toEqual([[], [], undefined]);
       expect(place.server.writes).not.toContain("vm.create");
       expect(todo).toContainEqual(expect.stringMatching(/operations\.group\.list: it shows a list of (ids|rows)/));
@@ -462,7 +389,7 @@ test.each([
   const odd = nodes(groups);
   await staged(async (closers) => {
     const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
-    const report = await doctor(odd, place, wishFor(odd));
+    const report = await doctorAt(odd, place, wishFor(odd));
     expect(leftIn(place.server, odd).map((name) => name.split("-").at(-1))).toEqual(left);
     expect(place.server.writes.filter((write) => write === "group.create")).toHaveLength(made);
     const isAlone = report.todo.some((line) => line.startsWith("one group alone was made"));
