@@ -1,8 +1,9 @@
 /** What the handler of one resource answers, sends and says (one/resource.ts and what it is made of), in virtual time. */
 import { describe, expect, it } from "vitest";
-import { type Difference, type Found, type Kept, PartialFailure, type Props } from "../../reconciler/one/handler";
+import { type Found, PartialFailure, type Props } from "../../reconciler/one/handler";
 import type { KeptOne, ProgramProcess } from "../support/program-process";
-import { shortIds, startVirtualProgram, type VirtualProgram } from "../support/virtual-program";
+import { checkTold as check, type ToldRow as Row } from "../support/told-by-a-program";
+import { shortIds, type VirtualProgram } from "../support/virtual-program";
 
 const vm = {
   ...{ name: "web", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
@@ -11,41 +12,6 @@ const vm = {
 const data = { name: "data", size: 5 };
 const full = { with: ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"] };
 const rule = (dstPort: string, remoteIp = "10.0.0.0/8") => ({ protocol: "tcp", dstPort, remoteIp });
-
-/** What a call came to: its answer, or why it was refused; what it sent; what it warned of. */
-interface Told {
-  readonly answer: unknown;
-  readonly sent: readonly string[];
-  readonly says: readonly string[];
-}
-
-const answerOf = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map((one: unknown) => (typeof one === "string" ? shortIds(one) : one));
-  if (typeof value !== "object" || value === null) return value;
-  if ("changes" in value) {
-    const { changes, deleteBeforeReplace, warnings } = value as Difference;
-    const lines = changes.map(({ property, replaces }) => (replaces ? `${property} anew` : property));
-    return [
-      ...lines,
-      ...(deleteBeforeReplace ? ["the old one first"] : []),
-      ...warnings.map((one) => `warns: ${shortIds(one)}`),
-    ];
-  }
-  if ("outputs" in value) return shortIds((value as Kept).id);
-  return value;
-};
-
-async function told(program: VirtualProgram, call: () => Promise<unknown>): Promise<Told> {
-  program.sent.length = 0;
-  program.log.length = 0;
-  const answer = await call().then(answerOf, (error: unknown) => {
-    if (!(error instanceof Error)) throw error;
-    const kept = error instanceof PartialFailure ? ` [kept ${shortIds(error.kept.id).replace(/:.*/, "")}]` : "";
-    return `refused${kept}: ${shortIds(error.message)}`;
-  });
-  const says = program.log.filter((line) => line.startsWith("warning: ")).map((line) => line.slice(9));
-  return { answer, sent: [...program.sent], says };
-}
 
 /** A create that was sent and whose answer was lost, as the program's state keeps it. */
 async function openCreate(
@@ -65,21 +31,6 @@ async function openCreate(
   if (!(failed instanceof PartialFailure)) throw failed;
   return { type: "Volume", name: "data", ...failed.kept };
 }
-
-interface Row {
-  readonly given?: Parameters<typeof startVirtualProgram>[0];
-  /** What happened before: the call that is asked about. */
-  readonly asks: (program: VirtualProgram, process: ProgramProcess) => Promise<() => Promise<unknown>>;
-  readonly answer: unknown;
-  readonly sent?: readonly string[];
-  readonly says?: readonly unknown[];
-}
-
-const check = async ({ given, asks, answer, sent = [], says = [] }: Row): Promise<void> => {
-  const program = startVirtualProgram(given);
-  const call = await asks(program, program.startProcess());
-  expect(await told(program, call)).toEqual({ answer, sent, says });
-};
 
 const isOpen = expect.stringMatching(/^warns: the outcome of creating data is not known \(sent at 2026-01-01T/);
 

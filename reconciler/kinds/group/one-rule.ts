@@ -21,7 +21,7 @@ import {
 } from "../../one/handler";
 import { groupsIn, type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { asProperty, checkInputs, desiredOf, type Written } from "../../one/one-desired";
-import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
+import { carryOut, type HowFresh, plain, planAgain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
 import { claimMade, claimTaken, isClaimed, newOwner } from "../../one/ownership";
 import { recordedKey } from "../../one/shape";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
@@ -294,16 +294,19 @@ const ruleField: FieldResource<RuleIds> = {
           fix: 'set onRuleRemoval: "keep" or the option deletedWith: its group, or declare the rules within the group',
         },
       ]);
-    const all = (group.rules ?? []).map((rule) => ({ id: rule.id, rule: canonicalLiveRule(rule) }));
-    const others = all.filter((one) => one.id !== ruleId).map(({ rule }) => rule);
-    const planned = await plan(
-      context,
+    // That look may be of some seconds ago. What is to stay is told by one of now: somebody may have added a rule since.
+    const looked = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
+    const now = sight(looked.live, "group", groupId);
+    if (now.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${now.reason}`);
+    const all = now.seen === "yes" ? (now.value.rules ?? []) : [];
+    const others = all.filter((rule) => rule.id !== ruleId);
+    if (others.length === all.length) return true;
+    const record = recordWith(groupId, all.map(canonicalLiveRule));
+    const desired = groupWith(others.map(canonicalLiveRule), "authoritative");
+    const planned = planAgain(
       service,
-      groupWith(others, "authoritative"),
-      recordWith(
-        groupId,
-        all.map(({ rule }) => rule),
-      ),
+      { ...looked, state: stateOf(address, { record }) },
+      closedWith(nothingDesired, { resources: [desired] }),
     );
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
