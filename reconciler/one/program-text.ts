@@ -72,7 +72,7 @@ export function pulumiProgram(
   state: State,
   outputs: readonly OutputPart[] = [],
 ): ProgramFiles {
-  const components = [...new Set(parts.flatMap(({ address }) => componentPath(address)))];
+  const components = [...new Set(parts.flatMap((part) => componentPath(resourceOf(part))))];
   const names = variableNames([...components, ...parts.map(({ address }) => address)]);
   const lines = [
     ...components.map((component) => componentText(component, names)),
@@ -104,6 +104,10 @@ ${body}
 
 const componentType = "reconcile-cloud:index:Component";
 
+/** What a part of a resource belongs to is no component: `volume.data` of `volume.data/attachment`. */
+const resourceOf = ({ address, type }: Pick<DesiredPart, "address" | "type">): Address =>
+  type === "VolumeAttachment" || type === "SecurityGroupRule" ? address.slice(0, address.lastIndexOf("/")) : address;
+
 /** The name of a component in the program: its key, as in the file. */
 const componentName = (component: string): string => component.slice(0, -1);
 
@@ -123,7 +127,7 @@ const adoptable = new Set(["Vm", "Volume", "SecurityGroup"]);
 function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, state: State): string {
   const id = adoptable.has(part.type) ? state.resources.get(part.address)?.id : undefined;
   const inputs = id === undefined ? part.inputs : { ...part.inputs, adopt: id };
-  const parent = parentOf(part.address, names);
+  const parent = parentOf(resourceOf(part), names);
   const options = onlyDefined({
     parent,
     protect: part.protect ? true : undefined,
@@ -192,7 +196,7 @@ function variableNames(addresses: readonly Address[]): Map<string, string> {
 function importList(parts: readonly DesiredPart[], state: State): object[] {
   const idOf = (value: unknown): string | undefined =>
     isPartReference(value) ? state.resources.get(value.part)?.id : typeof value === "string" ? value : undefined;
-  const components = [...new Set(parts.flatMap(({ address }) => componentPath(address)))];
+  const components = [...new Set(parts.flatMap((part) => componentPath(resourceOf(part))))];
   const parentIn = (address: Address): { readonly parent?: string } => {
     const parent = componentPath(address).at(-1);
     return parent === undefined ? {} : { parent: componentName(parent) };
@@ -210,7 +214,7 @@ function importList(parts: readonly DesiredPart[], state: State): object[] {
         : state.resources.get(part.address)?.id;
     return id === undefined || part.type === "SecurityGroupRule"
       ? []
-      : [{ type: `reconcile-cloud:index:${part.type}`, name: part.address, id, ...parentIn(part.address) }];
+      : [{ type: `reconcile-cloud:index:${part.type}`, name: part.address, id, ...parentIn(resourceOf(part)) }];
   });
   return [...boxes, ...resources];
 }
