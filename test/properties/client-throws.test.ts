@@ -5,6 +5,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
+import { inVirtualTime } from "../support/in-memory";
 
 let world: BenchWorld | undefined;
 afterEach(() => world?.close());
@@ -86,7 +87,7 @@ async function within<T>(what: string, work: Promise<T>): Promise<T> {
 const isHang = (error: unknown): boolean => error instanceof Error && error.message.endsWith("hangs");
 
 async function lives(options: object, how: Throwing): Promise<ReadonlySet<Method>> {
-  world = await startBenchWorld({ ...options, dialect: dialectFor(options) });
+  world = await startBenchWorld({ ...options, isHere: true, dialect: dialectFor(options) });
   const { client, calls, counts } = throwing(world.client, how);
   for (const [index, desired] of chapters.entries()) {
     const title = `${JSON.stringify(how)} in chapter ${index}`;
@@ -113,10 +114,10 @@ async function lives(options: object, how: Throwing): Promise<ReadonlySet<Method
 }
 
 test.each(deployments)("whatever a client throws at $options, the run ends", async ({ options, which }) => {
-  const calls = await lives(options, {});
+  const calls = await inVirtualTime(() => lives(options, {}));
   const wrong: unknown[] = [];
   for (const name of [...calls].filter((one) => which.test(one)))
     for (const how of isRead(name) ? [{}, { isLate: true }] : [{}, { sends: true }])
-      await lives(options, { name, ...how }).catch((error) => wrong.push([error.actual ?? error]));
+      await inVirtualTime(() => lives(options, { name, ...how })).catch((error) => wrong.push([error.actual ?? error]));
   expect(wrong).toEqual([]);
 });

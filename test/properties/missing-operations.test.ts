@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { assumedOperations, rowOf } from "../../reconciler/core/model/operation";
-import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { type BenchOptions, type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { inVirtualTime } from "../support/in-memory";
 import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Sequences for each operation that a service may lack; RANDOM_WORLDS says how many. */
@@ -15,14 +16,17 @@ const byImageId = (yaml: string): string =>
     .replaceAll("ubuntu-24.04", "00000000-0000-4000-8003-000000000001")
     .replaceAll("debian-12", "00000000-0000-4000-8003-000000000003");
 
-async function withWorld(without: readonly string[], use: (world: BenchWorld) => Promise<void>): Promise<void> {
-  const world = await startBenchWorld({ without, dialect: dialectFor({ without }) });
+async function usedBy(options: BenchOptions, use: (world: BenchWorld) => Promise<void>): Promise<void> {
+  const world = await startBenchWorld({ ...options, dialect: dialectFor(options) });
   try {
     await use(world);
   } finally {
     await world.close();
   }
 }
+
+const withWorld = (without: readonly string[], use: (world: BenchWorld) => Promise<void>): Promise<void> =>
+  inVirtualTime(() => usedBy({ without, isHere: true }, use));
 
 const sequences = fc.array(randomWorld, { minLength: 2, maxLength: 3 });
 
@@ -74,7 +78,7 @@ describe("a service that lacks one operation", () => {
   it("vm.resize.confirm: a resize waits, and after somebody confirmed it everything converges", async () => {
     await fc.assert(
       fc.asyncProperty(sequences, (sequence) =>
-        withWorld(["vm.resize.confirm", "vm.resize.revert"], async (world) => {
+        usedBy({ without: ["vm.resize.confirm", "vm.resize.revert"] }, async (world) => {
           let before = nothing;
           for (const raw of sequence) {
             const wanted = keepSizes(before, raw);
