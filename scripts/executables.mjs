@@ -26,12 +26,18 @@ export async function makeExecutable({ name, entry, node = process.execPath, plu
     treeshake: false,
     plugins,
   });
-  await bundle.write({ file: of("all.cjs"), format: "cjs", codeSplitting: false });
+  const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+  await bundle.write({ file: of("all.cjs"), format: "cjs", codeSplitting: false, minify });
   await bundle.close();
+  // A text with a single character beyond ASCII takes twice the memory, and longer to read.
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  writeFileSync(of("all.cjs"), readFileSync(of("all.cjs"), "utf8").replace(/[^\0-\x7f]/g, escaped));
   const settings = {
     main: of("all.cjs"),
     output: of("blob"),
     disableExperimentalSEAWarning: true,
+    // What is compiled holds for the Node that compiled it alone.
+    useCodeCache: node === process.execPath,
     assets: { "package.json": join(root, "package.json") },
   };
   writeFileSync(of("sea.json"), JSON.stringify(settings));
