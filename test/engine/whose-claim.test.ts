@@ -35,6 +35,13 @@ const seen =
     for (const owner of owners) await claimSeen(service, disk, { owner }, undefined);
   };
 
+const both =
+  (first: Claims, second: Claims): Claims =>
+  async (service) => {
+    await first(service);
+    await second(service);
+  };
+
 it.each<
   readonly [what: string, claims: Claims, noted: string | undefined, owner: string | undefined, why: RegExp | undefined]
 >([
@@ -42,6 +49,8 @@ it.each<
   ["what nobody has claimed, of a state without an owner", nobody, undefined, undefined, undefined],
   ["what it made itself", made("me"), undefined, "me", undefined],
   ["what another made", made("other"), undefined, "me", /^disk stays: another resource/],
+  ["what it made itself, and another has seen since", both(made("me"), seen("other")), undefined, "me", undefined],
+  ["what another made, and it has seen since", both(made("other"), seen("me")), undefined, "me", /^disk stays/],
   ["what it has seen", seen("me"), undefined, "me", undefined],
   ["what another has seen", seen("other"), undefined, "me", /^disk stays/],
   ["what two have seen, the one after the other", seen("other", "me"), undefined, "me", /^disk stays/],

@@ -98,6 +98,9 @@ export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>)
   };
 }
 
+/** Of a group that the plan does not touch all moments are one. */
+const isUntouched = ({ before, ever }: JudgedGroup): boolean => before === ever;
+
 const nothingJudged = { facts: [], before: noTraffic, after: noTraffic, ever: noTraffic, lasting: noTraffic };
 
 export function judgeQuery(query: ReachQuery, judge: Judge): JudgedAssertion {
@@ -130,7 +133,7 @@ function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): Judged
   const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
   const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
   const all = asked(group.ever);
-  const still = group.before === group.after;
+  const still = isUntouched(group);
   const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
   const verdict = judgedAs(query, needed);
   const leftOfAll = left(all);
@@ -187,7 +190,7 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   const missingBefore = subtractTraffic(wanted, before);
   const missingAfter = subtractTraffic(wanted, after);
   const perhaps = (traffic: Traffic): Traffic => uniteTraffic(given(traffic), perhapsAdmitted(traffic, query));
-  const lost = group.before === group.after ? noTraffic : losable(given, group, judge, before);
+  const lost = isUntouched(group) ? noTraffic : losable(given, group, judge, before);
   const fresh = judge.world.fresh.has(query.group);
   const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
   const verdict = judgedAs(query, noneNeeded);

@@ -1,0 +1,291 @@
+/** What a plan opens and closes in groups, in an emulated world: open ports, idle rules and what the plan does to assertions. */
+import { describe, expect, it } from "vitest";
+import {
+  changesExposure,
+  countOpenPorts,
+  exposureOf,
+  opensToWorld,
+} from "../../reconciler/kinds/group/exposure/exposure";
+import { exposureFindings } from "../../reconciler/kinds/group/exposure/findings";
+import { judgeReachability } from "../../reconciler/kinds/group/reachability/findings";
+import { projectOf } from "../support/bench-world";
+import { virtualWorld } from "../support/virtual-world";
+
+const rule = (port: number, remote = "10.0.0.0/8", more: object = {}) => ({
+  protocol: "tcp",
+  dst_port: port,
+  remote_ip: remote,
+  ...more,
+});
+const open = "0.0.0.0/0";
+const openV6 = "::/0";
+const fileOf = (rules: readonly object[], reachability: readonly object[] = []) =>
+  projectOf({ groups: { front: { rules } }, ...(reachability.length === 0 ? {} : { reachability }) });
+
+async function planned(
+  before: readonly object[] | undefined,
+  after: readonly object[],
+  reachability: readonly object[] = [],
+) {
+  const stage = virtualWorld({ with: ["group.rule.delete"] });
+  if (before !== undefined) await stage.apply(await stage.plan(fileOf(before)));
+  return stage.plan(fileOf(after, reachability));
+}
+
+describe("what a plan opens", () => {
+  interface Row {
+    readonly before?: readonly object[];
+    readonly after: readonly object[];
+    /** Of the plan alone. */
+    readonly findings: readonly string[];
+    readonly opens: boolean;
+    readonly changes: boolean;
+    readonly ports: number;
+  }
+  it.each<readonly [what: string, row: Row]>([
+    ["nothing", { before: [rule(22)], after: [rule(22)], findings: [], opens: false, changes: false, ports: 0 }],
+    [
+      "a port of a network",
+      { before: [rule(80)], after: [rule(80), rule(22)], findings: [], opens: false, changes: true, ports: 0 },
+    ],
+    [
+      "SSH to the world",
+      {
+        before: [rule(22)],
+        after: [rule(22), rule(22, open)],
+        findings: ["exposure/open-port: group.front: SSH (tcp 22) is now open to the world over IPv4"],
+        opens: true,
+        changes: true,
+        ports: 0,
+      },
+    ],
+    [
+      "SSH to the world over both families",
+      {
+        before: [],
+        after: [rule(22, open), rule(22, openV6)],
+        findings: ["exposure/open-port: group.front: SSH (tcp 22) is now open to the world over IPv4 and IPv6"],
+        opens: true,
+        changes: true,
+        ports: 0,
+      },
+    ],
+    [
+      "SSH over the other family as well",
+      {
+        before: [rule(22, open)],
+        after: [rule(22, open), rule(22, openV6)],
+        findings: ["exposure/open-port: group.front: SSH (tcp 22) is now open to the world over IPv4 and IPv6"],
+        opens: true,
+        changes: true,
+        ports: 1,
+      },
+    ],
+    [
+      "no port that was open before",
+      { before: [rule(22, open)], after: [rule(22, open)], findings: [], opens: false, changes: false, ports: 1 },
+    ],
+    [
+      "a port that manages no machine",
+      { before: [], after: [rule(8080, open)], findings: [], opens: true, changes: true, ports: 0 },
+    ],
+    [
+      "half the world, and then the other half",
+      {
+        before: [rule(22, "0.0.0.0/1")],
+        after: [rule(22, "0.0.0.0/1"), rule(22, "128.0.0.0/1")],
+        findings: ["exposure/open-port: group.front: SSH (tcp 22) is open to the world over IPv4"],
+        opens: true,
+        changes: true,
+        ports: 1,
+      },
+    ],
+    ["a group that is made", { after: [rule(22)], findings: [], opens: false, changes: true, ports: 0 }],
+    [
+      "what it closes",
+      { before: [rule(22), rule(3306, open)], after: [rule(22)], findings: [], opens: false, changes: true, ports: 1 },
+    ],
+  ])("%s", async (_, { before, after, findings, opens, changes, ports }) => {
+    const exposure = exposureOf(await planned(before, after));
+    const told = exposureFindings(exposure, { plannedOnly: true }).map(({ code, summary }) => `${code}: ${summary}`);
+    if (!findings.some((one) => one.includes("is open"))) expect(told).toEqual(findings);
+    const [front] = exposure.groups.filter(({ address }) => address === "group.front");
+    expect([
+      opensToWorld(exposure).includes("group.front"),
+      front !== undefined && changesExposure(front),
+      countOpenPorts(exposure),
+    ]).toEqual([opens, changes, ports]);
+  });
+
+  it("tells what was open before where everything is asked for, with the place in the file", async () => {
+    const exposure = exposureOf(await planned([rule(5432, open)], [rule(5432, open)]));
+    const source = { file: "reconcile.yaml", line: 3 };
+    expect(exposureFindings(exposure, { sourceOf: () => source })).toMatchObject([
+      {
+        severity: "warning",
+        code: "exposure/open-port",
+        summary: "group.front: PostgreSQL (tcp 5432) is open to the world over IPv4",
+        address: "group.front",
+        source,
+      },
+    ]);
+    expect(exposureFindings(exposure)[0]?.source).toBeUndefined();
+  });
+
+  it("tells rules for what goes out that restrict nothing", async () => {
+    const own = [rule(80, "10.0.0.0/8", { direction: "egress" })];
+    const exposure = exposureOf(await planned(own, own));
+    const idle = exposureFindings(exposure).filter(({ code }) => code === "exposure/idle-egress");
+    expect(idle).toMatchObject([{ address: "group.front", detail: "tcp 80 to 10.0.0.0/8" }]);
+    expect(exposureFindings(exposure, { plannedOnly: true })).toEqual([]);
+    expect(
+      exposureFindings(exposureOf(await planned([], []))).filter(({ code }) => code === "exposure/idle-egress"),
+    ).toEqual([]);
+  });
+
+  it("looks at the groups alone that it touches, where that is asked for", async () => {
+    const still = exposureOf(await planned([rule(22)], [rule(22)]), { touchedOnly: true });
+    const touched = exposureOf(await planned([rule(22)], [rule(80)]), { touchedOnly: true });
+    expect([still.groups.length, touched.groups.map(({ address, proof }) => [address, proof?.holds])]).toEqual([
+      0,
+      [["group.front", true]],
+    ]);
+  });
+
+  it.each<readonly [groups: readonly object[], ports: number | undefined]>([
+    [[], 0],
+    [[{ unobserved: true }], undefined],
+  ])("counts the open ports of %j: %s", (groups, ports) => {
+    expect(countOpenPorts({ groups } as never)).toBe(ports);
+  });
+});
+
+describe("an assertion says of a plan", () => {
+  const never = { never: { from: "internet", to: "group.front", tcp: 22 } };
+  const always = { always: { from: "10.0.0.0/8", to: "group.front", tcp: 22, ethertype: "IPv4" } };
+  const judged = async (
+    before: readonly object[] | undefined,
+    after: readonly object[],
+    assertion: object,
+    about?: "plan" | "looked",
+  ) =>
+    judgeReachability(await planned(before, after, [assertion]), {
+      today: "2026-01-01",
+      ...(about === undefined ? {} : { about }),
+    });
+  const told = ({ findings }: Awaited<ReturnType<typeof judged>>) =>
+    findings.map(({ severity, code, detail = "", refused, counterexample }) => [
+      `${refused === undefined ? "" : "refused "}${severity} ${code.slice("reachability/".length)}`,
+      detail.replace(/ by .*/s, "").replace(/; it .*/s, ""),
+      counterexample?.step ?? null,
+    ]);
+  it.each<
+    readonly [
+      what: string,
+      before: readonly object[] | undefined,
+      after: readonly object[],
+      assertion: object,
+      findings: readonly (readonly [string, string | RegExp, string | null | RegExp])[],
+    ]
+  >([
+    ["nothing where it holds", [rule(22)], [rule(22)], never, []],
+    [
+      "from which step on something is open",
+      [rule(22)],
+      [rule(22), rule(22, open)],
+      never,
+      [
+        [
+          "refused error violated",
+          /^tcp 22 from 8\.8\.8\.8 is admitted after step 1 of 1 \(group\.front\/rule-\d\), and after the plan$/,
+          /^group\.front\/rule-\d$/,
+        ],
+      ],
+    ],
+    [
+      "that it was open before and stays so",
+      [rule(22, open)],
+      [rule(22, open)],
+      never,
+      [["warning violated", "tcp 22 from 8.8.8.8 is admitted now, and after the plan", null]],
+    ],
+    [
+      "that it ends what was open",
+      [rule(22, open)],
+      [rule(22)],
+      never,
+      [["note repaired", "tcp 22 from 8.8.8.8 is admitted now; the plan ends it", null]],
+    ],
+    [
+      "from which step on something is closed",
+      [rule(22)],
+      [rule(80)],
+      always,
+      [
+        [
+          "refused error violated",
+          /^tcp 22 from 10\.0\.0\.0 is not admitted after step \d of \d \(group\.front\/[\w-]+\), and after the plan$/,
+          /^group\.front\//,
+        ],
+      ],
+    ],
+    [
+      "that it was closed before and stays so",
+      [rule(80)],
+      [rule(80)],
+      always,
+      [["warning violated", "tcp 22 from 10.0.0.0 is not admitted now, and not after the plan either", null]],
+    ],
+    [
+      "that it admits what was closed",
+      [rule(80)],
+      [rule(80), rule(22)],
+      always,
+      [["note repaired", "tcp 22 from 10.0.0.0 is not admitted now; the plan admits it", null]],
+    ],
+    [
+      "of a group that is made, what it lacks",
+      undefined,
+      [rule(80)],
+      always,
+      [["refused error violated", "tcp 22 from 10.0.0.0 is not admitted after the plan", null]],
+    ],
+  ])("%s", async (_, before, after, assertion, findings) => {
+    const expected = findings.map((line) =>
+      line.map((one) => (one instanceof RegExp ? expect.stringMatching(one) : one)),
+    );
+    expect(told(await judged(before, after, assertion))).toEqual(expected);
+  });
+
+  it("that is not planned is broken already, which refuses nothing", async () => {
+    expect(told(await judged([rule(22, open)], [rule(22, open)], never, "looked"))).toEqual([
+      ["warning violated", "tcp 22 from 8.8.8.8 is admitted now", null],
+    ]);
+  });
+
+  it("in one word each: what a plan repairs holds", async () => {
+    const words = async (...args: Parameters<typeof judged>) =>
+      (await judged(...args)).verdicts.map(({ verdict }) => verdict);
+    expect([
+      await words([rule(22, open)], [rule(22)], never),
+      await words([rule(22)], [rule(22, open)], never),
+      await words([rule(22)], [rule(22)], never),
+    ]).toEqual([["holds"], ["violated"], ["holds"]]);
+  });
+
+  it("of what must stay open nothing where everything is deleted", async () => {
+    const stage = virtualWorld({ with: ["group.rule.delete"] });
+    await stage.apply(await stage.plan(fileOf([rule(22)])));
+    const prepared = await stage.plan(fileOf([rule(22)], [always, never]), { destroy: true });
+    expect(
+      judgeReachability(prepared, { today: "2026-01-01" }).verdicts.map(({ assertion }) => assertion.kind),
+    ).toEqual(["never"]);
+  });
+
+  it("nothing where the file has none", async () => {
+    expect(judgeReachability(await planned([rule(22)], [rule(22)]), { today: "2026-01-01" })).toEqual({
+      findings: [],
+      verdicts: [],
+    });
+  });
+});
