@@ -74,7 +74,7 @@ export function canList(trial: Trial, kind: TrialThing["kind"]): boolean {
 export function idsNamed(trial: Trial, { kind, name }: TrialThing): readonly string[] {
   const places = compilePointers(trial.report.dialect.records[kind].id);
   return (trial.report.samples.get(kind) ?? [])
-    .filter((record) => name !== undefined && leavesOf(record).some(({ value }) => value === name))
+    .filter((record) => leavesOf(record).some(({ value }) => value === name))
     .flatMap((record) => findText(record, places) ?? [])
     .filter((id) => !trial.isOfOthers(kind, id));
 }
