@@ -26,12 +26,17 @@ export async function makeExecutable({ name, entry, node = process.execPath, plu
     treeshake: false,
     plugins,
   });
+  // Packages import modules of Node later on, which require does as well.
   const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
-  await bundle.write({ file: of("all.cjs"), format: "cjs", codeSplitting: false, minify });
+  await bundle.write({ file: of("all.cjs"), format: "cjs", codeSplitting: false, dynamicImportInCjs: false, minify });
   await bundle.close();
+  const text = readFileSync(of("all.cjs"), "utf8");
+  // Where code runs from a cache, import() finds no loader, and says so only when a user comes there.
+  const later = /.{0,40}(?<![\w$.])import\(.{0,40}/.exec(text);
+  if (later !== null) throw new Error(`an import() is left in ${name}: ${later[0]}`);
   // A text with a single character beyond ASCII takes twice the memory, and longer to read.
   const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  writeFileSync(of("all.cjs"), readFileSync(of("all.cjs"), "utf8").replace(/[^\0-\x7f]/g, escaped));
+  writeFileSync(of("all.cjs"), text.replace(/[^\0-\x7f]/g, escaped));
   const settings = {
     main: of("all.cjs"),
     output: of("blob"),
