@@ -171,6 +171,10 @@ describe("a rollout that reverts", () => {
     const { world } = await stage();
     const rebuilt = await world.plan(file("debian-12", reverting));
     expect(rebuilt.plan.diagnostics[0]?.detail).toContain("what is rebuilt or made anew has no way back");
+    const both = await world.plan(file("debian-12", reverting, "m1.large"));
+    expect(new Set(both.plan.steps.map(({ action }) => action.operation))).toContain("vm.resize.revert");
+    expect(both.plan.diagnostics[0]?.detail).toContain("what is rebuilt or made anew has no way back");
+    expect(both.plan.diagnostics[0]?.detail).not.toContain("goes back");
     world.setCapabilities({ without: ["vm.resize.revert"] });
     expect((await world.plan(large())).plan.diagnostics).toContainEqual(
       expect.objectContaining({ detail: expect.stringContaining("no way to take a resize back") }),
