@@ -98,10 +98,14 @@ function nameAsNew(temporary: string, path: string): void {
   }
 }
 
-/** /dev/stdout, a named pipe, a terminal: the text goes to its reader, and there is no file to replace. */
+/**
+ * /dev/stdout, a named pipe, a terminal: the text goes to its reader, and there is no file to replace. Others below /dev
+ * are files as any other, such as those in /dev/shm.
+ */
 function isStream(path: string): boolean {
   const there = lookIfThere(path, statSync);
-  return /^\/(dev|proc)\//.test(path) || (there !== undefined && !there.isFile() && !there.isDirectory());
+  const isOpenFile = /^\/(dev\/(fd\/|std(in|out|err)$)|proc\/)/.test(path);
+  return isOpenFile || (there !== undefined && !there.isFile() && !there.isDirectory());
 }
 
 function lookIfThere(path: string, look: (path: string) => Stats): Stats | undefined {

@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { writePrivately } from "../../reconciler/outside/private-file";
@@ -44,6 +54,18 @@ describe("a file that a command writes for its user", () => {
     expect(() => writePrivately(at("p.json"), "new")).toThrow(/EISDIR/);
     expect(readdirSync(folder)).toEqual(["p.json"]);
     expect(() => writePrivately(at("no/such/folder"), "new")).toThrow(/ENOENT/);
+  });
+
+  it.runIf(existsSync("/dev/shm"))("is a file in memory as well, where paths begin with /dev", () => {
+    const there = mkdtempSync("/dev/shm/private-file-");
+    try {
+      symlinkSync(at("victim"), join(there, "link"));
+      expect(() => writePrivately(join(there, "link"), "new")).toThrow(/is a symbolic link/);
+      writePrivately(join(there, "p.json"), "new");
+      expect(statSync(join(there, "p.json")).mode & 0o777).toBe(0o600);
+    } finally {
+      rmSync(there, { recursive: true });
+    }
   });
 
   it("goes to whoever reads a pipe as it is", () => {
