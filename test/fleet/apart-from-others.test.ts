@@ -5,12 +5,11 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { runCli } from "../support/cli-process";
-import { idleQueue, stackSpec } from "../support/fleet-stage";
+import { idleQueue, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const never = new AbortController().signal;
@@ -76,7 +75,7 @@ ${more}`;
 describe("stacks in one database", () => {
   let database: Database;
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
+    database = await newDatabase();
     await prepareTables(database);
   });
   afterAll(() => database.close());

@@ -20,7 +20,7 @@ import { checkOutGit } from "../../reconciler/fleet/sources/git";
 import { newStatus, occasionsOf } from "../../reconciler/fleet/status";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { beginRun, embeddedRecords, planFacts as facts, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, planFacts as facts, idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing } from "../support/postgres-server";
 
@@ -188,7 +188,7 @@ describe("the desk", () => {
   let records: Records;
   const digest = "0123456789abcdef";
   beforeAll(async () => {
-    ({ database, records } = await embeddedRecords());
+    ({ database, records } = await newRecords());
   });
   afterAll(() => database.close());
 

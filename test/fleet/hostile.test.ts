@@ -13,7 +13,7 @@ import { type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
 import { openingOf } from "../../reconciler/fleet/windows";
-import { beginRun, embeddedRecords, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const [first, second] = ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"];
@@ -28,7 +28,7 @@ describe("the desk", () => {
   let database: Database;
   let records: Records;
   beforeAll(async () => {
-    ({ database, records } = await embeddedRecords());
+    ({ database, records } = await newRecords());
   });
   afterAll(() => database.close());
 

@@ -3,12 +3,14 @@ import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { workerName } from "../../reconciler/cli/fleet/work";
 import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
 import type { Records } from "../../reconciler/fleet/database/records";
 import type { StartedRun } from "../../reconciler/fleet/database/runs";
 import { openQueue } from "../../reconciler/fleet/queue";
 import { newStatus, whileRunning } from "../../reconciler/fleet/status";
 import { fullTenants } from "../../reconciler/fleet/waiting";
-import { beginRun, embeddedRecords, stackSpec } from "../support/fleet-stage";
+import { beginRun, recordsOn, stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
 // What the first version with a fleet asks of its tables, taken from its own build.
 import firstVersion from "./first-version.json";
 
@@ -18,7 +20,7 @@ describe("what a fleet keeps", () => {
   let database: Database;
   let records: Records;
   beforeAll(async () => {
-    ({ database, records } = await embeddedRecords());
+    ({ database, records } = await recordsOn(await openDatabase("embedded", makeFolder())));
     for (const name of ["shop", "lost", "deadly", "a", "b", "fresh", "preempted", "killing"])
       await records.saveStacks([stackSpec(name)]);
   });

@@ -3,14 +3,12 @@ import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
 import type { Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { createProvider } from "../../reconciler/fleet/identity";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { eventually } from "../support/eventually";
-import { beginRun, fillFleet, idleQueue, markup, planDigest, tokenOf } from "../support/fleet-stage";
-import { makeFolder } from "../support/folder";
+import { beginRun, fillFleet, idleQueue, markup, newDatabase, planDigest, tokenOf } from "../support/fleet-stage";
 import { type Browser, browserMissing, seriousFindings, sideways, startBrowser, type Tab } from "./browser";
 
 if (browserMissing !== undefined) console.warn(`NOT SHOWN: the pages in a browser: ${browserMissing}`);
@@ -26,7 +24,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    [browser, database] = await Promise.all([startBrowser(), openDatabase("embedded", makeFolder())]);
+    [browser, database] = await Promise.all([startBrowser(), newDatabase()]);
     await prepareTables(database);
     records = await fillFleet(database);
     const pages = createPages({

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashOf } from "../../reconciler/fleet/access";
 import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { createProvider } from "../../reconciler/fleet/identity";
@@ -16,7 +15,7 @@ import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
-import { beginRun, fillFleet, markup, stackSpec } from "../support/fleet-stage";
+import { beginRun, fillFleet, markup, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const spec = (name: string, more: Partial<StackSpec> = {}): StackSpec => {
@@ -49,7 +48,7 @@ describe("the pages of a fleet", () => {
   };
 
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
+    database = await newDatabase();
     await prepareTables(database);
     // Whoever comes second finds the tables there.
     await prepareTables(database);

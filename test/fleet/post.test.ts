@@ -9,7 +9,7 @@ import { lettersOf } from "../../reconciler/fleet/notify";
 import { openPost, type Post } from "../../reconciler/fleet/post";
 import { newStatus } from "../../reconciler/fleet/status";
 import { eventually } from "../support/eventually";
-import { beginRun, embeddedRecords, stackSpec } from "../support/fleet-stage";
+import { beginRun, newRecords, stackSpec } from "../support/fleet-stage";
 
 const source = { kind: "folder", folder: "/nowhere" } as const;
 
@@ -59,7 +59,7 @@ describe("letters to receivers", () => {
   }
 
   beforeAll(async () => {
-    ({ database, records } = await embeddedRecords());
+    ({ database, records } = await newRecords());
     await records.saveStacks([stackSpec("shop")]);
   });
   beforeEach(async () => {

@@ -13,7 +13,7 @@ import { createPages } from "../../reconciler/fleet/pages/app";
 import { answerFor } from "../../reconciler/fleet/person";
 import { newStatus } from "../../reconciler/fleet/status";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
-import { beginRun, embeddedRecords, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { problemsOfEvent } from "../support/schemas";
 
@@ -26,7 +26,7 @@ describe("a command that asks the server", () => {
   const digest = "0123456789abcdef";
 
   beforeAll(async () => {
-    ({ database, records } = await embeddedRecords());
+    ({ database, records } = await newRecords());
     for (const name of ["prod-a", "lab-b"]) {
       await records.saveStacks([stackSpec(name, { approve: "plan" })]);
       await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest, reason: "it loses data" });

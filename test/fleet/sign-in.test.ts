@@ -8,7 +8,7 @@ import type { Records } from "../../reconciler/fleet/database/records";
 import { createProvider } from "../../reconciler/fleet/identity";
 import { noSettings, type SignIn } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
-import { embeddedRecords, idleQueue } from "../support/fleet-stage";
+import { idleQueue, newRecords } from "../support/fleet-stage";
 import {
   clientSecret,
   type IdentityProvider,
@@ -64,7 +64,7 @@ describe("signing in with a provider", () => {
   const said: string[] = [];
 
   beforeAll(async () => {
-    ({ database, records } = await embeddedRecords());
+    ({ database, records } = await newRecords());
     const port = await freePort();
     base = `http://127.0.0.1:${port}`;
     const pages = createPages({

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reject, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
-import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { noSettings } from "../../reconciler/fleet/model";
@@ -12,7 +11,7 @@ import type { Queue } from "../../reconciler/fleet/queue";
 import { newStatus } from "../../reconciler/fleet/status";
 import { startWorker, type Worker } from "../../reconciler/fleet/worker";
 import { eventually } from "../support/eventually";
-import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, idleQueue, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const noPicture: Picture = {
@@ -82,7 +81,7 @@ describe("a worker", () => {
   };
 
   beforeAll(async () => {
-    database = await openDatabase("embedded", makeFolder());
+    database = await newDatabase();
     await prepareTables(database);
     const real = createRecords(database);
     await real.saveSettings(known);

@@ -17,6 +17,7 @@ import type { Planned } from "../../reconciler/fleet/project";
 import type { Queue } from "../../reconciler/fleet/queue";
 import { newStatus, type Status } from "../../reconciler/fleet/status";
 import { makeFolder } from "./folder";
+import { postgresMissing, startPostgres } from "./postgres-server";
 
 /** A run that has to begin. */
 export async function beginRun(
@@ -28,14 +29,28 @@ export async function beginRun(
   return begun;
 }
 
-/** Nothing comes to it. */
-/** What a fleet keeps, on a new database inside this process. */
-export async function embeddedRecords(): Promise<{ readonly database: Database; readonly records: Records }> {
-  const database = await openDatabase("embedded", makeFolder());
+/** A new database: that of a server where there is one on this machine, which works less than one in this process. */
+export async function newDatabase(): Promise<Database> {
+  if (postgresMissing !== undefined) return openDatabase("embedded", makeFolder());
+  const server = await startPostgres();
+  const database = await openDatabase(server.url, makeFolder());
+  const close = async (): Promise<void> => {
+    await database.close();
+    await server.stop();
+  };
+  return { ...database, close };
+}
+
+/** What a fleet keeps there. */
+export async function recordsOn(
+  database: Database,
+): Promise<{ readonly database: Database; readonly records: Records }> {
   await prepareTables(database);
   return { database, records: createRecords(database) };
 }
+export const newRecords = async () => recordsOn(await newDatabase());
 
+/** Nothing comes to it. */
 export const idleQueue: Queue = {
   enqueue: async () => undefined,
   hasten: async () => undefined,

@@ -3,7 +3,7 @@
  * ships. It does not run as root.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -65,18 +65,50 @@ function runs(bin: string): boolean {
   }
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+type User = { readonly uid: number; readonly gid: number } | undefined;
+
+const optionsIn = (folder: string, user: User) => ({
+  ...user,
+  cwd: folder,
+  stdio: "ignore" as const,
+  env: { PATH: process.env["PATH"], LC_ALL: "C" },
+});
+
+/** A folder of the server's own user. */
+function folderOf(user: User): string {
   const folder = mkdtempSync(join(tmpdir(), "reconcile-pg-"));
-  const asUser = process.getuid?.() === 0 ? nobody() : undefined;
   chmodSync(folder, 0o700);
-  if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
-  const cluster = join(folder, "cluster");
-  const options = { ...asUser, cwd: folder, stdio: "ignore" as const, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  return folder;
+}
+
+/** An empty cluster, which is made once for all tests and copied for each server. */
+function madeOnce(user: User): string {
+  const kept = join(tmpdir(), "reconcile-pg");
+  if (existsSync(kept)) return join(kept, "cluster");
+  const folder = folderOf(user);
+  const words = ["-U", "reconcile", "--auth=trust", "-E", "UTF8", "--no-sync"];
   execFileSync(
     join(postgresBinaries ?? "", "initdb"),
-    ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8", "--no-sync"],
-    options,
+    ["-D", join(folder, "cluster"), ...words],
+    optionsIn(folder, user),
   );
+  try {
+    renameSync(folder, kept);
+  } catch {
+    // Another process was earlier.
+    rmSync(folder, { recursive: true });
+  }
+  return join(kept, "cluster");
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const asUser = process.getuid?.() === 0 ? nobody() : undefined;
+  const empty = madeOnce(asUser);
+  const folder = folderOf(asUser);
+  const cluster = join(folder, "cluster");
+  const options = optionsIn(folder, asUser);
+  execFileSync("cp", ["-R", empty, cluster], options);
   const start = (port: number): ChildProcess => {
     const settings = [
       "-c",
