@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
-import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { join, relative } from "node:path";
+import { defineConfig, type Plugin } from "vitest/config";
 import { BaseSequencer, type Reporter, type TestSpecification } from "vitest/node";
 import { patience } from "./test/support/patience.mjs";
 
@@ -48,6 +48,25 @@ const common = {
   maxWorkers: 10,
 };
 
+/**
+ * What the tests import of the program is what was built of it, which Node loads by itself. Compiled by each process of
+ * Vitest it would take ten times as long to load. SKIP_BUILD=1 is for work on a test: the sources, as they are now.
+ */
+const fromSources = process.env["SKIP_BUILD"] === "1";
+/** Loads a module anew for each of the workers that it plays. */
+const loadsAnew = "test/fleet/git-source.test.ts";
+const built: Plugin = {
+  name: "built",
+  enforce: "pre",
+  async resolveId(source, importer, options) {
+    if (!/^[./]/.test(source) || importer === join(import.meta.dirname, loadsAnew)) return undefined;
+    const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+    const [, name] =
+      /^((?:reconciler|emulator|provider)\/.*)\.ts$/.exec(relative(import.meta.dirname, found?.id ?? "")) ?? [];
+    return name === undefined ? undefined : { id: join(import.meta.dirname, "dist", `${name}.js`), external: true };
+  },
+};
+
 export default defineConfig({
   test: {
     ...common,
@@ -58,8 +77,11 @@ export default defineConfig({
     projects: [
       // All others leave nothing behind, so that a process runs many and loads what they share once.
       {
+        plugins: fromSources ? [] : [built],
         test: {
           ...common,
+          // Otherwise a file that is imported here would be another than the one that its neighbours require.
+          server: { deps: { external: [/\/dist\//] } },
           name: "shared",
           include: ["test/**/*.test.ts"],
           exclude: [...apart, ...elsewhere],

@@ -5,11 +5,12 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import type { StateStore } from "../../reconciler/store/store";
+import "./in-memory";
 import { createMortality, type Moment, type Mortality } from "./mortal";
 
 /** The built program, as its lazy loading wants it. */
 const built = <T>(path: string): T => createRequire(__filename)(resolve(__dirname, "../../dist/reconciler", path));
-const { run } = built<typeof import("../../reconciler/cli/main")>("cli/main.js");
+export const { run } = built<typeof import("../../reconciler/cli/main")>("cli/main.js");
 const compose = built<typeof import("../../reconciler/cli/compose")>("cli/compose.js");
 const lease = built<typeof import("../../reconciler/store/lease")>("store/lease.js");
 const { systemClock } = built<typeof import("../../reconciler/service/system-clock")>("service/system-clock.js");
@@ -165,12 +166,18 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** From now on, for every command that is run in this process. */
-export function hastenTime(): void {
-  Object.assign(systemClock, { now: () => passed, instant: () => new Date(day + passed).toISOString(), sleep });
-}
+const hasty = { now: () => passed, instant: () => new Date(day + passed).toISOString(), sleep };
+const steady = { ...systemClock };
+let inHaste = 0;
 
-/** The time of day never lags behind the machine's, by which files and services are dated. */
-export function keepUpWithTheDay(): void {
+/** What it runs of the program has the time that passes at once. What other tests import is the same program. */
+export async function hastened<T>(run: () => Promise<T>): Promise<T> {
+  // The time of day never lags behind the machine's, by which files and services are dated.
   day = Math.max(day, Date.now() - passed);
+  if (inHaste++ === 0) Object.assign(systemClock, hasty);
+  try {
+    return await run();
+  } finally {
+    if (--inHaste === 0) Object.assign(systemClock, steady);
+  }
 }

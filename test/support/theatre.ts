@@ -12,14 +12,7 @@ import { assumedOperations, rowOf } from "../../reconciler/core/model/operation"
 import type { FoldedState } from "../../reconciler/core/state/fold";
 import { readState, writeSnapshot } from "../../reconciler/core/state/text";
 import { dialectOperations } from "./bench-world";
-import {
-  type Captured,
-  captureCommand,
-  hastenTime,
-  keepUpWithTheDay,
-  type MortalRun,
-  runMortal,
-} from "./captured-command";
+import { type Captured, captureCommand, hastened, type MortalRun, runMortal } from "./captured-command";
 import { startCli } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
 import { readStory, tell, withIds } from "./golden-story";
@@ -118,8 +111,6 @@ const storeSettings = (): Record<string, string> =>
     ),
   );
 
-hastenTime();
-
 async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
   const emulator = await startEmulator({ timeScale: 0, ...set.emulator });
   const door = await openDoor(emulator);
@@ -132,10 +123,9 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
   let location: string | undefined;
   const at = (): readonly string[] => (location === undefined ? [] : ["--state", location]);
 
-  const capture = async (args: readonly string[], credential = canary): Promise<Captured> => {
+  const capture = (args: readonly string[], credential = canary): Promise<Captured> => {
     process.env["RECONCILE_TOKEN"] = credential;
-    keepUpWithTheDay();
-    return captureCommand(args);
+    return hastened(() => captureCommand(args));
   };
   const play = async (args: readonly string[], credential?: string): Promise<Ran> => {
     const from = door.heard.length;
@@ -202,10 +192,10 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
     run: (credential) => play([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? [])], credential),
     again: (credential, more = []) => play([set.args[0]!, folder, ...set.args.slice(1), ...more], credential),
     command: (args) => play([...args.map((word) => spelling.file(word)), "-f", folder]),
-    async mortal(moment) {
+    mortal(moment) {
       process.env["RECONCILE_TOKEN"] = canary;
-      keepUpWithTheDay();
-      return runMortal([set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"], moment);
+      const args = [set.args[0]!, folder, ...set.args.slice(1), ...(set.once ?? []), ...at(), "--json"];
+      return hastened(() => runMortal(args, moment));
     },
     launch: ({ args, env = {} } = {}) =>
       startCli(
