@@ -2,7 +2,7 @@
  * Reads and checks a request body: bounded, valid UTF-8, JSON that is not nested without end. A problem is a refusal
  * with its status; nothing a client sends makes this throw.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type Reply, refuseWith } from "./decision";
 
 export type ReadBody = { readonly text: string } | { readonly refusal: Reply };
@@ -12,14 +12,14 @@ const maxDepth = 64;
 const drainedBytes = 64 * 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export function hasBody(request: IncomingMessage): boolean {
-  const length = request.headers["content-length"];
-  return (length !== undefined && length !== "0") || request.headers["transfer-encoding"] !== undefined;
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  const length = headers["content-length"];
+  return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
 }
 
 /** `undefined`: the client went away before it had sent it all. */
 export function readBody(request: IncomingMessage, limit: number): Promise<ReadBody | undefined> {
-  if (!hasBody(request)) return Promise.resolve({ text: "" });
+  if (!hasBody(request.headers)) return Promise.resolve({ text: "" });
   const tooLarge: ReadBody = { refusal: refuseWith(413, `the body must be at most ${limit >> 20} MiB`) };
   if (Number(request.headers["content-length"] ?? 0) > drainedBytes) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {

@@ -3,22 +3,20 @@
  * service's contract alone and shares no code with the engine, or both could be wrong together and no test would notice.
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { createClock } from "./clock";
 import type { Instruments } from "./control";
-import { type EmulatorSettings, errorBody } from "./decision";
+import type { EmulatorSettings } from "./decision";
 import type { WorldChange } from "./entities";
 import type { FaultSpec } from "./faults";
 import { lockFolder } from "./folder-lock";
+import { createHttpServer, listen } from "./http";
 import { type Journal, loadFolder, openJournal } from "./journal";
 import { chooseOperations, type EmulatorOperation, emulatorOperations, isOperation } from "./operations";
 import { createRequestLog, type LoggedRequest, showLog } from "./request-log";
 import { buildRoutes } from "./routes";
 import { namedCatalogue, seedChanges, type WorldSeed } from "./seed";
-import { exchange, type Service, sendText } from "./server";
+import { type Answer, exchange, type Request, type Service } from "./server";
 import { createSpeech, type SpokenDialect } from "./speech";
 import { applyChanges, changesOfDump, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
 
@@ -62,15 +60,26 @@ export interface EmulatorOptions {
   readonly compactAfterBytes?: number;
 }
 
-export interface RunningEmulator {
-  readonly url: string;
-  readonly port: number;
+/** A request of which everything has come. The names of its headers are in small letters. */
+interface WholeRequest extends Omit<Request, "body"> {
+  readonly text: string;
+}
+
+/** The emulated service, before anybody can reach it. */
+export interface OpenEmulator {
+  /** As over HTTP; `undefined`: the connection ends without an answer. */
+  readonly answer: (request: WholeRequest) => Promise<Answer | undefined>;
   readonly operations: readonly EmulatorOperation[];
   dump(): WorldDump;
   load(world: Partial<WorldSeed> | WorldDump): Promise<void>;
   requests(): { readonly counts: Readonly<Record<string, number>>; readonly log: readonly LoggedRequest[] };
   setFaults(faults: readonly FaultSpec[]): void;
   close(): Promise<void>;
+}
+
+export interface RunningEmulator extends OpenEmulator {
+  readonly url: string;
+  readonly port: number;
 }
 
 /** What is wrong with the options, in words; empty when nothing is. */
@@ -103,19 +112,50 @@ export function checkOptions(options: EmulatorOptions): string[] {
 
 const secondMsOf = (timeScale: number): number => (timeScale === 0 ? 0 : 1000 / timeScale);
 
+/** Over HTTP on loopback. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
+  const { service, ...opened } = await openService(options);
+  const host = options.host ?? "127.0.0.1";
+  const server = createHttpServer(service);
+  const port = await listen(server, host, options.port ?? 0).catch(async (error: unknown) => {
+    await opened.close();
+    throw error;
+  });
+  return {
+    ...opened,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      service.clock.stop();
+      server.closeIdleConnections();
+      const patience = setTimeout(() => server.closeAllConnections(), 500);
+      await closed;
+      clearTimeout(patience);
+      await opened.close();
+    },
+  };
+}
+
+/** In this process alone. */
+export async function openEmulator(options: EmulatorOptions = {}): Promise<OpenEmulator> {
+  const { service: _, ...opened } = await openService(options);
+  return opened;
+}
+
+async function openService(options: EmulatorOptions) {
   const problems = checkOptions(options);
   if (problems.length > 0) throw new Error(problems.join("; "));
   const unlock = options.dir === undefined ? undefined : lockFolder(options.dir);
   try {
-    return await start(options, unlock);
+    return await open(options, unlock);
   } catch (error) {
     unlock?.();
     throw error;
   }
 }
 
-async function start(options: EmulatorOptions, unlock: (() => void) | undefined): Promise<RunningEmulator> {
+async function open(options: EmulatorOptions, unlock: (() => void) | undefined) {
   const newId = randomUUID;
   const { world, isNew, replayed, next } = await firstWorld(options, newId);
   const journal: Journal | undefined =
@@ -161,24 +201,16 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
   // replayed is folded, or each start would have more to replay.
   if (isNew || replayed) await journal?.compact();
 
-  const host = options.host ?? "127.0.0.1";
-  const server = createHttpServer(service);
-  const port = await listen(server, host, options.port ?? 0);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    port,
+    service,
+    answer: ({ text, ...asked }: WholeRequest) => exchange(service, { ...asked, body: async () => ({ text }) }),
     operations: chosen,
     dump: () => dumpWorld(service.world, clock.now()),
-    load: (seed) => service.load(seedChanges(seed, newId, clock.now())),
+    load: (seed: Partial<WorldSeed> | WorldDump) => service.load(seedChanges(seed, newId, clock.now())),
     requests: () => showLog(instruments.log),
     setFaults,
     async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
       clock.stop();
-      server.closeIdleConnections();
-      const patience = setTimeout(() => server.closeAllConnections(), 500);
-      await closed;
-      clearTimeout(patience);
       await journal?.close();
       unlock?.();
     },
@@ -222,54 +254,6 @@ async function firstWorld(options: EmulatorOptions, newId: () => string) {
   else if (loaded.dump !== undefined) applyChanges(world, changesOfDump(loaded.dump));
   for (const changes of loaded.changes) applyChanges(world, changes);
   return { world, isNew, replayed, next: loaded.next };
-}
-
-function createHttpServer(service: Service): Server {
-  const server = createServer((request, response) => {
-    exchange(service, request, response).catch((error: unknown) => {
-      service.log(`internal error: ${error instanceof Error ? error.stack : String(error)}`);
-      sendText(response, 500, JSON.stringify(errorBody(500, "internal server error")));
-    });
-  });
-  server.keepAliveTimeout = 60_000;
-  server.on("checkExpectation", (_request, response) =>
-    sendText(response, 417, JSON.stringify(errorBody(417, "this expectation cannot be met"))),
-  );
-  const refuseRaw = (socket: Duplex, status: number, message: string) => {
-    if (!socket.writable) return void socket.destroy();
-    const text = JSON.stringify(errorBody(status, message));
-    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
-    socket.end(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-  };
-  server.on("connect", (_request: IncomingMessage, socket: Duplex) => refuseRaw(socket, 405, "method not allowed"));
-  // A request that is not valid HTTP gets an answer in the envelope too.
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === "ECONNRESET") return void socket.destroy();
-    if (error.code === "HPE_HEADER_OVERFLOW") return refuseRaw(socket, 431, "the header is too large");
-    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return refuseRaw(socket, 408, "the request took too long");
-    refuseRaw(socket, 400, "this is not a valid HTTP request");
-  });
-  return server;
-}
-
-const taken = (host: string, port: number): string =>
-  `${host}:${port} is taken by another program (EADDRINUSE); give another --port, or --port 0 for any that is free`;
-
-function portListened(address: AddressInfo | string | null): number {
-  if (typeof address === "object" && address !== null) return address.port;
-  throw new Error("the server does not listen on a port");
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException) =>
-      reject(error.code === "EADDRINUSE" ? new Error(taken(host, port), { cause: error }) : error);
-    server.once("error", refused);
-    server.listen(port, host, () => {
-      server.off("error", refused);
-      resolve(portListened(server.address()));
-    });
-  });
 }
 
 /** A dialect that finds the id and the name at one place knows what VMs are made from by its name alone. */

@@ -1,12 +1,12 @@
 /**
- * HTTP, thinly: one exchange from the request line to the answer. Order of an exchange: route, faults before, caller,
- * body, decision, changes to memory and journal, durable, held back as long as the call blocks, faults after, answer.
- * No answer, not even a read's, leaves before everything it shows is durable.
+ * One exchange, from what is heard to what is answered. Its order: route, faults before, caller, body, decision, changes
+ * to memory and journal, durable, held back as long as the call blocks, faults after, answer. No answer, not even a
+ * read's, leaves before everything it shows is durable.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { authenticate } from "./access";
-import { hasBody, parseBody, type ReadBody, readBody } from "./body";
+import { hasBody, parseBody, type ReadBody } from "./body";
 import type { WorldClock } from "./clock";
 import { type ControlDecision, control, type Instruments } from "./control";
 import { type EmulatorSettings, errorBody, type Reply, refuseWith } from "./decision";
@@ -35,21 +35,39 @@ export interface Service {
   readonly log: (line: string) => void;
 }
 
+/** A request. Its body is read when it is wanted, for some requests are refused before. */
+export interface Request {
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** `undefined`: the client went away before it had sent it all. */
+  body(limit: number): Promise<ReadBody | undefined>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
 const mib = 1024 * 1024;
 const noQuery = new URLSearchParams();
 
-/** The order that the head of this file names: an exchange may be broken at each of its points. */
-export async function exchange(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = request.url ?? "";
+/**
+ * The order that the head of this file names: an exchange may be broken at each of its points. `undefined`: the connection
+ * ends without an answer.
+ */
+export async function exchange(service: Service, request: Request): Promise<Answer | undefined> {
+  const { url, method } = request;
   const mark = url.indexOf("?");
   const [path, query] = mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
-  const method = request.method ?? "";
-  if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, response, path);
+  if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, path);
 
   const started = Date.now();
-  const spoken = service.speech === undefined ? undefined : await hearSpoken(service.speech, request, url);
+  const spoken = service.speech === undefined ? undefined : await hearSpoken(service.speech, request);
   const job = spoken?.speech.authorization(spoken.heard) === undefined ? undefined : spoken?.speech.job(spoken.heard);
-  if (job !== undefined) return sendText(response, job.status, JSON.stringify(job.body));
+  if (job !== undefined) return asJson(job.status, job.body);
   const match = (spoken === undefined ? undefined : spoken.match) ?? matchRoute(service.routes, method, path);
   const operation = match.status === "found" ? match.operation : "unknown";
   const at = new Date(started).toISOString();
@@ -58,21 +76,34 @@ export async function exchange(service: Service, request: IncomingMessage, respo
 
   await linger(faults, "before");
   const broken = breakingFault(faults);
-  if (broken !== undefined && breaksBefore(broken))
-    breakOff(request, response, entry, broken, undefined, service.speech);
+  let answer: Answer | undefined;
+  if (broken !== undefined && breaksBefore(broken)) answer = brokenOff(broken, undefined, service.speech);
   else {
     const decided = await serveRequest(service, request, { match, query, faults, entry, spoken });
-    if (decided === undefined) return;
-    const decision = spoken === undefined ? decided : inItsWords(spoken, operation, decided, request, response);
+    if (decided === undefined) return undefined;
+    const told = spoken === undefined ? { ...decided, headers: {} } : inItsWords(spoken, operation, decided, request);
     await linger(faults, "after");
-    if (broken !== undefined) breakOff(request, response, entry, broken, decision, service.speech);
-    else {
-      if (match.status === "no method") response.setHeader("Allow", match.allow);
-      sendDecision(response, entry, decision);
-    }
+    answer =
+      broken !== undefined
+        ? brokenOff(broken, told, service.speech)
+        : asJson(told.status, told.body, { ...told.headers, ...refusalHeaders(match, told.status) });
   }
+  entry.status = answer?.status ?? 0;
   service.log(`${method} ${operation} ${entry.status || "dropped"} ${Date.now() - started} ms`);
+  return answer;
 }
+
+const asJson = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  headers: { ...headers, "Content-Type": "application/json" },
+  text: JSON.stringify(body),
+});
+
+/** The rest of an oversized body is not read, so the connection cannot be used again. */
+const refusalHeaders = (match: Match, status: number): Record<string, string> => ({
+  ...(match.status === "no method" ? { Allow: match.allow } : {}),
+  ...(status === 413 ? { Connection: "close" } : {}),
+});
 
 interface Spoken {
   readonly speech: Speech;
@@ -83,12 +114,12 @@ interface Spoken {
 }
 
 /** Reads the body first, because it may decide which operation is meant. `match` is absent where it does not. */
-async function hearSpoken(speech: Speech, request: IncomingMessage, url: string): Promise<Spoken> {
-  const body = (await readBody(request, 10 * mib)) ?? { text: "" };
-  const { pathname, searchParams } = new URL(url, "http://emulator.invalid");
+async function hearSpoken(speech: Speech, request: Request): Promise<Spoken> {
+  const body = (await request.body(10 * mib)) ?? { text: "" };
+  const { pathname, searchParams } = new URL(request.url, "http://emulator.invalid");
   const parsed = "text" in body && body.text !== "" ? parseBody(body.text) : undefined;
   const heard: Heard = {
-    method: request.method ?? "",
+    method: request.method,
     path: pathname,
     query: searchParams,
     headers: request.headers,
@@ -104,17 +135,15 @@ async function hearSpoken(speech: Speech, request: IncomingMessage, url: string)
   return { speech, heard, body, match };
 }
 
-function inItsWords(
-  { speech, heard }: Spoken,
-  operation: string,
-  decision: Reply,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Reply {
-  const { status, body, headers } = speech.say(operation, decision, heard, `http://${request.headers.host ?? ""}`);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  return { ...decision, status, body };
+/** A reply with the headers in which a dialect says a part of it. */
+interface Told extends Reply {
+  readonly headers: Readonly<Record<string, string>>;
 }
+
+const inItsWords = ({ speech, heard }: Spoken, operation: string, decision: Reply, request: Request): Told => ({
+  ...decision,
+  ...speech.say(operation, decision, heard, `http://${request.headers.host ?? ""}`),
+});
 
 /** What is known of a request before its body is read. */
 interface ServedRequest {
@@ -138,7 +167,7 @@ const refuseUnrouted = (match: Exclude<Match, { status: "found" }>): Reply =>
  */
 async function serveRequest(
   service: Service,
-  request: IncomingMessage,
+  request: Request,
   { match, query, faults, entry, spoken }: ServedRequest,
 ): Promise<Reply | undefined> {
   const authorization =
@@ -150,7 +179,7 @@ async function serveRequest(
   if (spoken?.speech.misses(spoken.heard) === true)
     return refuseWith(400, "a header that this deployment wants is missing");
 
-  const body = spoken?.body ?? (await readBody(request, operation === "group.import" ? 10 * mib : mib));
+  const body = spoken?.body ?? (await request.body(operation === "group.import" ? 10 * mib : mib));
   if (body === undefined) return undefined;
   const read = readJsonBody(request, body, operations[operation].method);
   if ("refusal" in read) return read.refusal;
@@ -233,31 +262,29 @@ function persist(service: Service, changes: readonly WorldChange[]): Promise<voi
 type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: Reply };
 
 /** Operations without a body ignore one that was sent; the others require JSON. */
-function readJsonBody(request: IncomingMessage, body: ReadBody, method: string): ReadJson {
+function readJsonBody(request: Request, body: ReadBody, method: string): ReadJson {
   if ("refusal" in body) return body;
   if (method === "GET" || method === "DELETE" || body.text === "") return { value: undefined, size: 0 };
-  if (hasBody(request) && !/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "application/json"))
+  if (
+    hasBody(request.headers) &&
+    !/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "application/json")
+  )
     return { refusal: refuseWith(415, "a body must be sent as Content-Type: application/json") };
   const parsed = parseBody(body.text);
   return "refusal" in parsed ? parsed : { value: parsed.value, size: body.text.length };
 }
 
-async function exchangeControl(
-  service: Service,
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-): Promise<void> {
-  const body = await readBody(request, 256 * mib);
-  if (body === undefined) return;
+async function exchangeControl(service: Service, request: Request, path: string): Promise<Answer | undefined> {
+  const body = await request.body(256 * mib);
+  if (body === undefined) return undefined;
   const decision = decideControl(service, request, body, path);
   if (decision.load !== undefined) await service.load(decision.load);
   else await persist(service, decision.changes);
   service.clock.moved();
-  sendText(response, decision.status, JSON.stringify(decision.body));
+  return asJson(decision.status, decision.body);
 }
 
-function decideControl(service: Service, request: IncomingMessage, body: ReadBody, path: string): ControlDecision {
+function decideControl(service: Service, request: Request, body: ReadBody, path: string): ControlDecision {
   // The endpoint has no credential, so a web page in a browser on this machine must not reach it, under whatever host
   // name.
   if (request.headers.origin !== undefined || !isLocalHost(request.headers.host))
@@ -266,7 +293,7 @@ function decideControl(service: Service, request: IncomingMessage, body: ReadBod
   const parsed = parseBody(body.text);
   if ("refusal" in parsed) return parsed.refusal;
   return control({
-    method: request.method ?? "",
+    method: request.method,
     segments: path.split("/").slice(2),
     body: parsed.value,
     world: service.world,
@@ -291,57 +318,27 @@ async function linger(faults: readonly FaultSpec[], when: "before" | "after"): P
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function sendDecision(response: ServerResponse, entry: LoggedRequest, decision: Reply): void {
-  entry.status = decision.status;
-  // The rest of an oversized body is not read, so the connection cannot be used again.
-  if (decision.status === 413) response.setHeader("Connection", "close");
-  sendText(response, decision.status, JSON.stringify(decision.body));
-}
-
 const breaksBefore = (fault: FaultSpec): boolean => fault.kind === "drop-before" || whenOf(fault) === "before";
 
-/** Drops the connection, or sends the answer that the fault asks for. */
-function breakOff(
-  request: IncomingMessage,
-  response: ServerResponse,
-  entry: LoggedRequest,
-  fault: FaultSpec,
-  decision: Reply | undefined,
-  speech: Speech | undefined,
-): void {
-  if (fault.kind === "drop-before" || fault.kind === "drop-after") request.socket.destroy();
-  else sendBroken(response, entry, fault, decision, speech);
+/** The answer that the fault asks for; `undefined`: the connection is dropped. */
+function brokenOff(fault: FaultSpec, decision: Reply | undefined, speech: Speech | undefined): Answer | undefined {
+  const { kind, code } = fault;
+  if (kind === "drop-before" || kind === "drop-after") return undefined;
+  if (kind === "status") {
+    const status = code ?? 500;
+    if (speech === undefined) return asJson(status, errorBody(status, "injected fault"), retryAfter(fault));
+    const refused = speech.refuse(status, "injected fault", fault.retry_after);
+    return asJson(refused.status, refused.body, refused.headers);
+  }
+  if (kind === "html") {
+    const status = code ?? 502;
+    const text = `<!doctype html><html><body><h1>${status}</h1><p>upstream</p></body></html>`;
+    return { status, headers: { "Content-Type": "text/html" }, text };
+  }
+  const whole = asJson(decision?.status ?? 200, decision?.body ?? { data: "" });
+  const half = (): string => whole.text.slice(0, Math.ceil(whole.text.length / 2));
+  return { ...whole, text: kind === "truncate" ? half() : "\u0000\u001b]0;garbage\u0007{]not json" };
 }
 
-function sendBroken(
-  response: ServerResponse,
-  entry: LoggedRequest,
-  fault: FaultSpec,
-  decision: Reply | undefined,
-  speech: Speech | undefined,
-): void {
-  const { kind } = fault;
-  entry.status =
-    kind === "status" ? (fault.code ?? 500) : kind === "html" ? (fault.code ?? 502) : (decision?.status ?? 200);
-  if (kind === "status" && speech !== undefined) {
-    const { status, body, headers } = speech.refuse(entry.status, "injected fault", fault.retry_after);
-    entry.status = status;
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    sendText(response, status, JSON.stringify(body));
-  } else if (kind === "status") {
-    if (fault.retry_after !== undefined) response.setHeader("Retry-After", String(fault.retry_after));
-    sendText(response, entry.status, JSON.stringify(errorBody(entry.status, "injected fault")));
-  } else if (kind === "html") {
-    const page = `<!doctype html><html><body><h1>${entry.status}</h1><p>upstream</p></body></html>`;
-    sendText(response, entry.status, page, "text/html");
-  } else if (kind === "truncate") {
-    const whole = JSON.stringify(decision?.body ?? { data: "" });
-    sendText(response, entry.status, whole.slice(0, Math.ceil(whole.length / 2)));
-  } else sendText(response, entry.status, "\u0000\u001b]0;garbage\u0007{]not json");
-}
-
-export function sendText(response: ServerResponse, status: number, text: string, type = "application/json"): void {
-  if (response.destroyed || response.headersSent) return;
-  response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(text) });
-  response.end(text);
-}
+const retryAfter = ({ retry_after: seconds }: FaultSpec): Record<string, string> =>
+  seconds === undefined ? {} : { "Retry-After": String(seconds) };

@@ -85,7 +85,7 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
     const location = embedded ?? { url: baseUrl };
     // A client in another dialect is another reader of the same service, and no more connections to it.
     const most = Math.min(parallelism, dialect.limits.connections ?? parallelism);
-    const shared = { ...setup, connections: createConnections(location.url, most) };
+    const shared = { ...setup, connections: embedded?.connections ?? createConnections(location.url, most) };
     const opened = openSetup(shared, location);
     if (embedded !== undefined)
       output.noteOnce(

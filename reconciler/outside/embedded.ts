@@ -15,6 +15,8 @@ import {
   startEmulator,
   WorldInUse,
 } from "../../emulator";
+import { connectionsTo } from "../service/connections-here";
+import type { Connections } from "../service/transport";
 import { isSingleExecutable } from "../version";
 
 const idleWorldMs = 20_000;
@@ -24,6 +26,8 @@ const lookForWorldMs = 30;
 const nextLook = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, lookForWorldMs));
 
 export interface EmbeddedWorld extends Served {
+  /** Where this process serves the world: it asks itself, without a socket. */
+  readonly connections?: Connections;
   /** Ends when no guest uses the world any more; `onWait` is called once if other guests still use it. */
   close(onWait: (guests: number) => void): Promise<void>;
 }
@@ -57,6 +61,7 @@ async function serveWorld(dir: string, options: EmbeddedOptions): Promise<Embedd
   return {
     url,
     timeScale: options.timeScale,
+    connections: connectionsTo(new URL(url).host, emulator.answer),
     async close(onWait) {
       withdraw();
       let guests = countGuests(dir);

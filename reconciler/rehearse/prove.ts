@@ -4,8 +4,7 @@
  * The service interprets the dialect with code of its own, so that a mistake in the file shows as a difference.
  */
 
-import type { RunningEmulator, WorldDump } from "../../emulator";
-import { startEmulator } from "../../emulator";
+import { type OpenEmulator, openEmulator, type WorldDump } from "../../emulator";
 import type { PlanOptions } from "../core/diff/context";
 import { asClosed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
@@ -18,6 +17,7 @@ import { awaitInterrupted } from "../engine/await-interrupted";
 import { type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
 import type { ServiceClient } from "../service/client";
+import { serviceHere } from "../service/connections-here";
 import { Credential } from "../service/credential";
 import { createServiceClient } from "../service/http-client";
 import { systemClock } from "../service/system-clock";
@@ -151,7 +151,7 @@ interface WorldStart {
 }
 
 interface ProofWorld {
-  readonly emulator: RunningEmulator;
+  readonly emulator: OpenEmulator;
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly client: ServiceClient;
   plan(chapter: Chapter, client?: ServiceClient): Promise<Prepared>;
@@ -168,7 +168,7 @@ interface ProofRun {
 async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }: WorldStart): Promise<ProofWorld> {
   // A run that died never lets go of its signal, which goes with its world.
   const signal = AbortSignal.any([start.signal]);
-  const emulator = await startEmulator({
+  const emulator = await openEmulator({
     speaks: dialect,
     timeScale: pace,
     pageSize: 2,
@@ -186,7 +186,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }
   // The service inside bears any rate, and at the deployment's own a proof would take hours.
   const { requests_per_second: _, ...limits } = dialect.limits;
   const client = createServiceClient({
-    baseUrl: emulator.url,
+    ...serviceHere(emulator.answer),
     origin: "embedded",
     dialect: { ...dialect, limits },
     credential: new Credential(dialect.authorization.header.replace("{token}", proofToken), { kind: "fixed" }),

@@ -3,7 +3,7 @@
  * service, client and engine, and a copy of the state. So every duration is reported in the real service's time.
  * Nothing outside is touched: flush commands and health checks are taken to succeed, and are named.
  */
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import { type OpenEmulator, openEmulator } from "../../emulator";
 import type { Timing } from "../core/model/desired";
 import { elapsedAt, instantAt } from "../core/model/time";
 import type { Dialect } from "../dialect/dialect";
@@ -13,6 +13,7 @@ import type { Ports } from "../engine/ports";
 import { sleep } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "../service/clock";
+import { serviceHere } from "../service/connections-here";
 import { Credential } from "../service/credential";
 import { createServiceClient, type HttpServiceClient } from "../service/http-client";
 import { systemClock } from "../service/system-clock";
@@ -35,7 +36,7 @@ export interface TwinSetting {
 }
 
 export interface RunningTwin {
-  readonly emulator: RunningEmulator;
+  readonly emulator: OpenEmulator;
   readonly store: StateStore;
   readonly clock: Clock;
   readonly assumptions: readonly string[];
@@ -50,7 +51,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
   const { prepared, dialect: realDialect, timing } = setting;
   const { world, strict, assumptions } = buildTwin({ ...prepared, now: Date.now(), newId: setting.newId });
   const dialect = twinDialect(realDialect, prepared.live);
-  const emulator = await startEmulator({
+  const emulator = await openEmulator({
     seed: world,
     strict,
     timeScale: setting.speed,
@@ -72,7 +73,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
     },
     connect() {
       const client = createServiceClient({
-        baseUrl: emulator.url,
+        ...serviceHere(emulator.answer),
         origin: (prepared.scope ?? prepared.state.scope)?.origin ?? "embedded",
         dialect,
         credential: new Credential(`Bearer ${twinToken}`, { kind: "fixed" }),

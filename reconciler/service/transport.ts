@@ -44,9 +44,22 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** Of a pool, what is asked of it here. */
+export interface Dispatching {
+  dispatch(
+    request: {
+      readonly path: string;
+      readonly method: Method;
+      readonly headers: Record<string, string>;
+      readonly body: string | null;
+    },
+    handler: Dispatcher.DispatchHandler,
+  ): boolean;
+}
+
 /** The connections to one service, which several clients may share. */
 export interface Connections {
-  open(): Pool;
+  open(): Dispatching;
   close(): Promise<void>;
 }
 
@@ -162,7 +175,7 @@ interface Spelling {
 }
 
 function dispatch(
-  pool: Pool,
+  pool: Dispatching,
   request: TransportRequest,
   spelling: Spelling,
   resolve: (exchange: Exchange) => void,

@@ -136,7 +136,7 @@ async function goThrough(
   expected: Shape,
 ): Promise<string[]> {
   const slow = spec.kind === "latency" ? { requestTimeoutMs: 250 } : {};
-  const stage = await setStage(story, service, { ...more, ...slow });
+  const stage = await setStage(story, service, { ...more, ...slow, reach: "http" });
   try {
     await stage.world.control("POST", "/faults", spec);
     const { plan, report } = await stage.run();

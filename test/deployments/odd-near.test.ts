@@ -240,7 +240,7 @@ async function leftAfter(odd: Odd, kills: readonly Kill[]): Promise<unknown> {
 async function lifeOf(odd: Odd, closers: Closers): Promise<void> {
   const worldFor = async (dialect: Dialect) => {
     const server = servedBy(odd, closers);
-    const world = await startBenchWorld({ dialect, isHere: true, front: async () => server });
+    const world = await startBenchWorld({ dialect, reach: "here", front: async () => server });
     closers.push(() => world.close());
     return { world, server };
   };

@@ -52,14 +52,16 @@ interface Standing {
 }
 
 async function stand({ deployment }: Known): Promise<Standing> {
-  const { world, front } = await worldBehind(deployment, { timeScale: 2000, isHere: true });
+  const { world, front } = await worldBehind(deployment, { timeScale: 2000, reach: "here" });
   closers.push(() => world.close());
   return { world, url: front.url, notes: { kept: undefined } };
 }
 
 const beforeOf = (known: Known): unknown => over(parse(known.before) ?? {}, parse(known.beforeTrial ?? "") ?? {});
 
-async function tryIn(
+const tryIn = (...trial: Parameters<typeof tryInTime>) => inVirtualTime(() => tryInTime(...trial));
+
+async function tryInTime(
   before: unknown,
   standing: Standing,
   options: { readonly death?: Death; readonly wish?: TrialWish } = {},
@@ -95,7 +97,7 @@ const isKilled = (title: string): boolean => process.env["TRIAL_KILLS"] !== unde
 describe.each(all.map((known) => [known.deployment.title, known] as const))("%s", (title, known) => {
   test("an empty project is enough: what is learnt carries a whole life with fewer lines left to a person", async () => {
     const standing = await stand(known);
-    const { report, asked } = await inVirtualTime(() => tryIn(beforeOf(known), standing));
+    const { report, asked } = await tryIn(beforeOf(known), standing);
     requests.set(title, asked);
     const yaml = dialectYaml(report, { baseUrl: "https://cloud.example.com", date: "2026-01-01" });
     if (process.env["SHOW_LEARNT"] !== undefined)
@@ -109,7 +111,7 @@ describe.each(all.map((known) => [known.deployment.title, known] as const))("%s"
     const written = JSON.stringify(over(over(beforeOf(known), parse(yaml)), parse(known.afterTrial) ?? {}));
     const { dialect, diagnostics } = readDialectText(written, "learnt.yaml");
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-    const { world: other } = await worldBehind(known.deployment, { dialect, isHere: true });
+    const { world: other } = await worldBehind(known.deployment, { dialect, reach: "here" });
     closers.push(() => other.close());
     await inVirtualTime(() => liveThrough(other));
   });
@@ -119,14 +121,12 @@ describe.each(all.map((known) => [known.deployment.title, known] as const))("%s"
     const deaths = deathsOf(requests.get(title) ?? 150);
     for (const death of deaths) {
       const standing = await stand(known);
-      await inVirtualTime(async () => {
-        // A run that needs fewer requests this time ends before it dies.
-        const ended = await tryIn(before, standing, { death }).catch((error: unknown) => error);
-        expect(ended instanceof Error ? ended.constructor : Killed).toBe(Killed);
-        const { report } = await tryIn(before, standing, { wish: {} });
-        const left = leftIn(standing.world);
-        expect([death, report.trial?.left, left, standing.notes.kept]).toEqual([death, [], [], undefined]);
-      });
+      // A run that needs fewer requests this time ends before it dies.
+      const ended = await tryIn(before, standing, { death }).catch((error: unknown) => error);
+      expect(ended instanceof Error ? ended.constructor : Killed).toBe(Killed);
+      const { report } = await tryIn(before, standing, { wish: {} });
+      const left = leftIn(standing.world);
+      expect([death, report.trial?.left, left, standing.notes.kept]).toEqual([death, [], [], undefined]);
       for (const close of closers.splice(0).reverse()) await close();
     }
   });
@@ -144,7 +144,7 @@ function deathsOf(asked: number): readonly Death[] {
 /** A service with the contract's operations and these routes; each of its trials has to leave nothing. */
 async function bare(dialectText: string, options: BenchOptions = {}): Promise<Standing & { readonly speaks: Dialect }> {
   const { dialect: speaks } = readDialectText(dialectText, "speaks.yaml");
-  const world = await startBenchWorld({ dialect: speaks, speaks, timeScale: 2000, ...options });
+  const world = await startBenchWorld({ dialect: speaks, speaks, timeScale: 2000, reach: "here", ...options });
   closers.push(() => world.close());
   return { world, url: world.baseUrl, notes: { kept: undefined }, speaks };
 }
@@ -211,7 +211,7 @@ test("where no volume can be deleted, one of 1 GB is left and told of, and no VM
   const known = deployments.find(({ beforeTrial }) => beforeTrial !== undefined);
   if (known === undefined) throw new Error("there is no such deployment");
   const standing = await stand(known);
-  const { report } = await inVirtualTime(() => tryIn(parse(known.before), standing));
+  const { report } = await tryIn(parse(known.before), standing);
   expect(report.trial?.left).toEqual([
     expect.stringMatching(/^volume \S+ \(trial-\w+-p\): no way to delete a volume is known$/),
   ]);

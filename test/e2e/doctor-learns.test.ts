@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type RunningEmulator, startEmulator } from "../../emulator";
+import type { RunningEmulator } from "../../emulator";
 import { runCli } from "../support/cli-process";
 import { deployments } from "../support/deployments/all";
 import { type RunningFront, startFront } from "../support/deployments/front";
+import { listeningEmulator } from "../support/emulator-here";
 import { everything } from "../support/stories";
 
 let emulator: RunningEmulator;
@@ -16,7 +17,7 @@ let front: RunningFront;
 let folder: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "doctor-"));
-  emulator = await startEmulator({ with: everything, pageSize: 500, timeScale: 0 });
+  emulator = await listeningEmulator({ with: everything, pageSize: 500, timeScale: 0 });
   const [known] = deployments;
   if (known === undefined) throw new Error("no deployment");
   front = await startFront(known.deployment, emulator.url);

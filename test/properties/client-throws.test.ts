@@ -87,7 +87,7 @@ async function within<T>(what: string, work: Promise<T>): Promise<T> {
 const isHang = (error: unknown): boolean => error instanceof Error && error.message.endsWith("hangs");
 
 async function lives(options: object, how: Throwing): Promise<ReadonlySet<Method>> {
-  world = await startBenchWorld({ ...options, isHere: true, dialect: dialectFor(options) });
+  world = await startBenchWorld({ ...options, reach: "here", dialect: dialectFor(options) });
   const { client, calls, counts } = throwing(world.client, how);
   for (const [index, desired] of chapters.entries()) {
     const title = `${JSON.stringify(how)} in chapter ${index}`;

@@ -18,7 +18,7 @@ describe.each([
   it(`plan, apply, plan again is empty; no call is refused and a second run writes nothing (${runs} sequences)`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(randomWorld, { minLength: 2, maxLength: 4 }), async (sequence) => {
-        const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
+        const world = await startBenchWorld({ ...capabilities, reach: "http", dialect: dialectFor(capabilities) });
         try {
           let before: RandomWorld = { vms: {}, volumes: {}, groups: {} };
           for (const raw of sequence) {

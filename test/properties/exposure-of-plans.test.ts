@@ -19,7 +19,7 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(fc.array(randomWorld, { minLength: 2, maxLength: 3 }), (sequence) =>
         inVirtualTime(async () => {
-          const world = await startBenchWorld({ ...capabilities, isHere: true, dialect: dialectFor(capabilities) });
+          const world = await startBenchWorld({ ...capabilities, reach: "here", dialect: dialectFor(capabilities) });
           const lineage = randomUUID();
           try {
             for (const wanted of sequence) {

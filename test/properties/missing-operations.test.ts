@@ -26,7 +26,7 @@ async function usedBy(options: BenchOptions, use: (world: BenchWorld) => Promise
 }
 
 const withWorld = (without: readonly string[], use: (world: BenchWorld) => Promise<void>): Promise<void> =>
-  inVirtualTime(() => usedBy({ without, isHere: true }, use));
+  inVirtualTime(() => usedBy({ without, reach: "here" }, use));
 
 const sequences = fc.array(randomWorld, { minLength: 2, maxLength: 3 });
 

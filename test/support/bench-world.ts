@@ -1,5 +1,5 @@
 /**
- * The engine in one process with the emulated service over real HTTP: what the CLI composes, without the command line.
+ * The engine in one process with the emulated service, over HTTP or without: what the CLI composes, without the command line.
  * Time is compressed to nothing, so thousands of worlds fit into a test run.
  */
 import { randomUUID } from "node:crypto";
@@ -25,7 +25,7 @@ import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
 import { project } from "./desired-file";
-import { openEmulator } from "./emulator-here";
+import { controlOf, emulatorHere, listeningEmulator } from "./emulator-here";
 import { awaitOpenOn, holder, prepareOn } from "./engine-on";
 import { connectionsHere } from "./in-memory";
 import { createMemoryStore, type MemoryStore } from "./virtual-world";
@@ -65,8 +65,8 @@ export interface BenchOptions extends EmulatorOptions {
   readonly requestTimeoutMs?: number;
   /** What one run has written before. */
   readonly stored?: (baseUrl: string) => MemoryStore["stored"];
-  /** Without a socket between (in-memory.ts). */
-  readonly isHere?: true;
+  /** How the engine reaches the service: here alone, or over HTTP. Left out: here, and others over HTTP (in-memory.ts). */
+  readonly reach?: "here" | "http";
   /** Stands between the engine and the emulated service. */
   readonly front?: (emulator: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
@@ -104,8 +104,11 @@ export function dialectOperations(options: {
   return operations;
 }
 
+const emulatorFor = ({ reach }: BenchOptions) =>
+  reach === "here" ? emulatorHere : reach === "http" ? startEmulator : listeningEmulator;
+
 export async function startBenchWorld(options: BenchOptions = {}): Promise<BenchWorld> {
-  const emulator = options.isHere === true ? openEmulator(options) : await startEmulator({ timeScale: 0, ...options });
+  const emulator = await emulatorFor(options)({ timeScale: 0, ...options });
   const timing = { ...defaultTiming, pollIntervalMs: 2, discoveryWindowMs: 60, vmCreateTimeoutMs: 5000 };
   const front = await options.front?.(emulator.url);
   const dialect = options.dialect ?? builtInDialect;
@@ -168,15 +171,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
       const report = await applyPlan({ ...on, prepared, holder, stop, planId: "test", grants: everyGrant });
       return { plan: prepared.plan, report };
     },
-    async control(method, path, body) {
-      const answer = await fetch(`${emulator.url}/_control${path}`, {
-        method,
-        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-      });
-      if (!answer.ok) throw new Error(`control ${method} ${path}: ${answer.status} ${await answer.text()}`);
-      const text = await answer.text();
-      return text === "" ? undefined : JSON.parse(text);
-    },
+    control: (...asked) => controlOf(emulator, ...asked),
     async close() {
       await client.close();
       await front?.close();

@@ -3,11 +3,11 @@
  * from the text of the fix: a word that does not stand there is not done.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { isMap, parse, parseDocument, type YAMLMap } from "yaml";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
+import { run } from "./captured-command";
 import { type CliOptions, jsonLines, type Ran } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
 import { type Door, type OtherService, openDoor } from "./other-services/other-service";
@@ -297,10 +297,6 @@ const textOf = (ran: Ran): string =>
   ].join("\n");
 
 /* The built command in this process, with a folder and an environment of its own for as long as it runs: one at a time. */
-
-const { run } = createRequire(__filename)(
-  resolve(__dirname, "../../dist/reconciler/cli/main.js"),
-) as typeof import("../../reconciler/cli/main");
 
 export async function runHere(args: readonly string[], { cwd, env = {} }: CliOptions): Promise<Ran> {
   const said = { stdout: "", stderr: "" };

@@ -2,36 +2,29 @@
  * Services in this process, reached without a socket, and time that passes at once when nothing else is left to do: what
  * a test over HTTP shows of a client and a service, without what HTTP and waiting cost.
  */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { vi } from "vitest";
+import { connectionsTo, type Heard, type Told } from "../../reconciler/service/connections-here";
 import type { Connections } from "../../reconciler/service/transport";
 
-export interface Heard {
-  readonly method: string;
-  /** With its query. */
-  readonly url: string;
-  /** Their names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-export interface Told {
-  readonly status: number;
-  /** Their names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-/** `undefined`: the connection ends without an answer. */
+/** What a service of a test does: it may answer at once. */
 export type Hear = (heard: Heard) => Promise<Told | undefined> | Told | undefined;
+export type { Heard, Told };
 
 const services = new Map<string, Hear>();
 let served = 0;
 let underWay = 0;
 
-/** Its address is none at which anything listens. */
-export function serveHere(hear: Hear): { readonly url: string; close(): Promise<void> } {
+/** An address at which nothing listens. */
+function nextAddress(): string {
   served = (served % 1000) + 1;
-  const url = `http://127.0.0.1:${served}`;
+  return `http://127.0.0.1:${served}`;
+}
+
+/** `url`: where it listens as well, for other processes. */
+export function serveHere(hear: Hear, url = nextAddress()): { readonly url: string; close(): Promise<void> } {
   services.set(url, hear);
   return {
     url,
@@ -52,50 +45,9 @@ export async function askHere(url: string, heard: Heard): Promise<Told | undefin
   return await services.get(url)?.(heard);
 }
 
-type Pool = ReturnType<Connections["open"]>;
-
 /** For a service of this process; `undefined`: the address is another one's. */
-export function connectionsHere(url: string): Connections | undefined {
-  if (!services.has(url)) return undefined;
-  const dispatch: Pool["dispatch"] = ({ method, path, headers, body }, handler) => {
-    let aborted: Error | undefined;
-    const controller = {
-      ...{ aborted: false, paused: false, reason: null, resume: () => undefined, pause: () => undefined },
-      abort(error: Error) {
-        aborted = error;
-        handler.onResponseError?.(controller, error);
-      },
-    };
-    handler.onRequestStart?.(controller, {});
-    if (aborted !== undefined) return true;
-    const heard = {
-      method,
-      url: path,
-      headers: headers as Heard["headers"],
-      text: typeof body === "string" ? body : "",
-    };
-    askHere(url, heard).then(
-      (told) => {
-        if (aborted !== undefined) return;
-        if (told === undefined) {
-          handler.onResponseError?.(
-            controller,
-            Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" }),
-          );
-          return;
-        }
-        handler.onResponseStart?.(controller, told.status, { ...told.headers }, "");
-        if (told.text !== "") handler.onResponseData?.(controller, Buffer.from(told.text));
-        handler.onResponseEnd?.(controller, {});
-      },
-      (error: Error) => handler.onResponseError?.(controller, error),
-    );
-    return true;
-  };
-  // Of a pool, a transport calls nothing else.
-  const pool = { dispatch, destroy: async () => undefined } as unknown as Pool;
-  return { open: () => pool, close: async () => undefined };
-}
+export const connectionsHere = (url: string): Connections | undefined =>
+  services.has(url) ? connectionsTo(new URL(url).host, (heard) => askHere(url, heard)) : undefined;
 
 /** While it runs, every sleep of this process is over as soon as nothing else is left to do. */
 export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
@@ -124,4 +76,13 @@ export async function inVirtualTime<T>(run: () => Promise<T>): Promise<T> {
     globalThis.setTimeout = sleep;
     vi.useRealTimers();
   }
+}
+
+/** What is built reaches services of this process so as well, whoever opens the connections. */
+const built = resolve(__dirname, "../../dist/reconciler/service/transport.js");
+if (existsSync(built)) {
+  const transport = createRequire(__filename)(built) as typeof import("../../reconciler/service/transport");
+  const { createConnections } = transport;
+  const orHere: typeof createConnections = (url, most) => connectionsHere(url) ?? createConnections(url, most);
+  Object.assign(transport, { createConnections: orHere });
 }

@@ -19,7 +19,7 @@ export async function worldBehind(
     pageSize: 500,
     ...options,
     front: async (emulator) => {
-      const front = options.isHere === true ? openFront(deployment, emulator) : await startFront(deployment, emulator);
+      const front = options.reach === "here" ? openFront(deployment, emulator) : await startFront(deployment, emulator);
       fronts.push(front);
       return front;
     },

@@ -2,7 +2,7 @@
  * A deployment of the service in words of its own: it answers at the documented paths, and has everything that the
  * contract leaves open in its own way. Behind it is the emulated service. Nothing here knows the dialect or its readers.
  */
-import { Agent, type IncomingHttpHeaders, request as startRequest } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { askHere, type Hear, serveHere } from "../in-memory";
 import { closeHere, listenHere, serverThat } from "../loopback";
 
@@ -169,52 +169,39 @@ function frontOf(deployment: Deployment, ask: Ask, asked: string[], base: () => 
   };
 }
 
+/** In front of an emulated service of this process; for this process alone. */
+export function openFront(deployment: Deployment, emulator: string): RunningFront {
+  const asked: string[] = [];
+  const here = serveHere(frontOf(deployment, askOf(emulator), asked, () => here.url));
+  return { ...here, asked };
+}
+
+/** For other processes as well. */
 export async function startFront(deployment: Deployment, emulator: string): Promise<RunningFront> {
   const asked: string[] = [];
-  // `fetch` would take most of what a request through a front costs.
-  const agent = new Agent({ keepAlive: true });
-  const ask: Ask = (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
-      const asking = startRequest(emulator + path, { method, headers, agent }, (answer) => {
-        let text = "";
-        answer.setEncoding("utf8");
-        answer.on("data", (piece: string) => {
-          text += piece;
-        });
-        answer.on("error", reject);
-        answer.on("end", () =>
-          resolve({ status: answer.statusCode ?? 0, body: text === "" ? undefined : JSON.parse(text) }),
-        );
-      });
-      asking.on("error", reject);
-      asking.end(body === undefined ? undefined : JSON.stringify(body));
-    });
-  const server = serverThat(frontOf(deployment, ask, asked, () => url));
+  const hear = frontOf(deployment, askOf(emulator), asked, () => url);
+  const server = serverThat(hear);
   const url = await listenHere(server);
+  const here = serveHere(hear, url);
   return {
     url,
     asked,
     async close() {
+      await here.close();
       await closeHere(server);
-      agent.destroy();
     },
   };
 }
 
-/** The same for this process alone, in front of an emulated service that is in it as well. */
-export function openFront(deployment: Deployment, emulator: string): RunningFront {
-  const asked: string[] = [];
-  const ask: Ask = async (method, path, body) => {
+const askOf =
+  (emulator: string): Ask =>
+  async (method, path, body) => {
     const headers = { authorization: "Bearer ops-token", "content-type": "application/json" };
     const text = body === undefined ? "" : JSON.stringify(body);
     const told = await askHere(emulator, { method, url: path, headers, text });
     if (told === undefined) throw new Error("the emulated service cut the connection");
     return { status: told.status, body: told.text === "" ? undefined : JSON.parse(told.text) };
   };
-  const here = serveHere(frontOf(deployment, ask, asked, () => here.url));
-  return { ...here, asked };
-}
 
 /** Some of a list, from an item on. */
 export const cut = <T>(items: readonly T[], from: number, size: number): readonly T[] => items.slice(from, from + size);

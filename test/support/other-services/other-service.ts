@@ -3,11 +3,11 @@
  * reach the true service, and what the true service says may be told in another way; the world behind it is known all
  * the time, so that what is believed outside can be held against what is.
  */
-import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { RunningEmulator, WorldDump } from "../../../emulator";
 import { type EmulatorOperation, emulatorOperations } from "../../../emulator/operations";
 import { buildRoutes, matchRoute } from "../../../emulator/routes";
-import { closeHere, listenHere } from "../loopback";
+import { type Heard, serveHere, type Told } from "../in-memory";
+import { closeHere, listenHere, serverThat } from "../loopback";
 
 export interface Asked {
   /** 1 for the first since the door was last opened. */
@@ -115,28 +115,31 @@ export async function openDoor(emulator: RunningEmulator): Promise<Door> {
     },
   };
 
-  const server = createServer(async (incoming, outgoing) => {
+  const answerOf = async (given: Heard): Promise<Answer> => {
+    const told = await emulator.answer(given);
+    return { status: told?.status ?? 500, body: JSON.parse(told?.text ?? "null") as unknown };
+  };
+
+  async function hear(given: Heard): Promise<Told | undefined> {
     const present = service;
-    const written = await textOf(incoming);
     const spell = present.spell ?? plain;
-    const path = spell.in(incoming.url ?? "");
-    const text = spell.in(written);
-    const asked = read(incoming.method ?? "", path, text);
+    const path = spell.in(given.url);
+    const text = spell.in(given.text);
+    const asked = read(given.method, path, text);
     const instead = await present.hear?.(asked, truth);
     const arrived = instead === undefined;
     const world = arrived && isWrite(asked) ? emulator.dump() : undefined;
-    const true_ = arrived ? await pass(emulator, incoming, path, text) : undefined;
+    const true_ = arrived ? await answerOf({ ...given, url: path, text }) : undefined;
     const said = true_ === undefined ? instead : ((await present.tell?.(asked, true_, truth)) ?? true_);
     const status = said === nothing || said === undefined ? 0 : said.status;
     heard.push({ asked, status, shown: true_ === undefined ? undefined : itemsOf(true_)?.length, arrived, world });
-    if (said === nothing || said === undefined) {
-      incoming.socket.destroy();
-      return;
-    }
-    const body = spell.out(said.text ?? JSON.stringify(said.body ?? null));
-    outgoing.writeHead(said.status, { "content-type": "application/json", ...said.headers });
-    outgoing.end(body);
-  });
+    if (said === nothing || said === undefined) return undefined;
+    return {
+      status: said.status,
+      headers: { "content-type": "application/json", ...said.headers },
+      text: spell.out(said.text ?? JSON.stringify(said.body ?? null)),
+    };
+  }
 
   function read(method: string, path: string, text: string): Asked {
     const bare = path.split("?")[0]!;
@@ -160,7 +163,9 @@ export async function openDoor(emulator: RunningEmulator): Promise<Door> {
     };
   }
 
+  const server = serverThat(hear);
   const url = await listenHere(server);
+  const here = serveHere(hear, url);
   return {
     url,
     open(next) {
@@ -179,14 +184,11 @@ export async function openDoor(emulator: RunningEmulator): Promise<Door> {
     get added() {
       return added;
     },
-    close: () => closeHere(server),
+    async close() {
+      await here.close();
+      await closeHere(server);
+    },
   };
-}
-
-async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of stream) pieces.push(piece);
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 function jsonOf(text: string): Record<string, unknown> {
@@ -196,22 +198,4 @@ function jsonOf(text: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function pass(emulator: RunningEmulator, incoming: IncomingMessage, path: string, text: string): Promise<Answer> {
-  const { authorization, "content-type": type } = incoming.headers;
-  const headers = {
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(type === undefined ? {} : { "content-type": type }),
-    "content-length": Buffer.byteLength(text),
-  };
-  const { hostname, port } = new URL(emulator.url);
-  return new Promise((resolve, reject) => {
-    const forwarded = send({ hostname, port, method: incoming.method, path, headers }, async (answer) => {
-      const body = await textOf(answer);
-      resolve({ status: answer.statusCode ?? 500, body: JSON.parse(body) as unknown });
-    });
-    forwarded.on("error", reject);
-    forwarded.end(text);
-  });
 }
