@@ -9,22 +9,16 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import ts from "typescript";
+import { fastEnvironment, fastTests } from "./check-fast.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-
-/** What `npm run check:fast` runs. */
-function testsOfFast() {
-  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const [, tests] = scripts["check:fast"].split("vitest run ");
-  return tests.replaceAll(" ", ",");
-}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     count: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
-    tests: { type: "string", default: testsOfFast() },
+    tests: { type: "string", default: fastTests.join(",") },
   },
 });
 const places =
@@ -136,7 +130,7 @@ const besides = (file) => (file.startsWith("reconciler/kinds/usual/") ? ["test/k
 const passes = (file = "") =>
   new Promise((resolve) => {
     const words = [vitest, "run", "--bail=1", "--reporter=dot", ...values.tests.split(","), ...besides(file)];
-    const env = { VITEST_MAX_WORKERS: "3", ...process.env, SKIP_BUILD: "1", ROLLING_KILL_STRIDE: "5" };
+    const env = { ...fastEnvironment, ...process.env, SKIP_BUILD: "1" };
     const child = spawn(process.execPath, words, { cwd: copy, env, stdio: "ignore", detached: true });
     running = child;
     const limit = setTimeout(() => endGroup(child), limitMs);

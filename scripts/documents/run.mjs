@@ -65,7 +65,7 @@ function installCommands(root, bin) {
   const sdk = "sdks/reconcile-cloud";
   const compile = [
     `ln -sfn "${join(root, "node_modules")}" ${sdk}/node_modules`,
-    `"${process.execPath}" "${join(root, "node_modules/typescript/lib/tsc.js")}" -p ${sdk} && cp ${sdk}/package.json ${sdk}/bin/`,
+    `"${process.execPath}" "${join(root, "node_modules/typescript-native/bin/tsc")}" -p ${sdk} && cp ${sdk}/package.json ${sdk}/bin/`,
     `mkdir -p node_modules/@reconcile-cloud && ln -sfn ../../${sdk} node_modules/@reconcile-cloud/pulumi`,
   ];
   write(

@@ -76,7 +76,7 @@ symlinkSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@
 let compilation: Promise<string> | undefined;
 /** What the compiler says of all of them; it runs once, and writes them for the oldest Node. */
 function compiled(): Promise<string> {
-  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const compiler = join(root, "node_modules/typescript-native/bin/tsc");
   const options = ["--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022", "--types", "node"];
   compilation ??= run(process.execPath, [compiler, ...options, ...Object.keys(files)], { cwd: folder }).then(
     ({ stdout }) => stdout,

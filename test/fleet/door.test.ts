@@ -6,7 +6,9 @@ import { hashOf } from "../../reconciler/fleet/access";
 import { noSettings } from "../../reconciler/fleet/model";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
+import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 
+let server: PostgresServer | undefined;
 let session: FleetSession;
 const before = process.cwd();
 const said: string[] = [];
@@ -15,10 +17,12 @@ const listen = (address: string) =>
 
 beforeAll(async () => {
   process.chdir(makeFolder());
-  session = await openFleet("embedded", { sendsOnly: true });
+  if (postgresMissing === undefined) server = await startPostgres();
+  session = await openFleet(server?.url ?? "embedded", { sendsOnly: true });
 });
 afterAll(async () => {
   await closeFleet(session);
+  await server?.stop();
   process.chdir(before);
 });
 
