@@ -10,7 +10,8 @@ postgres() { (cd / && setpriv --reuid nobody --regid nogroup --clear-groups env 
 if [ "$5" = flush ]; then
   at=$(cat "$here/mounted")
   postgres "$bin/pg_ctl" --pgdata "$at/cluster" --wait --mode fast stop
-  umount "$at"
+  # The server has ended its work by then, and its process ends a moment later.
+  until umount "$at" || ! mountpoint --quiet "$at"; do sleep 0.1; done
   exit 0
 fi
 
