@@ -47,15 +47,19 @@ export function connectionsTo(host: string, hear: Hear): Connections {
     };
     handler.onRequestStart?.(controller, {});
     if (isOver) return true;
-    hear({ method, url: path, headers: { host, ...headers }, text: body ?? "" }).then((told) => {
+    const tell = (told: Told | undefined): void => {
       if (isOver) return;
-      if (told === undefined) return fail(cutOff());
+      if (told === undefined) throw cutOff();
       handler.onResponseStart?.(controller, told.status, inSmallLetters(told.headers), "");
       if (told.text !== "") handler.onResponseData?.(controller, Buffer.from(told.text));
       // Whoever reads it may have had enough.
       if (!isOver) handler.onResponseEnd?.(controller, {});
       isOver = true;
-    }, fail);
+    };
+    // What goes wrong while the answer is read ends the request too.
+    hear({ method, url: path, headers: { host, ...headers }, text: body ?? "" })
+      .then(tell)
+      .catch(fail);
     return true;
   };
   return { open: () => ({ dispatch }), close: async () => undefined };

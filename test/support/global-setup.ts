@@ -23,7 +23,7 @@ export default function globalSetup(): void {
 /** A short name: a socket's path has to fit in a hundred characters. */
 const folderIn = (place: string): string => mkdtempSync(join(place, "reconcile-"));
 
-/** Four times of what the tests have there at most. */
+/** Several times of what the tests were seen to have there. */
 const enoughBytes = 2 ** 31;
 
 /**
