@@ -29,6 +29,17 @@ function evaluate(module, path, compiled) {
 }
 exports.evaluate = evaluate;
 
+/**
+ * For a program of this package. What was compiled is kept in the package's own folder, because code that others may write
+ * must not be run. Answers as keepCompiled does.
+ */
+exports.keepHere = (of) => {
+  const folder = join(__dirname, "../dist/.compile-cache");
+  if (Module.enableCompileCache === undefined) return exports.keepCompiled(folder, of);
+  Module.enableCompileCache(folder);
+  return Module.flushCompileCache ?? (() => undefined);
+};
+
 /** `of`: whose it is beside the command's. Answers how a process that may be killed keeps at once what it has compiled. */
 exports.keepCompiled = (folder, of = "") => {
   const file = join(folder, `${process.version}-${process.arch}${of}`);

@@ -6,11 +6,7 @@ const [command, ...rest] = process.argv.slice(2);
 if (["version", "--version", "-v"].includes(command) && rest.length === 0) {
   process.stdout.write(`reconcile ${require("../package.json").version}\n`);
 } else {
-  // What was compiled is kept in this package's own folder, because code that others may write must not be run.
-  const compiled = require("node:path").join(__dirname, "../dist/.compile-cache");
-  const { enableCompileCache } = require("node:module");
-  if (enableCompileCache !== undefined) enableCompileCache(compiled);
-  else require("./compile-cache.js").keepCompiled(compiled);
+  require("./compile-cache.js").keepHere();
   // A command is over before what the engine compiles a second time, for speed, has paid for itself; a run that takes long
   // still gets it, all but the reader of HTTP's lines, which gains less than its compiling takes. The names of the settings
   // are each version's own, and one that is not known would be complained of.

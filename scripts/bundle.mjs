@@ -15,6 +15,8 @@ const outside = [/^node:/, "undici", "pg", /^@aws-sdk\//, /^@pulumi\//, "@opente
 // commands, their flags and help, and what reads the files and reports errors) is in bundle.js itself, the only file
 // that is read before the first output.
 const parts = {
+  stack:
+    /\/cli\/fleet\/(stack-in-child|peer|apart-calls|open-project|plan-facts|files-beside)\.|\/reconciler\/fleet\/(project|picture|secrets|steady|sources\/(checkout|git))\.|\/outside\/stuck\./,
   fleet: /\/(fleet|luxon|cron-parser|hono|@hono)\/|\/generated\/fleet\.js$/,
   desired: /\/generated\/desired-state\.js$/,
   component: /\/generated\/component\.js$/,

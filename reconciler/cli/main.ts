@@ -17,6 +17,7 @@ import { commands } from "./registry";
 import { withTrace } from "./with-trace";
 
 export { runTestsOfThread } from "./file-tests";
+export { serveStacks } from "./fleet/stack-in-child";
 
 export function main(argv: readonly string[]): void {
   outliveOutput();

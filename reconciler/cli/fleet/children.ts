@@ -137,7 +137,7 @@ function createPool(
   { timeMs, longestMs, memoryMb, most, slowMs, niceness, givesWayMs }: ChildLimits,
   suspects: Set<string>,
 ): Children {
-  const program = join(packageFolder, "dist/reconciler/cli/fleet/stack-in-child.js");
+  const program = join(packageFolder, "bin/stack-of-fleet.js");
   const waiting: WaitingReader[] = [];
   const idle = new Map<ChildProcess, NodeJS.Timeout>();
   const all = new Set<ChildProcess>();

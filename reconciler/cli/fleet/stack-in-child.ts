@@ -48,7 +48,10 @@ interface Open {
   locked?: Promise<void>;
 }
 
-function serve(): void {
+/** `done`: called whenever a stack is done with, and nobody waits for this process. */
+export function serveStacks(done: () => void): void {
+  endWhenStuck(stuckChildMs, "a process of a worker");
+  process.on("disconnect", () => process.exit());
   let open: Open | undefined;
   const opened = (): Open => {
     invariant(open !== undefined, "no stack is open");
@@ -64,6 +67,7 @@ function serve(): void {
     turns: () => undefined,
     // Something of the warmth of a process that has read before: what is loaded once is not the file's doing.
     read: (request) => {
+      setImmediate(done);
       const first = readStackHere(request);
       return first.problems.length === 0 && first.cpuMs !== undefined && first.cpuMs < 1000
         ? readStackHere(request)
@@ -133,12 +137,7 @@ function serve(): void {
       open = undefined;
       unlock?.();
       await project.close();
+      setImmediate(done);
     },
   });
-}
-
-if (require.main === module) {
-  endWhenStuck(stuckChildMs, "a process of a worker");
-  process.on("disconnect", () => process.exit());
-  serve();
 }
