@@ -4,6 +4,8 @@
 const {
   accessSync,
   constants,
+  existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
@@ -29,16 +31,50 @@ function evaluate(module, path, compiled) {
 }
 exports.evaluate = evaluate;
 
-/**
- * For a program of this package. What was compiled is kept in the package's own folder, because code that others may write
- * must not be run. Answers as keepCompiled does.
- */
+/** For a program of this package. Answers as keepCompiled does. */
 exports.keepHere = (of) => {
-  const folder = join(__dirname, "../dist/.compile-cache");
+  const folder = placeHere();
   if (Module.enableCompileCache === undefined) return exports.keepCompiled(folder, of);
   Module.enableCompileCache(folder);
   return Module.flushCompileCache ?? (() => undefined);
 };
+
+/**
+ * The package's own folder. Where another user installed the package, a folder of the user's own. Code that others may
+ * write must not be run, so either belongs to whoever may replace the program or to whoever runs it.
+ */
+function placeHere() {
+  const own = join(__dirname, "../dist/.compile-cache");
+  return existsSync(own) || mayWrite(dirname(own)) ? own : (placeOfUser() ?? own);
+}
+
+/** None where there is no such place: root leaves nothing in the home of another (sudo), and Windows has no such users. */
+function placeOfUser() {
+  const user = process.getuid?.();
+  const { version } = require("../package.json");
+  try {
+    const { homedir } = require("node:os");
+    const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "reconcile/compiled", version);
+    let above = folder;
+    while (!existsSync(above)) above = dirname(above);
+    if (user === 0 && statSync(above).uid !== 0) return undefined;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    const isWritableByOthers = (mode & 0o022) !== 0;
+    return uid === user && !isWritableByOthers ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function mayWrite(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** `of`: whose it is beside the command's. Answers how a process that may be killed keeps at once what it has compiled. */
 exports.keepCompiled = (folder, of = "") => {

@@ -1,6 +1,17 @@
 /** What Node 20 is spared: compiling the same files again for each command (bin/compile-cache.js). */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeFolder } from "../support/folder";
@@ -105,5 +116,84 @@ describe("what was compiled", () => {
     writeFileSync(kept(), readFileSync(kept()).subarray(0, -200));
     expect(run()).toBe("one / true");
     expect(readdirSync(cache)).toHaveLength(1);
+  });
+});
+
+describe("what a package keeps that another user installed", () => {
+  const isRoot = process.getuid?.() === 0;
+  /** Root may write everywhere: the user is another one then. */
+  const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+
+  function installed({ cacheMode = 0o700 } = {}) {
+    const folder = makeFolder();
+    chmodSync(folder, 0o755);
+    for (const part of ["bin", "dist", "home"]) mkdirSync(join(folder, part));
+    cpSync(keeper, join(folder, "bin/compile-cache.js"));
+    writeFileSync(join(folder, "package.json"), '{ "version": "1.2.3" }');
+    writeFileSync(join(folder, "bin/part.js"), "exports.more = (one) => [one, one].map((each) => each + 1);");
+    writeFileSync(
+      join(folder, "bin/main.js"),
+      'require("./compile-cache.js").keepHere(); require("./part.js"); console.log("ran");',
+    );
+    const ofUser = join(folder, "home/.cache/reconcile/compiled/1.2.3");
+    mkdirSync(ofUser, { recursive: true });
+    for (const path of ["home", "home/.cache", "home/.cache/reconcile", "home/.cache/reconcile/compiled"])
+      if (isRoot) chownSync(join(folder, path), 65_534, 65_534);
+    if (isRoot) chownSync(ofUser, 65_534, 65_534);
+    chmodSync(ofUser, cacheMode);
+    const run = (as: object = nobody, env: NodeJS.ProcessEnv = {}) =>
+      spawnSync(process.execPath, [join(folder, "bin/main.js")], {
+        encoding: "utf8",
+        ...as,
+        env: { PATH: process.env["PATH"], HOME: join(folder, "home"), ...env },
+      });
+    const close = (mode: number) => {
+      for (const part of ["dist", "bin"]) chmodSync(join(folder, part), mode);
+    };
+    return { folder, ofUser, run, close, own: join(folder, "dist/.compile-cache") };
+  }
+
+  it("is in a folder of the user's own, which the next run takes", () => {
+    const { ofUser, run, close, own } = installed();
+    close(0o555);
+    expect(run()).toMatchObject({ stdout: "ran\n", stderr: "" });
+    expect(existsSync(own)).toBe(false);
+    const kept = readdirSync(ofUser);
+    expect(kept).toHaveLength(1);
+    const before = statSync(join(ofUser, kept[0]!)).mtimeMs;
+    expect(run().stdout).toBe("ran\n");
+    expect(statSync(join(ofUser, kept[0]!)).mtimeMs).toBe(before);
+    close(0o755);
+  });
+
+  it("is nothing where others may write that folder, and where there is no place for one", () => {
+    const { ofUser, folder, run, close } = installed({ cacheMode: 0o777 });
+    close(0o555);
+    expect(run().stdout).toBe("ran\n");
+    expect(readdirSync(ofUser)).toEqual([]);
+    expect(run(nobody, { HOME: join(folder, "package.json") })).toMatchObject({ stdout: "ran\n", stderr: "" });
+    close(0o755);
+  });
+
+  it("is in the package's folder for whoever may write there", () => {
+    const { ofUser, run, own } = installed();
+    expect(run({}).stdout).toBe("ran\n");
+    expect(readdirSync(own)).toHaveLength(1);
+    expect(readdirSync(ofUser)).toEqual([]);
+  });
+
+  it.runIf(isRoot)("is nothing in the home of another user, when root runs it where nobody may write", () => {
+    const { folder, ofUser, run, own } = installed();
+    rmSync(join(folder, "dist"), { recursive: true });
+    expect(run({})).toMatchObject({ stdout: "ran\n", stderr: "" });
+    expect([existsSync(own), readdirSync(ofUser)]).toEqual([false, []]);
+  });
+
+  it.runIf(isRoot)("is taken from the package's folder where it is there already", () => {
+    const { ofUser, run, own, close } = installed();
+    run({});
+    close(0o555);
+    expect(run().stdout).toBe("ran\n");
+    expect([readdirSync(own).length, readdirSync(ofUser)]).toEqual([1, []]);
   });
 });
