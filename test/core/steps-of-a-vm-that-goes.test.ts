@@ -18,9 +18,10 @@ const withData = (now: Partial<LiveVm>): World => ({
   applied: [{ ...web, now: { volumes: [{ id: idOf("volume.data"), root: false }], ...now } }, data],
   desired: [volume("data")],
 });
+const hanging: Partial<LiveVm> = { volumes: [own.id, idOf("volume.data")].map((disk) => ({ id: disk, root: false })) };
+const takesAlong = { memory: { onDelete: { snapshot: false, preservedVolumes: "delete" } } } as const;
 /** It takes its data volume along, and it has no other. */
-const goesWhole = (now: Partial<LiveVm>): World =>
-  going(now, { onDelete: { snapshot: false, preservedVolumes: "delete" } });
+const goesWhole = (now: Partial<LiveVm>): World => going(now, takesAlong.memory);
 
 /** `delete < settle?`: a step of the VM and what it waits for, of which `?` has to end and need not succeed. */
 const stepsOf = (world: World): readonly string[] =>
@@ -42,6 +43,11 @@ describe("before the delete of a VM", () => {
     ["it is stopped while it runs, for what outlives it", going({}), [stop, `${whole} < ${stop}`]],
     ["nothing is done where it is stopped", going({ phase: "stopped" }), [whole]],
     ["nothing is done where it takes all of its volumes along", goesWhole({}), ["delete"]],
+    [
+      "nothing is done where all volumes on it are deleted as well",
+      { ...withData({}), applied: [{ ...web, ...takesAlong, now: hanging }, data], desired: [] },
+      ["delete", "volume.data/delete < delete"],
+    ],
     ["nobody can stop one that failed, so a person is asked", going({ phase: "failed" }), ["delete (flush: ask)"]],
     [
       "nothing is flushed where it failed before it ever ran",
@@ -130,10 +136,18 @@ describe("before the delete of a VM", () => {
     expect(stepsOf(world)).toEqual(steps);
   });
 
-  it("adds no downtime of its own by the stop, since the VM does not come back", () => {
+  it("counts as downtime of a VM that comes back, and of no other", () => {
+    const down = (desired: World["desired"] = []) =>
+      planFor({ ...going({}), desired }).steps.flatMap(({ id: step, downtimeOf }) =>
+        downtimeOf === undefined ? [] : [`${step}: ${downtimeOf}`],
+      );
+    expect(down()).toEqual([]);
+    const replaced = [`vm.web/${stop}: vm.web`, "vm.web/delete: vm.web", "vm.web/create: vm.web"];
+    expect(down([{ ...web, region: "in-south-2" }])).toEqual(replaced);
+  });
+
+  it("is noted where it is the stop, so that the next run starts what this one could not delete", () => {
     const stops = planFor(going({})).steps.filter(({ action }) => action.operation === "vm.stop");
-    expect(stops.map(({ downtimeOf, record }) => [downtimeOf, record])).toEqual([
-      [undefined, { stoppedForFlush: true }],
-    ]);
+    expect(stops.map(({ record }) => record)).toEqual([{ stoppedForFlush: true }]);
   });
 });
