@@ -1,7 +1,7 @@
 /** What is done before a VM is deleted, as a table: which steps, in which order, and what each of them waits for. */
 import { describe, expect, it } from "vitest";
 import type { LiveVm } from "../../reconciler/kinds/vm/live";
-import { idOf, planFor, vm, volume, type World } from "../support/sample-plans";
+import { idOf, planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
 
 const id = idOf("vm.web");
 const web = vm("web");
@@ -23,13 +23,15 @@ const takesAlong = { memory: { onDelete: { snapshot: false, preservedVolumes: "d
 /** It takes its data volume along, and it has no other. */
 const goesWhole = (now: Partial<LiveVm>): World => going(now, takesAlong.memory);
 
-/** `delete < settle?`: a step of the VM and what it waits for, of which `?` has to end and need not succeed. */
+/** `delete < settle?`: a step of the VM and what it waits for. */
 const stepsOf = (world: World): readonly string[] =>
-  planFor(world).steps.map(({ id: step, needs, action }) =>
+  planFor(world).steps.map((step) =>
     [
-      step,
-      ...(action.operation === "vm.delete" && action.flush !== undefined ? [`(flush: ${action.flush})`] : []),
-      ...(needs.length === 0 ? [] : ["<", ...needs.map((one) => `${one.step}${one.on === "end" ? "?" : ""}`)]),
+      step.id,
+      ...(step.action.operation === "vm.delete" && step.action.flush !== undefined
+        ? [`(flush: ${step.action.flush})`]
+        : []),
+      ...waitsFor(step),
     ]
       .join(" ")
       .replaceAll("vm.web/", ""),

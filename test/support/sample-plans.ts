@@ -259,6 +259,10 @@ export const told = (plan: Plan): string[] => [
   ...plan.diagnostics.map(({ severity, code }) => `${severity} ${code}`),
 ];
 
+/** What a step waits for, as words behind it: `< vm.web/resize vm.web/confirm?`, of which `?` has to end and need not succeed. */
+export const waitsFor = ({ needs }: Step): readonly string[] =>
+  needs.length === 0 ? [] : ["<", ...needs.map(({ step, on }) => `${step}${on === "end" ? "?" : ""}`)];
+
 const recordedVm = (one: DesiredVm, id: string): RecordedVm => ({
   kind: "vm",
   address: one.address,

@@ -1,0 +1,112 @@
+/** The one stop of a VM for the volumes that come off it, as a table: who makes it, and what waits for it. */
+import { describe, expect, it } from "vitest";
+import type { LiveVm } from "../../reconciler/kinds/vm/live";
+import { planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
+
+const web = vm("web");
+const on = { attachTo: { address: "vm.web" }, flush: { via: "stop" } } as const;
+const off = { flush: { via: "stop" } } as const;
+const [data, logs] = [volume("data", on), volume("logs", on)];
+const stopped = { ...web, now: { phase: "stopped", status: "SHUTOFF" } } as const;
+const world = (applied: World["applied"], desired: World["desired"]): World => ({ applied, desired, missing: [] });
+
+const stepsOf = (one: World): readonly string[] =>
+  planFor(one).steps.map((step) => {
+    const { id, action, downtimeOf, record } = step;
+    return [
+      id,
+      ...(action.operation === "vm.stop" && action.looksFirst === true ? ["(looks first)"] : []),
+      ...(downtimeOf === undefined ? [] : ["(down)"]),
+      ...(record !== undefined && "stoppedForFlush" in record ? [`(noted: ${record.stoppedForFlush})`] : []),
+      ...waitsFor(step),
+    ].join(" ");
+  });
+const stranger: LiveVm = { kind: "vm", id: "vm-7", name: "theirs", status: "ACTIVE", phase: "running", volumes: [] };
+
+const stop = "vm.web/flush-stop (down) (noted: true)";
+const start = "vm.web/flush-start (down) < vm.web/flush-stop";
+const detach = "volume.data/detach < vm.web/flush-stop";
+const otherImage = "9f1b2c3d-0000-4000-8000-000000000001";
+
+describe("a VM whose volumes come off", () => {
+  it.each<[what: string, world: World, steps: readonly string[]]>([
+    [
+      "is stopped and started again, also where the volume does not come off",
+      world([web, data], [web, volume("data", off)]),
+      [stop, detach, `${start} volume.data/detach?`],
+    ],
+    [
+      "is stopped once for all of them",
+      world([web, data, logs], [web, volume("data", off), volume("logs", off)]),
+      [stop, detach, "volume.logs/detach < vm.web/flush-stop", `${start} volume.data/detach? volume.logs/detach?`],
+    ],
+    [
+      "starts when the volume that grew is back",
+      world([web, data], [web, { ...data, sizeGb: 200 }]),
+      [
+        stop,
+        detach,
+        "volume.data/resize < volume.data/detach",
+        "volume.data/attach < volume.data/detach volume.data/resize?",
+        `${start} volume.data/detach? volume.data/attach?`,
+      ],
+    ],
+    [
+      "is stopped after its resize was decided, however that ended",
+      world([{ ...web, now: { phase: "verify_resize" } }, data], [web, volume("data", off)]),
+      ["vm.web/confirm", `${stop} < vm.web/confirm?`, detach, `${start} volume.data/detach?`],
+    ],
+    [
+      "is neither stopped nor started where it is stopped",
+      world([stopped, data], [web, volume("data", off)]),
+      ["volume.data/detach"],
+    ],
+    [
+      "is looked at again where it is stopped and a resize may have started it",
+      world([stopped, data], [{ ...web, flavor: "m1.large" }, volume("data", off)]),
+      [
+        "vm.web/resize (down)",
+        "vm.web/confirm < vm.web/resize",
+        "vm.web/flush-stop (looks first) < vm.web/resize? vm.web/confirm?",
+        detach,
+      ],
+    ],
+    [
+      "is looked at again where it is stopped and a rebuild may have started it",
+      world([stopped, data], [{ ...web, image: otherImage }, volume("data", off)]),
+      ["vm.web/rebuild (down)", "vm.web/flush-stop (looks first) < vm.web/rebuild?", detach],
+    ],
+    [
+      "is stopped by the step that the file asks for, and stays so",
+      world([{ ...web, power: "running" }, data], [{ ...web, power: "stopped" }, volume("data", off)]),
+      ["vm.web/stop", "volume.data/detach < vm.web/stop"],
+    ],
+    [
+      "is kept stopped by the step that the file asks for, after a resize as well",
+      world(
+        [{ ...stopped, power: "stopped" }, data],
+        [{ ...web, power: "stopped", flavor: "m1.large" }, volume("data", off)],
+      ),
+      [
+        "vm.web/resize (down)",
+        "vm.web/confirm < vm.web/resize",
+        "vm.web/stop (looks first) < vm.web/confirm?",
+        "volume.data/detach < vm.web/stop",
+      ],
+    ],
+    [
+      "is called by its id, and noted nowhere, where this project does not have it",
+      {
+        ...world([volume("data", { ...on, attachTo: { id: stranger.id } })], [volume("data", off)]),
+        strangers: [stranger],
+      },
+      [
+        "vm-7/flush-stop (down)",
+        "volume.data/detach < vm-7/flush-stop",
+        "vm-7/flush-start (down) < vm-7/flush-stop volume.data/detach?",
+      ],
+    ],
+  ])("%s", (_, one, steps) => {
+    expect(stepsOf(one)).toEqual(steps);
+  });
+});
