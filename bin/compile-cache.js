@@ -45,7 +45,7 @@ exports.keepHere = (of) => {
  */
 function placeHere() {
   const own = join(__dirname, "../dist/.compile-cache");
-  return existsSync(own) || mayWrite(dirname(own)) ? own : (placeOfUser() ?? own);
+  return mayWrite(dirname(own)) ? own : (placeOfUser() ?? own);
 }
 
 /** None where there is no such place: root leaves nothing in the home of another (sudo), and Windows has no such users. */

@@ -189,11 +189,16 @@ describe("what a package keeps that another user installed", () => {
     expect([existsSync(own), readdirSync(ofUser)]).toEqual([false, []]);
   });
 
-  it.runIf(isRoot)("is taken from the package's folder where it is there already", () => {
-    const { ofUser, run, own, close } = installed();
-    run({});
-    close(0o555);
-    expect(run().stdout).toBe("ran\n");
-    expect([readdirSync(own).length, readdirSync(ofUser)]).toEqual([1, []]);
-  });
+  it.runIf(isRoot)(
+    "is in a folder of the user's own also where root has run it, and nowhere new where there is none",
+    () => {
+      const { folder, ofUser, run, own, close } = installed();
+      run({});
+      close(0o555);
+      expect(run(nobody, { HOME: join(folder, "package.json") }).stdout).toBe("ran\n");
+      expect([readdirSync(own).length, readdirSync(ofUser)]).toEqual([1, []]);
+      expect(run().stdout).toBe("ran\n");
+      expect(readdirSync(ofUser)).toHaveLength(1);
+    },
+  );
 });
