@@ -15,7 +15,7 @@ const {
   writeFileSync,
 } = require("node:fs");
 const Module = require("node:module");
-const { dirname, join } = require("node:path");
+const { dirname, isAbsolute, join } = require("node:path");
 const { Script } = require("node:vm");
 
 /** What Node does with a module that it has compiled. */
@@ -51,10 +51,14 @@ function placeHere() {
 /** None where there is no such place: root leaves nothing in the home of another (sudo), and Windows has no such users. */
 function placeOfUser() {
   const user = process.getuid?.();
+  if (user === undefined) return undefined;
   const { version } = require("../package.json");
   try {
     const { homedir } = require("node:os");
-    const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "reconcile/compiled", version);
+    const given = process.env.XDG_CACHE_HOME ?? "";
+    // Below a relative one, as the standard says too, nothing is kept: where the command runs may be somebody's repository.
+    const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
+    const folder = join(caches, "reconcile/compiled", version);
     let above = folder;
     while (!existsSync(above)) above = dirname(above);
     if (user === 0 && statSync(above).uid !== 0) return undefined;

@@ -166,6 +166,15 @@ describe("what a package keeps that another user installed", () => {
     close(0o755);
   });
 
+  it.each(["", "home", "."])("is never below a relative folder, such as XDG_CACHE_HOME=%s", (given) => {
+    const { folder, ofUser, run, close } = installed();
+    close(0o555);
+    expect(run({ ...nobody, cwd: folder }, { XDG_CACHE_HOME: given }).stdout).toBe("ran\n");
+    expect(readdirSync(ofUser)).toHaveLength(1);
+    expect(readdirSync(join(folder, "home"))).toEqual([".cache"]);
+    close(0o755);
+  });
+
   it("is nothing where others may write that folder, and where there is no place for one", () => {
     const { ofUser, folder, run, close } = installed({ cacheMode: 0o777 });
     close(0o555);
