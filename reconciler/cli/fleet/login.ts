@@ -3,21 +3,21 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { homedir, hostname } from "node:os";
+import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { fieldsIn } from "../../core/text/objects";
 import { hashOf } from "../../fleet/access";
 import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
 import type { Output } from "../output";
+import { folderOfUser } from "./folder-of-user";
 
 interface KeptLogin {
   readonly token: string;
   readonly until: string;
 }
 
-const keptFile = (): string =>
-  join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "reconcile", "fleet-logins.json");
+const keptFile = (): string => join(folderOfUser("XDG_CONFIG_HOME"), "fleet-logins.json");
 
 function allKept(): Readonly<Record<string, unknown>> {
   try {

@@ -1,7 +1,7 @@
 /** A worker as a process: rounds, health and metrics, and an end that loses nothing. */
 
 import { randomBytes } from "node:crypto";
-import { homedir, hostname } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { secretOf } from "../../fleet/channels";
 import { schema } from "../../fleet/database/tables";
@@ -13,11 +13,11 @@ import { version } from "../../version";
 import { type Listening, listenAt } from "../listen";
 import type { Output } from "../output";
 import { withRoundTrace } from "../with-trace";
+import { folderOfUser } from "./folder-of-user";
 import { createProjectOpener } from "./opener";
 import type { FleetSession } from "./session";
 
-export const defaultCache = (): string =>
-  join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "reconcile", "fleet");
+export const defaultCache = (): string => join(folderOfUser("XDG_CACHE_HOME"), "fleet");
 
 export interface WorkSetting {
   readonly concurrency: number;
