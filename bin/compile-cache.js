@@ -56,9 +56,10 @@ function placeOfUser() {
   try {
     const { homedir } = require("node:os");
     const given = process.env.XDG_CACHE_HOME ?? "";
-    // Below a relative one, as the standard says too, nothing is kept: where the command runs may be somebody's repository.
+    // A relative one counts as none, as the standard says: the command may run in somebody else's repository.
     const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
     const folder = join(caches, "reconcile/compiled", version);
+    if (!isAbsolute(folder)) return undefined;
     let above = folder;
     while (!existsSync(above)) above = dirname(above);
     if (user === 0 && statSync(above).uid !== 0) return undefined;
@@ -156,9 +157,9 @@ function read(file) {
 
 /** Whoever may not write here goes on compiling. Of two at once the later one stays; each is whole on the disk before. */
 function write(folder, file, known, added) {
+  if (!mayWrite(dirname(folder))) return;
   const beside = `${file}.${process.pid}`;
   try {
-    accessSync(dirname(folder), constants.W_OK);
     const paths = new Set([...added.keys()].map((key) => key.split(" ")[0]));
     for (const key of known.keys()) if (paths.has(key.split(" ")[0])) known.delete(key);
     const kept = [...known].map(([key, data]) => [key, data()]);

@@ -148,7 +148,7 @@ describe("before the delete of a VM", () => {
     expect(down([{ ...web, region: "in-south-2" }])).toEqual(replaced);
   });
 
-  it("is noted where it is the stop, so that the next run starts what this one could not delete", () => {
+  it("notes its stop, so that the next run starts a VM that this one could not delete", () => {
     const stops = planFor(going({})).steps.filter(({ action }) => action.operation === "vm.stop");
     expect(stops.map(({ record }) => record)).toEqual([{ stoppedForFlush: true }]);
   });

@@ -172,6 +172,9 @@ describe("what a package keeps that another user installed", () => {
     expect(run({ ...nobody, cwd: folder }, { XDG_CACHE_HOME: given }).stdout).toBe("ran\n");
     expect(readdirSync(ofUser)).toHaveLength(1);
     expect(readdirSync(join(folder, "home"))).toEqual([".cache"]);
+    rmSync(ofUser, { recursive: true });
+    run({ ...nobody, cwd: join(folder, "home") }, { XDG_CACHE_HOME: given, HOME: "." });
+    expect(existsSync(ofUser)).toBe(false);
     close(0o755);
   });
 
