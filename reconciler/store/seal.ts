@@ -76,13 +76,18 @@ export interface DerivedKey {
   readonly bytes: Buffer;
 }
 
-const derived = new Map<Secret, Map<string, DerivedKey>>();
+/** So many keys stay known, each of a few hundred bytes. */
+const mostKnown = 10_000;
+const derived = new Map<string, DerivedKey>();
 
-/** Deriving a key from a passphrase is slow, so it is done once for each salt. */
+/**
+ * Deriving a key from a passphrase is slow, so it is done once for each salt: by what the passphrase is, since a process
+ * that goes on, a fleet's worker or a watch, reads it anew each time.
+ */
 export function deriveKey(secret: Secret, salt: string): DerivedKey {
-  const bySalt = derived.get(secret) ?? new Map<string, DerivedKey>();
-  derived.set(secret, bySalt);
-  const present = bySalt.get(salt);
+  const known = "bytes" in secret ? `bytes ${secret.bytes.toString("base64")}` : `passphrase ${secret.passphrase}`;
+  const name = `${salt} ${known}`;
+  const present = derived.get(name);
   if (present !== undefined) return present;
   const saltBytes = Buffer.from(salt, "base64");
   const bytes =
@@ -90,7 +95,9 @@ export function deriveKey(secret: Secret, salt: string): DerivedKey {
       ? Buffer.from(hkdfSync("sha256", secret.bytes, saltBytes, "reconcile-cloud/state", 32))
       : scryptSync(secret.passphrase, saltBytes, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 });
   const key = { id: createHmac("sha256", bytes).update("reconcile-cloud/key-id").digest("hex").slice(0, 8), bytes };
-  bySalt.set(salt, key);
+  const [eldest] = derived.keys();
+  if (derived.size >= mostKnown && eldest !== undefined) derived.delete(eldest);
+  derived.set(name, key);
   return key;
 }
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { protectStore } from "../../reconciler/store/encrypted";
 import { createFileStore } from "../../reconciler/store/file";
 import { createHttpStore } from "../../reconciler/store/http";
-import { readKeys, sealFile, unsealFile } from "../../reconciler/store/seal";
+import { deriveKey, newSalt, readKeys, sealFile, unsealFile } from "../../reconciler/store/seal";
 import { StateSealed } from "../../reconciler/store/store";
 import { makeFolder } from "../support/folder";
 import { startStateServer } from "../support/state-server";
@@ -163,6 +163,17 @@ describe("keys", () => {
     [{ RECONCILE_STATE_KEY: keyA, RECONCILE_STATE_ENCRYPTION: "yes" }, /neither required nor optional/],
   ])("%j is refused", (environment, message) => {
     expect(() => readKeys(environment)).toThrow(message);
+  });
+
+  it("a key is made of a passphrase once for each salt, however often the passphrase is read", () => {
+    const [salt, other] = [newSalt(), newSalt()];
+    const keyOf = (passphrase: string, of: string) =>
+      deriveKey(readKeys({ RECONCILE_STATE_KEY: passphrase }).secrets[0]!, of);
+    const made = keyOf(keyB, salt);
+    expect(keyOf(keyB, salt)).toBe(made);
+    expect(keyOf(keyB, other).id).not.toBe(made.id);
+    expect(keyOf(`${keyB}!`, salt).id).not.toBe(made.id);
+    expect(keyOf(keyA, salt).id).not.toBe(made.id);
   });
 
   it("a saved plan opens with its key alone, and is no state", () => {
