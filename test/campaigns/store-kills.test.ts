@@ -18,7 +18,6 @@ const chosen = process.env["STORE_KILL_STORE"] ?? "";
 let http: StateServer;
 let s3: S3Server;
 let postgres: PostgresServer | undefined;
-const before = { ...process.env };
 
 beforeAll(async () => {
   http = await startStateServer({ kind: "gitlab", username: "ci", password: "canary-state-pw" });
@@ -34,7 +33,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  process.env = before;
   await http.stop();
   await s3.stop();
   await postgres?.stop();

@@ -105,7 +105,6 @@ let folder: string;
 let http: StateServer;
 let s3: S3Server;
 let postgres: PostgresServer | undefined;
-const before = { ...process.env };
 beforeAll(async () => {
   folder = makeFolder();
   http = await startStateServer({ kind: "gitlab", username: "ci", password: "canary-state-pw" });
@@ -121,7 +120,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  process.env = before;
   await http.stop();
   await s3.stop();
   await postgres?.stop();
