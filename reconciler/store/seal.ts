@@ -52,8 +52,20 @@ function readSealSecret(text: string, name: string): Secret {
   return { passphrase: text };
 }
 
+/** So long a process takes what the command printed for the key: a round of a fleet opens many states. */
+const printedHoldsMs = 60_000;
+const printed = new Map<string, { readonly key: string; readonly at: number }>();
+
 function fromCommand(command: string | undefined): string | undefined {
   if (command === undefined || command === "") return undefined;
+  const before = printed.get(command);
+  if (before !== undefined && performance.now() - before.at < printedHoldsMs) return before.key;
+  const key = askCommand(command);
+  printed.set(command, { key, at: performance.now() });
+  return key;
+}
+
+function askCommand(command: string): string {
   let output: string;
   try {
     output = execSync(command, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: waits.helper });
@@ -175,6 +187,8 @@ export function findKey(secrets: readonly Secret[], salt: string, id: string, wh
     const key = deriveKey(secret, salt);
     if (key.id === id) return key;
   }
+  // The command may print another one by now.
+  printed.clear();
   throw new StateSealed(
     "state/key-wrong",
     `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given (RECONCILE_STATE_KEY, RECONCILE_STATE_KEY_PREVIOUS); nothing was read or written`,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { protectStore } from "../../reconciler/store/encrypted";
 import { createFileStore } from "../../reconciler/store/file";
 import { createHttpStore } from "../../reconciler/store/http";
@@ -73,6 +73,31 @@ describe("an encrypted state", () => {
     expect(await keysIn(open({ RECONCILE_STATE_KEY: keyA }))).toContain("v3");
     expect(() => open({ RECONCILE_STATE_KEY_COMMAND: "exit 3" })).toThrow("RECONCILE_STATE_KEY_COMMAND ended with 3");
     expect(() => open({ RECONCILE_STATE_KEY_COMMAND: "true" })).toThrow("printed nothing");
+  });
+
+  it("asks the command again after a minute, and at once after a key that does not open it", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    try {
+      const said = join(folder, "said");
+      const asked = () => readFileSync(said, "utf8").trim().split("\n").length;
+      const environment = { RECONCILE_STATE_KEY_COMMAND: `echo asked >> ${said}; cat ${join(folder, "key")}` };
+      writeFileSync(join(folder, "key"), keyA);
+      await write(environment, 1);
+      await keysIn(open(environment));
+      expect(asked()).toBe(1);
+      vi.advanceTimersByTime(60_001);
+      await keysIn(open(environment));
+      expect(asked()).toBe(2);
+
+      // Another worker has the new key already.
+      await write({ RECONCILE_STATE_KEY: keyB, RECONCILE_STATE_KEY_PREVIOUS: keyA }, 3);
+      writeFileSync(join(folder, "key"), keyB);
+      expect(await codeOf(open(environment).read())).toBe("state/key-wrong");
+      await keysIn(open(environment));
+      expect(asked()).toBe(3);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("is refused whole without its key or with a wrong one, for reading and for writing, and is not changed", async () => {

@@ -64,7 +64,7 @@ async function treeOf(
   const folder = source.path === "" ? root : join(root, source.path);
   if (!existsSync(folder))
     throw new NotInSource(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
-  const content = (await runGit(["rev-parse", `${commit}:${source.path}`], { cwd: mirror, signal })).trim();
+  const content = await contentOf(`${commit}:${source.path}`, mirror, signal);
   return {
     folder,
     root,
@@ -73,6 +73,20 @@ async function treeOf(
     copied: true,
     changeSince: (revision, files) => changeBetween(source, mirror, revision, commit, files, signal),
   };
+}
+
+/** What a commit holds never changes, and every round of every stack asks for it. */
+const contents = new Map<string, string>();
+const mostContents = 10_000;
+
+async function contentOf(place: string, mirror: string, signal: AbortSignal | undefined): Promise<string> {
+  const name = `${mirror} ${place}`;
+  const known = contents.get(name);
+  if (known !== undefined) return known;
+  const content = (await runGit(["rev-parse", place], { cwd: mirror, signal })).trim();
+  if (contents.size >= mostContents) contents.clear();
+  contents.set(name, content);
+  return content;
 }
 
 /** So many commits are listed. */
