@@ -2,6 +2,7 @@
  * One budget for workers that are processes, with a service that is reached over HTTP: what the service counts. The small
  * size shows that it is measured; `npm run campaign:fleet` has ten workers for a minute.
  */
+import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
@@ -11,13 +12,31 @@ import { postgresMissing } from "../support/postgres-server";
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How late this machine was at most in so many milliseconds from now: what this process is late, others may be as well. */
-async function latenessOf(ms: number): Promise<number> {
+/** How long a process has waited for a processor since its start, where the system tells. */
+function waitedMs(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+/** How late this process or one of these was at most in so many milliseconds from now. */
+async function latenessOf(
+  ms: number,
+  workers: Iterable<{ readonly child: { readonly pid?: number } }>,
+): Promise<number> {
   const lateness = monitorEventLoopDelay({ resolution: 10 });
   lateness.enable();
-  await pause(ms);
+  const samples = [...workers].map(({ child }) => ({ pid: child.pid, waited: [waitedMs(child.pid)] }));
+  for (const end = performance.now() + ms; performance.now() < end; ) {
+    await pause(Math.min(250, end - performance.now()));
+    for (const { pid, waited } of samples) waited.push(waitedMs(pid));
+  }
   lateness.disable();
-  return lateness.max / 1e6;
+  // What it waited for within a second is what something that was due in it may be late.
+  const inASecond = samples.flatMap(({ waited }) => waited.map((now, at) => now - waited[Math.max(0, at - 4)]!));
+  return Math.max(lateness.max / 1e6, ...inASecond);
 }
 
 describe.skipIf(postgresMissing !== undefined)("a budget of workers that are processes", () => {
@@ -56,13 +75,13 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
     })();
     await eventually("requests", () => (arrivals().length > perSecond ? true : undefined));
     const from = Date.now();
-    const lateS = (await latenessOf(seconds * 1000)) / 1000;
+    const lateS = (await latenessOf(seconds * 1000, stage.workers)) / 1000;
     const times = arrivals().filter((at) => at >= from && at < from + seconds * 1000);
     over = true;
     await wanting;
     const [inOne, inTen] = [most(times, 1000) / perSecond, most(times, 10_000) / perSecond / 10];
     console.log(
-      `R1: ${workers} processes, ${seconds} s at ${perSecond} a second: ${((100 * times.length) / perSecond / seconds).toFixed(1)} % used; at most ${inOne.toFixed(2)} of it in a second, ${inTen.toFixed(3)} in ten`,
+      `R1: ${workers} processes, ${seconds} s at ${perSecond} a second: ${((100 * times.length) / perSecond / seconds).toFixed(1)} % used; at most ${inOne.toFixed(2)} of it in a second, ${inTen.toFixed(3)} in ten; late by ${lateS.toFixed(2)} s`,
     );
     // The aims are 1.2 and 1.02: twice as far is a break, on any machine. How much is used is the machine's to say as well.
     expect(inOne).toBeLessThanOrEqual(1.4 + lateS);
@@ -77,7 +96,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
     stage.emulator.setFaults([{ operation: "*", kind: "status", code: 429, retry_after: holdS, count: 1 }]);
     const told = await eventually("a 429", () => stage.emulator.requests().log.find(({ status }) => status === 429));
     const at = new Date(told.at).getTime();
-    const lateMs = await latenessOf(holdS * 1000 + 1500);
+    const lateMs = await latenessOf(holdS * 1000 + 1500, stage.workers);
     const meanwhile = arrivals().filter((one) => one > at && one < at + holdS * 1000 - 100);
     console.log(
       `R2: ${meanwhile.length} requests of ${workers} processes within the ${holdS} s, the last ${Math.max(0, ...meanwhile.map((one) => one - at))} ms after the 429`,

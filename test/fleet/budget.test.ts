@@ -169,4 +169,39 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     expect(performance.now() - began).toBeGreaterThan(480);
     expect(said).toHaveLength(1);
   });
+
+  test("a slow answer of the database moves no moment that a quick one placed", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    try {
+      // The database is a minute ahead, and reads its clock at once; its answers to all but the first take 400 ms.
+      let asked = 0;
+      const read = async () => {
+        const at = performance.now() / 1000 + 60;
+        if (asked++ > 0) await new Promise((resolve) => setTimeout(resolve, 400));
+        return [{ tat: at + 0.6, per_second: 1, at, paused_until: null }];
+      };
+      const slow = { ...database, query: read } as unknown as Database;
+      const budget = createBudget({
+        database: slow,
+        service: "shared",
+        perSecond: 1,
+        burst: 1,
+        workers: () => 1,
+        now: () => performance.now(),
+      });
+      const began = performance.now();
+      const sent: number[] = [];
+      const sending = (async () => {
+        for (let times = 0; times < 2; times++) {
+          await budget.take();
+          sent.push(Math.round(performance.now() - began));
+        }
+      })();
+      await vi.advanceTimersByTimeAsync(3000);
+      await sending;
+      expect(sent).toEqual([600, 1200]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

@@ -53,6 +53,17 @@ export function createBudget(setting: BudgetSetting): Budget {
   let lastOffline = 0;
   let waits: string | undefined;
   let saidOffline = false;
+  let ahead: number | undefined;
+
+  /**
+   * How far this process's clock is ahead of the database's, which was read between question and answer. A slow answer
+   * says little of it, and moves nothing that a quick one told before: moments that are moved fall together with others.
+   */
+  function distance(asked: number, at: number): number {
+    const [least, most] = [asked - at, now() - at];
+    ahead = Math.min(Math.max(ahead ?? (least + most) / 2, least), most);
+    return ahead;
+  }
 
   async function reserve(): Promise<void> {
     if (now() < offlineUntil) return alone();
@@ -66,9 +77,7 @@ export function createBudget(setting: BudgetSetting): Budget {
       );
       if (row === undefined) return alone();
       saidOffline = false;
-      // The statement's times are on the database's clock. It read them half-way between question and answer, which gives
-      // the distance of that clock from this machine's.
-      const offset = (asked + now()) / 2 - numberOf(row["at"]) * 1000;
+      const offset = distance(asked, numberOf(row["at"]) * 1000);
       const [tat, rate] = [numberOf(row["tat"]), numberOf(row["per_second"])];
       // The rest of a burst may be sent now: its moments have passed, but they are not late.
       moments = Array.from({ length: batch }, (_, index) =>
@@ -149,7 +158,7 @@ export function createBudget(setting: BudgetSetting): Budget {
         .catch(() => []);
       const paused = maybeTime(row?.["paused_until"])?.getTime();
       if (paused === undefined) return;
-      pausedUntil = Math.max(pausedUntil, paused + (asked + now()) / 2 - numberOf(row?.["at"]) * 1000);
+      pausedUntil = Math.max(pausedUntil, paused + distance(asked, numberOf(row?.["at"]) * 1000));
     },
   };
 }
