@@ -10,6 +10,7 @@
  *     key        = any text without brackets | "${" reference "}" | "each" (the key of the block's own for_each)
  */
 import { nearestName } from "../core/text/nearest";
+import { remembered } from "../core/text/remembered";
 
 export const roots = [
   "var",
@@ -59,17 +60,7 @@ export interface Template {
 }
 
 /** The same texts are read once for each instance of a for_each, and are cut once. */
-const templatesKnown = new Map<string, Template>();
-const mostTemplatesKnown = 5_000;
-
-export function parseTemplate(text: string): Template {
-  const before = templatesKnown.get(text);
-  if (before !== undefined) return before;
-  const template = cutTemplate(text);
-  if (templatesKnown.size >= mostTemplatesKnown) templatesKnown.clear();
-  templatesKnown.set(text, template);
-  return template;
-}
+export const parseTemplate = remembered(cutTemplate, 5_000);
 
 function cutTemplate(text: string): Template {
   const parts: TemplatePart[] = [];

@@ -9,6 +9,7 @@ import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer"
 import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
+import { remembered } from "../core/text/remembered";
 import { StateSealed } from "./store";
 
 /** The user's key: 32 bytes, or a passphrase from which they are derived, with a salt for each text. */
@@ -43,16 +44,22 @@ export function readKeys(environment: KeyEnvironment): Keys {
 }
 
 function readSealSecret(text: string, name: string): Secret {
-  if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return { bytes: Buffer.from(text, "base64") };
-  if (text.length < shortestPassphrase)
+  const secret = secretOf(text);
+  if ("passphrase" in secret && text.length < shortestPassphrase)
     throw new StateSealed(
       "state/key-bad",
       `${name} is too short: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least ${shortestPassphrase} characters`,
     );
-  return { passphrase: text };
+  return secret;
 }
 
-/** So long a process takes what the command printed for the key: a round of a fleet opens many states. */
+/** A fleet's worker reads the same few texts with each state that it opens. What is derived of one stays with it. */
+const secretOf = remembered(
+  (text): Secret => (/^[A-Za-z0-9+/]{43}=$/.test(text) ? { bytes: Buffer.from(text, "base64") } : { passphrase: text }),
+  100,
+);
+
+/** What the command printed is used for a minute: each round of a fleet opens several states. */
 const printedHoldsMs = 60_000;
 const printed = new Map<string, { readonly key: string; readonly at: number }>();
 
@@ -88,29 +95,22 @@ export interface DerivedKey {
   readonly bytes: Buffer;
 }
 
-/** So many keys stay known, each of a few hundred bytes. */
-const mostKnown = 10_000;
-const derived = new Map<string, DerivedKey>();
+const derived = new WeakMap<Secret, (salt: string) => DerivedKey>();
 
-/**
- * Deriving a key from a passphrase is slow, so it is done once for each salt: by what the passphrase is, since a process
- * that goes on, a fleet's worker or a watch, reads it anew each time.
- */
+/** Deriving a key from a passphrase is slow, so it is done once for each salt. */
 export function deriveKey(secret: Secret, salt: string): DerivedKey {
-  const known = "bytes" in secret ? `bytes ${secret.bytes.toString("base64")}` : `passphrase ${secret.passphrase}`;
-  const name = `${salt} ${known}`;
-  const present = derived.get(name);
-  if (present !== undefined) return present;
+  const bySalt = derived.get(secret) ?? remembered((one) => derivedAnew(secret, one), 10_000);
+  derived.set(secret, bySalt);
+  return bySalt(salt);
+}
+
+function derivedAnew(secret: Secret, salt: string): DerivedKey {
   const saltBytes = Buffer.from(salt, "base64");
   const bytes =
     "bytes" in secret
       ? Buffer.from(hkdfSync("sha256", secret.bytes, saltBytes, "reconcile-cloud/state", 32))
       : scryptSync(secret.passphrase, saltBytes, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 });
-  const key = { id: createHmac("sha256", bytes).update("reconcile-cloud/key-id").digest("hex").slice(0, 8), bytes };
-  const [eldest] = derived.keys();
-  if (derived.size >= mostKnown && eldest !== undefined) derived.delete(eldest);
-  derived.set(name, key);
-  return key;
+  return { id: createHmac("sha256", bytes).update("reconcile-cloud/key-id").digest("hex").slice(0, 8), bytes };
 }
 
 export const newSalt = (): string => randomBytes(16).toString("base64");

@@ -57,7 +57,8 @@ export function createBudget(setting: BudgetSetting): Budget {
 
   /**
    * How far this process's clock is ahead of the database's, which was read between question and answer. A slow answer
-   * says little of it, and moves nothing that a quick one told before: moments that are moved fall together with others.
+   * says little about it, so it corrects what is known only as far as it proves that wrong: a request whose moment was
+   * shifted would be sent together with those of other workers.
    */
   function distance(asked: number, at: number): number {
     const [least, most] = [asked - at, now() - at];
