@@ -298,6 +298,24 @@ const rows: Readonly<Record<string, Row>> = {
     ends: ["shown"],
     reads: ["groups"],
   },
+  "a rule that was not answered is read in the list of rules, whatever the record of the group shows": {
+    writes: [write("group", "g-1", "description", "ours"), write("group", "g-1", "rule", ruleKey(ssh))],
+    without: ["group.list"],
+    head: accepted(group("g-1", { description: "ours", rules: [liveSsh] })),
+    stopping: true,
+    ends: ["shown", `not-shown: ${rulesOf("g-1")}`],
+    reads: ["group g-1", "rules g-1"],
+  },
+  "a rule that was answered is believed of a record that shows it": {
+    writes: [
+      write("group", "g-1", "description", "ours"),
+      write("group", "g-1", "rule", ruleKey(ssh), { answered: true }),
+    ],
+    without: ["group.list"],
+    head: accepted(group("g-1", { description: "ours", rules: [liveSsh] })),
+    ends: ["shown", "shown"],
+    reads: ["group g-1"],
+  },
   "a name where only rules are shown is one that nobody can look at": {
     writes: [write("group", "g-1", "name", "front")],
     without: ["group.list", "group.get"],
