@@ -101,14 +101,35 @@ test("a stack whose files take long to be found wrong comes last from then on", 
     ...{ slowMs: 250, niceness: 10, givesWayMs: 1000 },
   };
   const suspects = createSuspects(limits);
-  // Processor time, of which the slow one takes a multiple on any machine, and the quick one a fraction.
-  const readers = createReaders(createChildren(limits, suspects), 500);
-  const [slow, quick] = [
-    makeFolder({ "reconcile.yaml": `${well}groops: {}\n${volumes(20_000)}` }),
-    makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
-  ];
-  for (const [name, folder] of Object.entries({ slow, quick }))
-    expect((await readers.check(name, { folder, flags: {} }, "r")).problems).not.toEqual([]);
+  const pool = createChildren(limits, suspects);
+  const tookMs: number[] = [];
+  const children: typeof pool = {
+    ...pool,
+    async lend(...lending) {
+      const lent = await pool.lend(...lending);
+      const call: typeof lent.call = async (...asking) => {
+        const answer = await lent.call(...asking);
+        tookMs.push((answer as { cpuMs: number }).cpuMs);
+        return answer;
+      };
+      return { ...lent, call };
+    },
+  };
+  const folders = {
+    slow: makeFolder({ "reconcile.yaml": `${well}groops: {}\n${volumes(20_000)}` }),
+    quick: makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
+  };
+  const checkBoth = async (muchMs: number): Promise<void> => {
+    const readers = createReaders(children, muchMs);
+    for (const [name, folder] of Object.entries(folders))
+      expect((await readers.check(name, { folder, flags: {} }, "r")).problems).not.toEqual([]);
+  };
+  // What is much on this machine lies between what the two files take of its processor.
+  await checkBoth(Number.POSITIVE_INFINITY);
+  expect([...suspects.names]).toEqual([]);
+  const [slowMs = 0, quickMs = 0] = tookMs;
+  expect(slowMs).toBeGreaterThan(4 * quickMs);
+  await checkBoth(Math.sqrt(slowMs * Math.max(1, quickMs)));
   expect([...suspects.names]).toEqual(["slow"]);
 });
 
