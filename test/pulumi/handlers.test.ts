@@ -264,6 +264,39 @@ describe("diff says what a change leads to", () => {
     await handlers.Volume.update(context, data.id, kept.outputs, { ...grown, size: 9, flushConfirmed: true });
     expect(found()).toMatchObject({ size: 9, attached_to: host.id });
   });
+
+  it("a volume is grown before or after its VM is resized, and not meanwhile", async () => {
+    const host = await handlers.Vm.create(context, vm);
+    const data = await handlers.Volume.create(context, { name: "data", size: 5 });
+    await handlers.VolumeAttachment.create(context, { vmId: host.id, volumeId: data.id });
+    const under = new Set<string>();
+    const together: string[] = [];
+    const service = await context.service();
+    const client = new Proxy(service.client, {
+      get(target, method) {
+        const call = Reflect.get(target, method);
+        if (!["resizeVm", "confirmResize", "detachVolume", "resizeVolume", "attachVolume"].includes(String(method)))
+          return call;
+        return async (...args: unknown[]) => {
+          under.add(String(method));
+          if (under.size > 1) together.push([...under].join(" beside "));
+          try {
+            return await call.apply(target, args);
+          } finally {
+            under.delete(String(method));
+          }
+        };
+      },
+    });
+    const watched = { ...context, service: async () => ({ ...service, client }) };
+    await Promise.all([
+      handlers.Vm.update(watched, host.id, host.outputs, { ...vm, flavorId: "m1.large" }),
+      handlers.Volume.update(watched, data.id, data.outputs, { name: "data", size: 8, flushConfirmed: true }),
+    ]);
+    expect(together).toEqual([]);
+    const grown = world.emulator.dump().volumes.find(({ id }) => id === data.id);
+    expect(grown).toMatchObject({ size: 8, attached_to: host.id });
+  });
 });
 
 it("what to do about a failure names no command of reconcile, which knows no state of a program", async () => {
