@@ -12,6 +12,7 @@ import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
 import type { Dialect } from "./dialect/dialect";
+import { isNameOfHandedOver } from "./outside/files";
 import { sha256 } from "./outside/sha256";
 import { unreadablePart } from "./plan-shape";
 import { type Refused, refuse } from "./refused";
@@ -81,10 +82,9 @@ export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): Save
     base_url: origin.baseUrl,
     state: origin.state,
     dialect: origin.dialect,
-    files: origin.sources.map(({ file, text }) => ({
-      file: relative(folder, resolve(file)),
-      sha256: sha256(text),
-    })),
+    files: origin.sources
+      .filter(({ file }) => !isNameOfHandedOver(file))
+      .map(({ file, text }) => ({ file: relative(folder, resolve(file)), sha256: sha256(text) })),
   };
   return { format: planFormat, version: 1, id: planId(body), ...body };
 }

@@ -1,6 +1,6 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
 
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import type { Plain } from "../config/write-yaml";
 import { describeRule } from "../core/canonical/rules";
 import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../core/model/address";
@@ -14,7 +14,7 @@ import type { Drift } from "../engine/drift";
 import { ruleFields } from "../kinds/group/block";
 import { acceptAll, type EditAt, type Readings, type Texts } from "./accept-edits";
 import type { Output } from "./output";
-import type { Workspace } from "./workspace";
+import { readGiven, type Workspace } from "./workspace";
 
 /** Answers with a warning for each difference that a person has to write into the files. */
 export function acceptDrift(
@@ -49,7 +49,9 @@ export function acceptDrift(
     leave(drift.address, "that it is gone", "take its block out, or let the next apply make it again");
     return [];
   });
-  const before = new Map(given.map(({ file }) => [file, readFileSync(file, "utf8")]));
+  const before = new Map(
+    given.map(({ file }) => [file, readGiven(file, "name the file that is to say what the service has")]),
+  );
   const read = (texts: Texts): Readings =>
     readOthers?.([...texts].map(([file, text]) => ({ file, text }))) ?? new Map();
   const { texts, problems } = acceptAll(before, edits, { environment: desired.environment, read });

@@ -23,6 +23,7 @@ import {
 import { systemClock } from "../outside/clock";
 import { openWorld } from "../outside/embedded";
 import { setting } from "../outside/environment";
+import { shownPath } from "../outside/files";
 import { holderOf as holderCalled } from "../outside/holder";
 import { refusedAddress, refusedPath, refusedState, type Trust, trustFrom } from "../outside/trust";
 import type { RequestEvent } from "../service/caller";
@@ -168,7 +169,7 @@ function folderOfDialect(
   given: Workspace["desired"]["service"]["dialect"],
   workspace: Workspace,
 ): string {
-  if (outside !== undefined) return dirname(resolve(outside));
+  if (outside !== undefined) return dirname(resolve(shownPath(outside)));
   if (given === undefined) return workspace.folder;
   // A saved plan may be applied in another checkout than it was made in.
   if (workspace.dialect !== undefined)

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import type { Diagnostic } from "../core/model/diagnostic";
 import { canonicalJson } from "../core/text/canonical-json";
 import { setting } from "../outside/environment";
-import { mostOfGiven, readPlainFile } from "../outside/files";
+import { isNameOfHandedOver, mostOfGiven, readPlainFile } from "../outside/files";
 import { writePrivately } from "../outside/private-file";
 import { sha256 } from "../outside/sha256";
 import { readSaved, type SavedPlan } from "../saved-plan";
@@ -30,7 +30,7 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
     resolve(dirname(resolve(planFile)), saved.folder),
     resolve(process.cwd(), saved.folder_from_working_folder),
   ] as const;
-  const [first] = saved.desired.files;
+  const first = saved.desired.files.find((file) => !isNameOfHandedOver(file));
   const [beside] = candidates;
   if (first === undefined) return beside;
   const found = candidates.find((one) => existsSync(join(one, basename(first))));

@@ -79,7 +79,7 @@ export function readWorkspace(
     sources: [...sources, ...opened],
     given: sources,
     trust,
-    folder: dirname(resolve(itemAt(paths, 0))),
+    folder: dirname(resolve(itemAt(sources, 0).file)),
     ssh: ssh === undefined ? undefined : withWholePaths(ssh),
     readOthers: (texts) => readEachEnvironment(texts, { ...options, external: "later" }),
     readAgain:
@@ -219,6 +219,7 @@ export function readGiven(path: string, fix: string): string {
 }
 
 function fixOfMissing(path: string): string {
+  if (path === "-") return "name standard input so: /dev/stdin";
   if (path.endsWith(".plan.json")) return `make it: reconcile plan --out ${path}`;
   const isKey = /^(?:[a-z]+\.)?[\w-]+(?:\[[\w-]+\])?$/.test(path) && !/\.(?:ya?ml|json)$/.test(path);
   const address = isKey ? "; an address has its kind before it, as vm.KEY" : "";

@@ -58,7 +58,8 @@ export function schemaProblems<A extends SchemaArea>(
   }
   return findings.map(({ path, on, needsQuotes, ...problem }) => {
     const at = place(path, on);
-    const written = needsQuotes ? /[^\s,\]}#]+/y : undefined;
+    // An anchor, an alias or a tag is not the value itself.
+    const written = needsQuotes ? /(?![&*!])[^\s,\]}#]+/y : undefined;
     if (written !== undefined) written.lastIndex = at.offset;
     const token = written?.exec(at.source.text)?.[0];
     return {

@@ -15,6 +15,7 @@ import {
   listOf,
   newMap,
   type OddNumber,
+  offsetOfPath,
   ownOffset,
   positionOf,
   setEntry,
@@ -332,10 +333,8 @@ function reportMerge(part: unknown, offset: number, reading: DocumentReading): v
 function mergeInto(map: YamlMap, part: unknown): void {
   if (!isMap(part)) return;
   for (const key of Object.keys(part))
-    if (!Object.hasOwn(map, key)) {
-      const offset = keyOffset(part, key) ?? ownOffset(part);
-      setEntry(map, key, part[key], offset, offset);
-    }
+    if (!Object.hasOwn(map, key))
+      setEntry(map, key, part[key], keyOffset(part, key) ?? ownOffset(part), offsetOfPath(part, [key]).offset);
 }
 
 function keyText({ key }: Pair): string | undefined {

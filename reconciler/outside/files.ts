@@ -11,18 +11,40 @@ export const mostOfNamed = 1 << 20;
 /** The largest file that a person names. */
 export const mostOfGiven = 1 << 28;
 
-/** A path as a person who works in this folder writes it. */
-export const shownPath = (path: string): string => relative(process.cwd(), path) || path;
+/**
+ * A path as a person who works in this folder writes it. What a shell hands over lies in no folder: it gets a name, and
+ * what it says of paths is relative to the working folder.
+ */
+export const shownPath = (path: string): string =>
+  isHandedOver(path)
+    ? `<${path.replace(/^\/(?:dev|proc\/self)\//, "").replace("/", "-")}>`
+    : relative(process.cwd(), path) || path;
+
+/** Whether this is what `shownPath` calls something that a shell handed over, which no later command finds again. */
+export const isNameOfHandedOver = (name: string): boolean => /^<[^>]*>$/.test(name);
 
 export type FileText = { readonly text: string } | { readonly problem: string; readonly isMissing: boolean };
 
 export function readPlainFile(path: string, most: number): FileText {
+  const before = handedOver.get(path);
+  if (before !== undefined) return before;
+  const read = readOnce(path, most);
+  if (isHandedOver(path)) handedOver.set(path, read);
+  return read;
+}
+
+/** What a shell handed over: a pipe can be read once, and some commands read their files for each environment. */
+const handedOver = new Map<string, FileText>();
+
+function readOnce(path: string, most: number): FileText {
   let file: number | undefined;
   try {
-    // Without waiting: opening a pipe that nobody writes to would not come back.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    // Without waiting: opening a pipe that nobody writes to would not come back. The program behind a pipe that a shell
+    // hands over may take its time.
+    const waits = isHandedOver(path);
+    file = openSync(path, constants.O_RDONLY | (waits ? 0 : (constants.O_NONBLOCK ?? 0)));
     const there = fstatSync(file);
-    if (!there.isFile() && !isHandedOver(path))
+    if (!there.isFile() && !waits)
       return refused(
         there.isDirectory()
           ? "it is a folder"

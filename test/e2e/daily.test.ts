@@ -84,6 +84,14 @@ describe("a plan", () => {
     const none = await runCli(["show", "reconcile.yaml"], { cwd: place.folder, env: {} });
     expect(none.exitCode).toBe(1);
     expect(none.stderr).toContain("reconcile.yaml is no saved plan");
+    await reconcile("apply", "-y");
+    await reconcile("plan", "--destroy", "--out", "change.plan.json");
+    const told = jsonLines((await runCli(["show", "change.plan.json", "--json"], { cwd: place.folder })).stdout);
+    const where = { service: place.emulator.url, project: "acme", state: "reconcile.state.json" };
+    expect(told.at(-1)).toMatchObject(where);
+    const losses = told.filter(({ type, code }) => type === "finding" && code === "consent/data-loss");
+    expect(losses.length).toBeGreaterThan(0);
+    expect(told.at(-1)?.["findings"]).toHaveLength(told.filter(({ type }) => type === "finding").length);
   });
 });
 

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runCli } from "../support/cli-process";
+import { cliPath, runCli } from "../support/cli-process";
 
 let root: string;
 beforeEach(() => {
@@ -13,6 +14,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
 const validate = (...args: string[]) => runCli(["validate", ...args], { cwd: join(root, "here") });
+
+const shared = "version: 1\nproject: acme\nregion: in-west-1\nservice: { base_url: embedded }\n";
 
 describe("several files and folders", () => {
   it("a command runs in the folder of the file it is written in, also where that file holds defaults", async () => {
@@ -46,6 +49,29 @@ describe("several files and folders", () => {
       "shared/flush.js",
       "site/flush.js",
     ]);
+  });
+
+  it("what a shell hands over is read to its end and lies in the working folder, with its state", () => {
+    write("environments.yaml", `${shared}environments: { one: {}, two: {} }\n`);
+    write("groups.yaml", `${shared}groups: { web: {} }\n`);
+    const shell = (script: string): string =>
+      execFileSync("bash", ["-c", script], {
+        cwd: join(root, "here"),
+        env: { ...process.env, RECONCILE: `${process.execPath} ${cliPath}` },
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    expect(shell("cat ../groups.yaml | $RECONCILE apply -y /dev/stdin")).toContain("(<stdin>:5)");
+    expect(readdirSync(join(root, "here")).sort()).toEqual([".reconcile", "reconcile.state.json"]);
+    // The program behind the pipe writes when it is read from, and not before.
+    expect(
+      shell("mkfifo go; $RECONCILE plan <(read < go; cat ../groups.yaml) --out a.plan.json & echo > go; wait $!"),
+    ).toContain("Nothing to do");
+    expect(shell("$RECONCILE apply a.plan.json")).toContain("Nothing to do");
+    expect(shell("$RECONCILE plan --env all <(cat ../environments.yaml)")).toContain("environment two");
+    expect(() => shell("cat ../groups.yaml | $RECONCILE drift --accept /dev/stdin")).toThrow(
+      "there is no file <stdin>",
+    );
   });
 
   it("a folder's dotfiles belong to other programs, and a file named beside its folder is one file", async () => {

@@ -88,6 +88,15 @@ describe("shape", () => {
       "vms: { web: { user_id: 0042 } }",
       'wrong-type 1:24 | user_id cannot be 42 | write "0042", in quotes',
     ],
+    "a number that a merge key brings is quoted where it stands": [
+      "x-all: &all { user_id: 0042 }\nvms: { web: { <<: *all } }",
+      'wrong-type 1:24 | user_id cannot be 42 | write "0042", in quotes',
+    ],
+    "a number behind an anchor is quoted, and not the anchor; an alias is not": [
+      "vms: { web: { user_id: &id 42 }, app: { user_id: *id } }",
+      'wrong-type 1:28 | user_id cannot be 42 | write "42", in quotes',
+      "wrong-type 1:50 | user_id cannot be 42",
+    ],
     "a key that no address can hold": [
       "groups: { 'we b': }",
       "invalid-name 1:11 | the key we b is not allowed here | write we_b",

@@ -1,4 +1,7 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
+import { findingsOfPlan } from "../../core/findings/plan-findings";
+import { onlyDefined } from "../../core/text/objects";
+import { findingEvent } from "../../report/json-lines";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
 import { command, oneArgument } from "../command";
@@ -23,12 +26,16 @@ export const showCommand = command({
     if (saved === undefined)
       throw fail("plan/unreadable", `${file} is no saved plan`, "reconcile plan --out change.plan.json writes one");
     const plan = planOfSaved(saved);
+    const { project, environment } = saved.desired;
+    output.locate({ service: saved.base_url, ...onlyDefined({ project, environment }), state: saved.state });
     if (flags.markdown === true) output.print(planMarkdown(plan, { limit: commentLimit }));
     else {
       if (!output.json) output.print(`${headOfPlan(saved)}\n`);
       showPlanText(invocation, plan);
     }
-    return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, plan });
+    const findings = findingsOfPlan({ plan, diagnostics: plan.diagnostics }, { deny: [], strict: false });
+    for (const finding of findings) output.event(findingEvent(finding));
+    return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, findings, plan });
   },
 });
 
