@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { CommandFiles, DesiredResource, Timing } from "./core/model/desired";
-import { nearestName } from "./core/text/nearest";
+import { nearestText } from "./core/text/nearest";
 import { onlyDefined } from "./core/text/objects";
 import { printable } from "./core/text/printable";
 import type { Dialect } from "./dialect/dialect";
@@ -165,15 +165,12 @@ export function readDialectFile(path: string, shown: string = path, read = readD
   if (ready !== undefined) return read(readFileSync(ready.path, "utf8"), ready.shown);
   const file = readPlainFile(path, mostOfNamed);
   if ("problem" in file) {
-    const why = file.problem;
     const names = readyDialects();
-    const nearest = nearestName(basename(path), names);
     throw refuse(
       "cli/file-unreadable",
-      `the dialect ${shown} cannot be read: ${why}`,
-      nearest === undefined
-        ? `correct the path${names.length === 0 ? "" : `, or name one that is ready: ${names.join(", ")}`}`
-        : `correct the path, or write ${nearest}`,
+      `the dialect ${shown} cannot be read: ${file.problem}`,
+      nearestText(basename(path), names, (near) => `correct the path, or write ${near}`) ??
+        `correct the path${names.length === 0 ? "" : `, or name one that is ready: ${names.join(", ")}`}`,
     );
   }
   return read(file.text, shown);

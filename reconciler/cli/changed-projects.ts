@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { changedSince, realPath } from "../outside/git";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
@@ -52,11 +52,11 @@ function nowhereToBeFound(names: readonly string[], reference: string): Error {
   const there = existsSync(beside)
     ? readdirSync(beside).map((name) => (beside === "." ? name : `${beside}/${name}`))
     : [];
-  const near = nearestName(first, there);
   return fail(
     "cli/file-unreadable",
     `there is no folder ${names.join(", ")}, neither here nor among what was removed since ${reference}`,
-    near === undefined ? "name the folders of projects as they are called now" : `did you mean ${near}?`,
+    nearestText(first, there, (near) => `did you mean ${near}?`) ??
+      "name the folders of projects as they are called now",
   );
 }
 

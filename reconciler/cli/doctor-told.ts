@@ -7,7 +7,7 @@ import {
   type Operation,
   operationNames,
 } from "../core/model/operation";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
 import {
@@ -63,11 +63,10 @@ function pair(flag: string, what: string, given: string): readonly [name: string
 function wordGiven<O extends string>(name: string, all: readonly O[]): O {
   const found = all.find((one) => one === name);
   if (found !== undefined) return found;
-  const nearest = nearestName(name, all);
   throw fail(
     "cli/usage",
     `${name} is no operation that can be told here`,
-    nearest === undefined ? `write one of ${all.join(", ")}` : `write ${nearest}`,
+    nearestText(name, all, (near) => `write ${near}`) ?? `write one of ${all.join(", ")}`,
   );
 }
 

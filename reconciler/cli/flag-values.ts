@@ -1,7 +1,7 @@
 /** What the value of a flag has to be: held when the command line is read, so that all its problems show at once. */
 import { parseDuration } from "../config/durations";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { nearestName } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import { explanations } from "../report/explanations";
 
 export type ValueShape = keyof typeof valueShapes;
@@ -62,8 +62,7 @@ export const nearestCode = (code: string): string | undefined => nearestName(cod
 /** What is wrong with the format that a command was asked for; `undefined` when it has that format. */
 export function formatProblem(formats: readonly string[], format: string): Diagnostic | undefined {
   if (formats.includes(format)) return undefined;
-  const near = nearestName(format, formats);
-  const fix = near === undefined ? `one of ${formats.join(", ")}` : `--format ${near}`;
+  const fix = nearestText(format, formats, (near) => `--format ${near}`) ?? `one of ${formats.join(", ")}`;
   return { severity: "error", code: "cli/bad-flag", summary: `--format ${format} is not known`, fix };
 }
 

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { errorMessage } from "../core/text/errors";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { type Fields, fieldsIn, isObject, parsedJson } from "../core/text/objects";
 import { version } from "../version";
 
@@ -161,10 +161,8 @@ function inputProblem(
 ): string | undefined {
   const known = Object.keys(properties);
   const unknown = Object.keys(input).find((key) => !known.includes(key));
-  if (unknown !== undefined) {
-    const near = nearestName(unknown, known);
-    return `${name} takes no ${unknown}${near === undefined ? `; it takes ${known.join(", ")}` : `; did you mean ${near}?`}`;
-  }
+  if (unknown !== undefined)
+    return `${name} takes no ${unknown}; ${nearestText(unknown, known, (near) => `did you mean ${near}?`) ?? `it takes ${known.join(", ")}`}`;
   const missing = required.find((key) => input[key] === undefined);
   return missing === undefined ? undefined : `${name} needs ${missing}`;
 }

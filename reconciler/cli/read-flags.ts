@@ -4,7 +4,7 @@
 import { parseArgs } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
-import { nearestName } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { formatProblem, valueProblem } from "./flag-values";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
@@ -104,16 +104,15 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
     return `${needed}, not ${value}`;
   if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
   const ours = ourFlag(`${token.name}=${value}`);
-  const near = nearestName(value, row.oneOf);
-  const meant = ours !== undefined ? `; here it is ${ours}` : near === undefined ? "" : `; did you mean ${near}?`;
+  const near = nearestText(value, row.oneOf, (word) => `; did you mean ${word}?`) ?? "";
+  const meant = ours === undefined ? near : `; here it is ${ours}`;
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
 }
 
 function insteadOf(name: string, known: ReadonlySet<string>): string {
   const ours = ourFlag(name);
   if (ours !== undefined) return `; here it is ${ours}`;
-  const near = nearestName(name, known);
-  return near === undefined ? "" : `; did you mean --${near}?`;
+  return nearestText(name, known, (near) => `; did you mean --${near}?`) ?? "";
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What the command line says about the way to a VM. */
 import type { Address } from "../core/model/address";
 import { jumpFrom, type SshGiven, userPattern } from "../core/model/ssh";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
 
@@ -16,13 +16,11 @@ export function sshGiven({ jump: text, user }: Pick<Flags, "jump" | "user">, vms
       `--jump ${text} is no machine`,
       "give the address of a VM such as vm.bastion, user@host, or none",
     );
-  if (jump !== undefined && jump !== "none" && "vm" in jump && !vms.includes(jump.vm)) {
-    const near = nearestName(jump.vm, vms);
+  if (jump !== undefined && jump !== "none" && "vm" in jump && !vms.includes(jump.vm))
     throw fail(
       "state/unknown-address",
       `the state has no VM ${jump.vm} to go through`,
-      near === undefined ? "reconcile state list" : `--jump ${near}`,
+      nearestText(jump.vm, vms, (near) => `--jump ${near}`) ?? "reconcile state list",
     );
-  }
   return { user, jump };
 }

@@ -2,7 +2,7 @@
  * The file of a component: read and checked once, however often it is used. What is wrong with it is told at its own
  * place, with the first place of use.
  */
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { type OpenNamedFile, openOrSayWhy } from "./environments";
 import { problemsOf } from "./generated/component";
 import { type InterpolationScope, interpolate } from "./interpolation";
@@ -124,17 +124,13 @@ function reportUnused(
   visit(root);
   for (const { name } of parameters) {
     if (used.has(name)) continue;
-    const nearest = nearestName(
-      name,
-      [...used].filter((each) => !parameters.some((parameter) => parameter.name === each)),
-    );
+    const others = [...used].filter((each) => !parameters.some((parameter) => parameter.name === each));
     problems.add({
       code: "config/unused-parameter",
       summary: `nothing uses the parameter ${name}`,
       fix:
-        nearest === undefined
-          ? `use it as \${param.${name}}, or take it out`
-          : `write \${param.${name}} in place of \${param.${nearest}}`,
+        nearestText(name, others, (near) => `write \${param.${name}} in place of \${param.${near}}`) ??
+        `use it as \${param.${name}}, or take it out`,
       at: placeOf(source, ["parameters", name]),
     });
   }

@@ -5,7 +5,7 @@
  */
 import { permittedByProtect } from "../core/model/desired";
 import { perKind } from "../core/model/kinds";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
@@ -74,16 +74,14 @@ function reportChoice(env: string | undefined, names: readonly string[], merged:
       summary: `there is no environment ${env}: the file declares none`,
       fix: `leave --env and RECONCILE_ENV out, or declare it: environments: { ${env}: {} }`,
     });
-  else {
-    const nearest = nearestName(env, names);
+  else
     problems.add({
       code: "config/environment",
       summary: env === reservedName ? "this needs one environment" : `there is no environment ${env}`,
       detail: `the file declares ${listed(names)}`,
-      fix: nearest === undefined ? `give --env ${names[0]}` : `write --env ${nearest}`,
+      fix: nearestText(env, names, (near) => `write --env ${near}`) ?? `give --env ${names[0]}`,
       at,
     });
-  }
 }
 
 /** Problems of an environment whether it is chosen or not. The schema judges its shape. */
@@ -100,11 +98,10 @@ function checkEntry({ key, value, source }: MergedEntry, merged: Merged, problem
   if (!isMap(vars)) return;
   for (const name of Object.keys(vars)) {
     if (merged.vars.has(name)) continue;
-    const nearest = nearestName(name, merged.vars.keys());
     problems.add({
       code: "config/unknown-variable",
       summary: `the environment ${key} sets a variable that is not declared: ${name}`,
-      fix: nearest === undefined ? `declare it: vars: { ${name}: {} }` : `write ${nearest}`,
+      fix: nearestText(name, merged.vars.keys(), (near) => `write ${near}`) ?? `declare it: vars: { ${name}: {} }`,
       at: placeOf(source, ["environments", key, "vars", name]),
     });
   }

@@ -5,7 +5,7 @@
  * cuts the text; what only the service or another state knows is `Scope.elsewhere`'s.
  */
 
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { type Fields, fieldsIn } from "../core/text/objects";
 import { withoutReference } from "./open-text";
 import { listed, shown } from "./problems";
@@ -277,11 +277,10 @@ function evaluateVariable(
   if (name === undefined)
     return failReference(report, `\${${expression.text}} is not known`, `expected \${${root}.NAME}`, undefined);
   if (!values.has(name)) {
-    const nearest = nearestName(name, values.keys());
     report({
       code: "config/unknown-variable",
       summary: `no ${what} ${name} is declared`,
-      fix: nearest === undefined ? declare(name) : `write \${${root}.${nearest}}`,
+      fix: nearestText(name, values.keys(), (near) => `write \${${root}.${near}}`) ?? declare(name),
     });
     return undefined;
   }
@@ -319,13 +318,11 @@ export function walk(
 
 function reportStep(at: unknown, key: string, walked: string, step: TemplateStep, report: Report): undefined {
   const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
-  const nearest = nearestName(key, names);
-  const right = step.kind === "field" ? `.${nearest}` : `[${nearest}]`;
   return failReference(
     report,
     `\${${walked}} has no ${key}`,
     typeof at !== "object" ? `it is ${shown(at)}` : names.length === 0 ? "it is empty" : `it has ${listed(names)}`,
-    nearest === undefined ? undefined : `write \${${walked}${right}}`,
+    nearestText(key, names, (near) => `write \${${walked}${step.kind === "field" ? `.${near}` : `[${near}]`}}`),
   );
 }
 
@@ -381,11 +378,10 @@ function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, re
 
 function failWithoutValue(text: string, each: Each, keys: readonly string[], report: Report): unknown {
   const known = isMap(each.value) ? Object.keys(each.value) : [];
-  const nearest = nearestName(keys.join("."), known);
   return failReference(
     report,
     `\${${text}} has no value for the key ${each.key}`,
     known.length > 0 ? `its value has ${known.join(", ")}` : undefined,
-    nearest === undefined ? undefined : `write \${each.value.${nearest}}`,
+    nearestText(keys.join("."), known, (near) => `write \${each.value.${near}}`),
   );
 }

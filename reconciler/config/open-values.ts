@@ -5,7 +5,7 @@
 import { formatAddress, type Kind } from "../core/model/address";
 import type { Attribute } from "../core/model/computed";
 import { isKind, kindRows } from "../core/model/kinds";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { keysOf } from "../core/text/objects";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
 import { mark, markReference } from "./open-text";
@@ -112,10 +112,9 @@ function withAttribute(
   const attribute = field.kind === "field" ? known.find((candidate) => candidate === field.name) : undefined;
   if (attribute !== undefined && more.length === 0) return addresses.map((address) => mark({ address, attribute }));
   const name = field.kind === "field" ? field.name : "";
-  const nearest = nearestName(name, known);
   return say({
     summary: `\${${text}} is not known`,
     detail: `of a ${kind} there is ${known.join(", ")}`,
-    fix: nearest === undefined ? undefined : `write \${${text.slice(0, text.length - name.length)}${nearest}}`,
+    fix: nearestText(name, known, (near) => `write \${${text.slice(0, text.length - name.length)}${near}}`),
   });
 }

@@ -9,7 +9,7 @@ import {
   type Read,
 } from "../core/model/external";
 import type { Json } from "../core/model/output";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "./fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
 import { listed, type Problems } from "./problems";
@@ -91,12 +91,11 @@ function refuseOthers(
 ): void {
   for (const key of Object.keys(values)) {
     if (known.includes(key)) continue;
-    const near = nearestName(key, known);
     subject.problems.add({
       code: "config/unknown-key",
       summary: `${key} is not known here`,
       detail: `expected ${known.join(", ")}`,
-      fix: near === undefined ? undefined : `write ${near}`,
+      fix: nearestText(key, known, (near) => `write ${near}`),
       at: subject.place([...within, key], "key"),
     });
   }
@@ -169,11 +168,10 @@ function noAttribute(
   part: string,
   attributes: readonly string[],
 ): Omit<InterpolationProblem, "code"> {
-  const near = nearestName(part, attributes);
   return {
     summary: `\${${text}} is not known`,
     detail: `of a ${kind} there is ${attributes.join(", ")}`,
-    fix: near === undefined ? undefined : `write \${lookup.${name}.${near}}`,
+    fix: nearestText(part, attributes, (near) => `write \${lookup.${name}.${near}}`),
   };
 }
 
@@ -184,10 +182,11 @@ function undeclaredProblem(
   declared: readonly string[],
 ): Omit<InterpolationProblem, "code"> {
   const [section, root] = isRead ? ["reads", "read"] : ["lookups", "lookup"];
-  const near = nearestName(name, declared);
   return {
     summary: `no ${root} ${name} is declared`,
-    fix: near === undefined ? `declare it: ${section}: { ${name}: … }` : `write \${${root}.${near}.${part}}`,
+    fix:
+      nearestText(name, declared, (near) => `write \${${root}.${near}.${part}}`) ??
+      `declare it: ${section}: { ${name}: … }`,
   };
 }
 
@@ -204,13 +203,11 @@ function noValue(
       summary: `\${lookup.${name}.${part}} has no value: the service's record of that ${kind} shows none`,
       fix: `records: { ${kind}: { ${part}: [/…] } } in the dialect says where the record has it`,
     });
-  const near = nearestName(part, there);
   return say({
     summary: `the project that ${name} reads has no output ${part}`,
     detail: there.length === 0 ? "its state has no outputs" : `it has ${listed(there)}`,
     fix:
-      near === undefined
-        ? `declare it there, and apply that project: outputs: { ${part}: … }`
-        : `write \${read.${name}.${near}}`,
+      nearestText(part, there, (near) => `write \${read.${name}.${near}}`) ??
+      `declare it there, and apply that project: outputs: { ${part}: … }`,
   });
 }

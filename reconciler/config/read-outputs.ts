@@ -1,6 +1,6 @@
 /** `outputs:` — what the project hands out: a value by itself, or one with a description and whether it is sensitive. */
 import type { DesiredOutput, Shaped } from "../core/model/output";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { readBoolean, readText, reportValue, type Subject } from "./fields";
 import type { InterpolationScope } from "./interpolation";
 import { openText } from "./open-text";
@@ -77,10 +77,9 @@ function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Pro
 }
 
 function reportKey(key: string, subject: Subject): void {
-  const near = nearestName(key, outputKeys);
   reportValue(subject, [key], key, "value, description or sensitive", {
     code: "config/unknown-key",
-    fix: near === undefined ? "put what it holds under value:" : `write ${near}`,
+    fix: nearestText(key, outputKeys, (near) => `write ${near}`) ?? "put what it holds under value:",
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { Prices } from "../core/model/prices";
 import { decimalOf, decimalText } from "../core/text/decimal";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { type OpenNamedFile, openOrSayWhy } from "./environments";
 import {
   fieldOf,
@@ -89,11 +89,10 @@ function readPriceFile(source: ConfigSource, problems: Problems): Prices | undef
 function refuseUnknown(key: string, file: YamlFile, problems: Problems): void {
   if (priceKeys.some((known) => known === key) || key.startsWith("x-") || key === "$schema" || !isMap(file.root))
     return;
-  const nearest = nearestName(key, priceKeys);
   problems.add({
     code: "config/unknown-key",
     summary: `the key ${key} is not known here`,
-    fix: nearest === undefined ? `one of ${priceKeys.join(", ")}` : `write ${nearest}`,
+    fix: nearestText(key, priceKeys, (near) => `write ${near}`) ?? `one of ${priceKeys.join(", ")}`,
     at: { source: file, offset: keyOffset(file.root, key) ?? 0 },
   });
 }

@@ -4,7 +4,7 @@ import { formatAddress, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { selfWordOf } from "../core/model/relations";
-import { nearestName } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
 import { referenceIn, withoutReference } from "./open-text";
@@ -31,12 +31,11 @@ export function unknownComponent(
   { rooms }: Declared,
 ): { code: ConfigCode; summary: string; detail?: string; fix?: string } {
   const known = [...rooms.keys()].filter((within) => within !== "");
-  const nearest = nearestName(named, known);
   return {
     code: "config/unknown-reference",
     summary: `there is no component ${named}`,
     detail: known.length === 0 ? "none is used" : `there is ${listed(known)}`,
-    fix: nearest === undefined ? undefined : `write ${nearest}`,
+    fix: nearestText(named, known, (near) => `write ${near}`),
   };
 }
 

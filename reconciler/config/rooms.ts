@@ -7,7 +7,7 @@
  */
 import type { Address, Kind } from "../core/model/address";
 import { isKind, perKind } from "../core/model/kinds";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { type ExpandedBlocks, expandBlocks } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
@@ -292,12 +292,11 @@ function readWith(
   for (const [name, value] of Object.entries(written)) {
     const within = (path: Path) => use.place(["with", name, ...path]);
     if (!names.includes(name)) {
-      const nearest = nearestName(name, names);
       problems.add({
         code: "config/unknown-variable",
         summary: `the component has no parameter ${name}`,
         detail: names.length === 0 ? "it has none" : `it has ${listed(names)}`,
-        fix: nearest === undefined ? "take it out" : `write ${nearest}`,
+        fix: nearestText(name, names, (near) => `write ${near}`) ?? "take it out",
         at: use.place(["with", name], "key"),
       });
       continue;
@@ -350,14 +349,12 @@ function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses,
     });
   const key = first === undefined ? undefined : keyOf(first, scope, report);
   if (key === undefined) return fail(`\${${expression.text}} is not known`, "expected ${component.KEY.OUTPUT}");
-  if (!uses.keys.includes(key)) {
-    const nearest = nearestName(key, uses.keys);
+  if (!uses.keys.includes(key))
     return fail(
       `no component ${key} is used here`,
       uses.keys.length === 0 ? "none is" : `there is ${listed(uses.keys)}`,
-      nearest === undefined ? undefined : `write \${${expression.text.replace(key, nearest)}}`,
+      nearestText(key, uses.keys, (near) => `write \${${expression.text.replace(key, near)}}`),
     );
-  }
   const eachKeys = uses.eachKeys(key);
   if (eachKeys === undefined) return outputAt(uses.open(key, undefined), key, rest, expression, scope, report);
   const [which, ...steps] = rest;
@@ -377,11 +374,10 @@ function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses,
   if (each === undefined) return undefined;
   if (eachKeys.includes(each))
     return outputAt(uses.open(key, each), `${key}[${each}]`, steps, expression, scope, report);
-  const nearest = nearestName(each, eachKeys);
   return fail(
     `the component ${key} has no key ${each}`,
     `its keys are ${listed(eachKeys)}`,
-    nearest === undefined ? undefined : `write \${component.${key}[${nearest}]…}`,
+    nearestText(each, eachKeys, (near) => `write \${component.${key}[${near}]…}`),
   );
 }
 
@@ -402,13 +398,12 @@ function outputAt(
       : walk(value, path, `component.${name}.${field.name}`, expression, scope, report);
   }
   const wanted = field?.kind === "field" ? field.name : undefined;
-  const nearest = wanted === undefined ? undefined : nearestName(wanted, names);
   report({
     code: "config/unknown-reference",
     summary:
       wanted === undefined ? `\${${expression.text}} names no output` : `the component ${name} has no output ${wanted}`,
     detail: names.length === 0 ? "it hands out nothing" : `it hands out ${listed(names)}`,
-    fix: nearest === undefined ? undefined : `write \${component.${name}.${nearest}}`,
+    fix: wanted === undefined ? undefined : nearestText(wanted, names, (near) => `write \${component.${name}.${near}}`),
   });
   return undefined;
 }

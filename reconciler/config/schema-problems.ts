@@ -3,7 +3,7 @@
  * anyOf merged into one expectation, the nearest right word for a misspelt key or value, and the place in the file.
  */
 import type { ErrorObject } from "ajv";
-import { nearestName } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import { groupedBy, onlyDefined } from "../core/text/objects";
 import { fixOfLone, listed, type Problem, shown } from "./problems";
 import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
@@ -261,13 +261,13 @@ function wrongValue<A extends SchemaArea>(
   words: SchemaWords<A>,
 ): SchemaFinding<A> {
   const all = [...new Set([...(enums.length > 0 ? [`one of ${[...new Set(enums)].join(", ")}`] : []), ...expected])];
-  const nearest = typeof value === "string" ? nearestName(value, enums) : undefined;
+  const nearest = typeof value === "string" ? nearestText(value, enums, (near) => `write ${near}`) : undefined;
   const field = path.findLast((step) => typeof step === "string") ?? "the file";
   return {
     code: `${words.area}/${enums.length > 0 && typeof value === "string" ? "not-allowed" : "wrong-type"}`,
     summary: `${field} cannot be ${shown(value)}`,
     detail: `expected ${all.join(" or ")}`,
-    fix: nearest === undefined ? fixOfShape(String(field), expected, value) : `write ${nearest}`,
+    fix: nearest ?? fixOfShape(String(field), expected, value),
     path,
     on: "value",
     needsQuotes: expected.includes("text") && (typeof value === "number" || typeof value === "boolean"),

@@ -9,7 +9,7 @@
  *     step       = "." name | "[" key "]" | "[*]"
  *     key        = any text without brackets | "${" reference "}" | "each" (the key of the block's own for_each)
  */
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { remembered } from "../core/text/remembered";
 
 export const roots = [
@@ -149,11 +149,11 @@ const expectedReference =
   "expected ${var.NAME}, ${each}, ${each.value.FIELD}, ${env}, or a value of vm, volume, group, component, param, read or lookup";
 
 function unknownRoot(text: string, word: string): TemplateProblem {
-  const nearest = nearestName(word, roots);
   return {
     summary: `\${${text}} is not known`,
     detail: expectedReference,
     unknown: text,
-    fix: nearest === undefined ? "write $${ for a literal ${" : `write \${${nearest}${text.slice(word.length)}}`,
+    fix:
+      nearestText(word, roots, (near) => `write \${${near}${text.slice(word.length)}}`) ?? "write $${ for a literal ${",
   };
 }

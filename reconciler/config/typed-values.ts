@@ -5,7 +5,7 @@
  * text that does not fit stays text.
  */
 import { parseCidr } from "../core/canonical/cidr";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { type ConfigCode, listed, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place } from "./yaml-file";
@@ -196,9 +196,9 @@ function countMisfit(value: unknown, items: number | undefined, { min, max }: De
 function wordMisfit(value: unknown, { oneOf, matches }: Declaration): ValueMisfit | undefined {
   if (typeof value === "object") return undefined;
   if (oneOf !== undefined && !oneOf.some((each) => each === value || String(each) === String(value))) {
-    const nearest = nearestName(String(value), oneOf.map(String));
-    const fix = nearest === undefined ? undefined : `write ${nearest}`;
-    const expected = `one of ${listed(oneOf.map(String), 16)}`;
+    const words = oneOf.map(String);
+    const fix = nearestText(String(value), words, (near) => `write ${near}`);
+    const expected = `one of ${listed(words, 16)}`;
     return { code: "config/not-allowed", path: [], value, expected, fix };
   }
   const fit = matches === undefined ? "fits" : fitOf(matches, String(value));

@@ -2,7 +2,7 @@
  * The variables of the files and what they are worth: --var, then --var-file (the later file first), then
  * RECONCILE_VAR_*, then what the chosen environment says, then the default, which may use other variables.
  */
-import { nearestName } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import { interpolate, type VariableValues } from "./interpolation";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, listed, type Problems } from "./problems";
@@ -67,12 +67,13 @@ export function readVars(
   for (const [name, value] of Object.entries(options.vars ?? {})) {
     given.set(name, { value, from: `--var ${name}`, isText: true, isTemplate: false });
     if (declarations.has(name)) continue;
-    const nearest = nearestName(name, declarations.keys());
     problems.add({
       code: "config/unknown-variable",
       summary: `--var ${name} sets a variable that is not declared`,
       detail: declarations.size === 0 ? "no variables are declared" : `declared: ${listed([...declarations.keys()])}`,
-      fix: nearest === undefined ? `declare it: vars: { ${name}: {} }` : `write --var ${nearest}=…`,
+      fix:
+        nearestText(name, declarations.keys(), (near) => `write --var ${near}=…`) ??
+        `declare it: vars: { ${name}: {} }`,
     });
   }
   return resolveVars(
@@ -251,12 +252,11 @@ export function readVarFile(
     const within = (path: Path): Place => ({ source: file, offset: offsetOfPath(file.root, [name, ...path]).offset });
     given.set(name, { value, at: within([]), within, isText: false, isTemplate: false });
     if (declarations.has(name)) continue;
-    const nearest = nearestName(name, declarations.keys());
     problems.add({
       code: "config/unknown-variable",
       severity: "warning",
       summary: `the variable ${name} is not declared`,
-      fix: nearest === undefined ? undefined : `write ${nearest}`,
+      fix: nearestText(name, declarations.keys(), (near) => `write ${near}`),
       at: { source: file, offset: keyOffset(file.root, name) ?? 0 },
     });
   }

@@ -11,7 +11,7 @@ import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../c
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { StateStore } from "../store/store";
@@ -224,13 +224,10 @@ function choose({ name, kind, by, wanted }: LookupRequest, seen: SeenThings): Ch
   );
   const [first, ...others] = found;
   if (first === undefined) {
-    const near = nearestName(
-      wanted,
-      things.flatMap((one) => one[by] ?? []),
-    );
+    const names = things.flatMap((one) => one[by] ?? []);
     return problem(
       `lookups.${name}: the service shows no ${what}`,
-      near === undefined ? "correct it, or make it first" : `did you mean ${near}?`,
+      nearestText(wanted, names, (near) => `did you mean ${near}?`) ?? "correct it, or make it first",
     );
   }
   if (others.length > 0)

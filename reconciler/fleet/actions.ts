@@ -4,7 +4,7 @@
  */
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { dayMs } from "../core/model/time";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
@@ -43,14 +43,11 @@ export class ActionRefused extends Error {
 export async function stackNamed({ records }: Pick<Desk, "records">, name: string): Promise<StackRecord> {
   const stack = await records.stack(name);
   if (stack !== undefined) return stack;
-  const near = nearestName(
-    name,
-    (await records.stacks()).map((one) => one.name),
-  );
+  const names = (await records.stacks()).map((one) => one.name);
   throw new ActionRefused(
     "fleet/no-stack",
     `the fleet has no stack ${name}`,
-    near === undefined ? "reconcile fleet list" : `did you mean ${near}?`,
+    nearestText(name, names, (near) => `did you mean ${near}?`) ?? "reconcile fleet list",
   );
 }
 

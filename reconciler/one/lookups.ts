@@ -2,7 +2,7 @@
 import { canonicalLiveRule } from "../core/canonical/rules";
 import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { accepted, type Outcome } from "../core/model/outcome";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { patternFits } from "../core/text/pattern";
 import { ruleAsProperties, ruleProperties } from "../kinds/group/one-rule-properties";
 import type { ServiceReader } from "../service/client";
@@ -71,10 +71,10 @@ function one<T extends Named>(name: string, sort: Sort<T>): Lookup {
     const [first] = found;
     if (first === undefined) {
       const names = listed.flatMap(({ name }) => name ?? []);
-      const near = nearestName(String(wanted ?? id), names);
+      const asked = String(wanted ?? id);
       throw lookupFailure(
-        `there is no ${what} ${String(wanted ?? id)}`,
-        near === undefined ? "" : `did you mean ${near}?`,
+        `there is no ${what} ${asked}`,
+        nearestText(asked, names, (near) => `did you mean ${near}?`) ?? "",
       );
     }
     if (found.length > 1)

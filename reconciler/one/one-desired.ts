@@ -8,7 +8,7 @@ import type { Path } from "../config/yaml-file";
 import type { Address } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { type Kind, sectionOf } from "../core/model/kinds";
-import { nearestName } from "../core/text/nearest";
+import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import {
   type Checked,
@@ -160,10 +160,8 @@ export function checkInputs(
   return { inputs, failures: [...failures, ...found], warnings };
 }
 
-function unknownProperty(name: string, known: readonly string[]): string {
-  const near = nearestName(name, known);
-  return `is not a property of this resource${near === undefined ? "" : `; did you mean ${near}?`}`;
-}
+const unknownProperty = (name: string, known: readonly string[]): string =>
+  `is not a property of this resource${nearestText(name, known, (near) => `; did you mean ${near}?`) ?? ""}`;
 
 /**
  * Brings sizes that were written as text and names in any case to the one form that is stored, so that spelling is

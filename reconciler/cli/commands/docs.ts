@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, normalize, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { packageFolder } from "../../version";
 import { command, type Invocation, type Positionals } from "../command";
 import { fail } from "../compose";
@@ -54,14 +54,11 @@ export const docsCommand = command({
     } else {
       const found = known.flatMap((one) => sectionsWith(one, args)).sort((a, b) => b.score - a.score);
       if (found.length === 0) {
-        const near = nearestName(
-          first,
-          known.map(({ name }) => name),
-        );
+        const names = known.map(({ name }) => name);
         throw fail(
           "cli/file-unreadable",
           `no page and no section has ${args.join(" ")}`,
-          near === undefined ? "reconcile docs lists the pages" : `reconcile docs ${near}`,
+          nearestText(first, names, (near) => `reconcile docs ${near}`) ?? "reconcile docs lists the pages",
         );
       }
       for (const { name, heading, line } of found) {

@@ -9,7 +9,7 @@ import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { recordedAttribute } from "../../core/model/facts";
 import { allOfKind, runsGuest } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
-import { nearestName } from "../../core/text/nearest";
+import { nearestName, nearestText } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
 import { explainReach, type ReachHalf } from "../../kinds/group/reachability/explain";
@@ -92,14 +92,11 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
         `the state knows no address of ${word}, and rules admit addresses and groups`,
         "reconcile apply records it, where the service shows it",
       );
-    const near = nearestName(
-      word,
-      allOfKind(desired.resources, "group").map(({ address }) => address.replace(/^group\./, "")),
-    );
+    const groups = allOfKind(desired.resources, "group").map(({ address }) => address.replace(/^group\./, ""));
     throw fail(
       "cli/usage",
       `${word} is no group of the file, no address, and not internet or anywhere`,
-      near === undefined ? "name a group, an address or a CIDR" : `write ${near}`,
+      nearestText(word, groups, (near) => `write ${near}`) ?? "name a group, an address or a CIDR",
     );
   };
   const question = { from: party(from), to: party(name), ports: Array.isArray(ports) ? ports : [ports] };

@@ -29,7 +29,7 @@ import { presumeVanished } from "../../core/plan/missing";
 import { makePlan, type Plan } from "../../core/plan/plan";
 import type { SeenMade } from "../../core/plan/records";
 import { idProblem } from "../../core/text/id-problem";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { listOfKind } from "../../engine/observe";
 import { openStoredState } from "../../engine/plan";
@@ -137,16 +137,12 @@ function readWords(address: string, given: string): AddressParts {
 }
 
 function undeclaredAddress(address: Address, given: string, { desired }: Workspace) {
-  const near = nearestName(
-    address,
-    desired.resources.map((resource) => resource.address),
-  );
+  const declared = desired.resources.map((resource) => resource.address);
   return fail(
     "plan/unknown-address",
     `${address} is not declared`,
-    near === undefined
-      ? `declare it first; reconcile import ${address} ${given} --generate prints its YAML`
-      : `did you mean ${near}?`,
+    nearestText(address, declared, (near) => `did you mean ${near}?`) ??
+      `declare it first; reconcile import ${address} ${given} --generate prints its YAML`,
   );
 }
 

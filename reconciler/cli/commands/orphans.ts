@@ -9,7 +9,7 @@ import { allOfKind, kindRows, ofKind } from "../../core/model/kinds";
 import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { openStoredState } from "../../engine/plan";
 import { orphanDeleting } from "../../engine/record-step";
@@ -200,14 +200,12 @@ function orphanCalled(id: string, { orphans }: State): Orphan {
       fixText(...[orphan, ...others].map((one) => toRun(["orphans delete", orphanKey(one)], one.name))),
     );
   if (orphan !== undefined) return orphan;
-  const near = nearestName(
-    id,
-    [...orphans.values()].map((one) => one.id),
-  );
+  const ids = [...orphans.values()].map((one) => one.id);
   throw fail(
     "state/no-orphan",
     `there is no orphan ${id}`,
-    near === undefined ? "reconcile orphans list" : `did you mean ${near}? All of them: reconcile orphans list`,
+    nearestText(id, ids, (near) => `did you mean ${near}? All of them: reconcile orphans list`) ??
+      "reconcile orphans list",
   );
 }
 

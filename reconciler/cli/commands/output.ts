@@ -3,7 +3,7 @@
  */
 
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
 import {
@@ -204,14 +204,12 @@ function readPortFlag(text: string | undefined): number | undefined {
 
 function unknownOutput(name: string, outputs: Outputs): Error {
   const names = Object.keys(outputs);
-  const near = nearestName(name, names);
   return fail(
     "cli/unknown-output",
     names.length === 0
       ? `there is no output ${name}: the state has none`
       : `there is no output ${name}; the state has ${names.join(", ")}`,
-    near === undefined
-      ? "outputs are declared in the file, and recorded by reconcile apply"
-      : `reconcile output ${near}`,
+    nearestText(name, names, (near) => `reconcile output ${near}`) ??
+      "outputs are declared in the file, and recorded by reconcile apply",
   );
 }

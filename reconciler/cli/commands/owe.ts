@@ -3,7 +3,7 @@ import type { DesiredResource } from "../../core/model/desired";
 import { type Duty, dutiesOf } from "../../core/model/guest";
 import type { State } from "../../core/model/recorded";
 import type { StepChange } from "../../core/plan/record-patch";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import type { Owed } from "../../kinds/vm/guest-steps";
 import { systemClock } from "../../outside/clock";
 import { command, oneOrMore } from "../command";
@@ -52,14 +52,13 @@ export const oweCommand = command({
 
 function commandsDeclared(address: string, declared: ReadonlyMap<string, DesiredResource>): readonly Duty[] {
   const resource = declared.get(address);
-  if (resource === undefined) {
-    const near = nearestName(address, declared.keys());
+  if (resource === undefined)
     throw fail(
       "plan/unknown-address",
       `no file declares ${address}`,
-      near === undefined ? "reconcile state list shows the addresses" : `did you mean ${near}?`,
+      nearestText(address, declared.keys(), (near) => `did you mean ${near}?`) ??
+        "reconcile state list shows the addresses",
     );
-  }
   const commands = dutiesOf(resource);
   if (commands.length > 0) return commands;
   throw fail(

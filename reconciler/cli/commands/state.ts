@@ -12,7 +12,7 @@ import { forgottenBy } from "../../core/state/forgotten";
 import { recordsAfter } from "../../core/state/history";
 import { WrittenByNewer } from "../../core/state/newer";
 import { readState, writeSnapshot } from "../../core/state/text";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { assertWhole } from "../../engine/half-moved";
 import { openStoredState } from "../../engine/plan";
@@ -409,10 +409,9 @@ async function unlock(invocation: Invocation, store: StateStore): Promise<number
 
 export function addressUnknown(address: string, state: State) {
   const known = [...state.resources.keys(), ...state.intents.keys()];
-  const near = nearestName(address, known);
   return fail(
     "state/unknown-address",
     `the state has no ${address}`,
-    near === undefined ? "reconcile state list shows what it has" : `did you mean ${near}?`,
+    nearestText(address, known, (near) => `did you mean ${near}?`) ?? "reconcile state list shows what it has",
   );
 }

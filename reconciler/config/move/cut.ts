@@ -3,7 +3,7 @@
  * volumes that would part from their VM. Blocks are named without their for_each keys: a block goes whole.
  */
 import type { SourcePosition } from "../../core/model/diagnostic";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 
 /** Blocks by name (`vm.db`, `shop/`), and the blocks that each of them mentions. */
 export type NameGraph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -32,13 +32,13 @@ export function chosen(
         summary: `${pattern} is a part of ${whole}, which is written once for all of its parts`,
         fix: `move ${whole}, or write that part as a block of its own first`,
       });
-    else {
-      const near = nearestName(pattern, blocks);
+    else
       problems.push({
         summary: `the files declare nothing that ${pattern} means`,
-        fix: near === undefined ? "reconcile state list shows what is managed" : `did you mean ${near}?`,
+        fix:
+          nearestText(pattern, blocks, (near) => `did you mean ${near}?`) ??
+          "reconcile state list shows what is managed",
       });
-    }
   }
   return { moved, problems };
 }

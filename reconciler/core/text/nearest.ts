@@ -18,6 +18,16 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
+/** What is said of the nearest name, where one is near enough. */
+export function nearestText(
+  name: string,
+  candidates: Iterable<string>,
+  says: (near: string) => string,
+): string | undefined {
+  const near = nearestName(name, candidates);
+  return near === undefined ? undefined : says(near);
+}
+
 function distanceTo(name: string, candidate: string, limit: number): number {
   const word = candidate.indexOf("_");
   const whole = editDistance(name, candidate, limit);

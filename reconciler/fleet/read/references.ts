@@ -2,7 +2,7 @@
 import type { Problem } from "../../config/problems";
 import { offsetOfPath, type YamlFile } from "../../config/yaml-file";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { fieldsIn } from "../../core/text/objects";
 import { sharedStates } from "../may-read";
 import type { Fleet, StackSpec } from "../model";
@@ -89,12 +89,11 @@ function unknown(
     stack: "fleet/unknown-stack",
   } as const satisfies Record<typeof what, DiagnosticCode>;
   const names = [...known];
-  const near = nearestName(name, names);
   return {
     code: codes[what],
     summary: `there is no ${what} ${name} in this fleet`,
     detail: names.length === 0 ? `it has no ${what} at all` : `it has ${names.slice(0, 12).join(", ")}`,
-    fix: near === undefined ? `declare it under ${what}s` : `write ${near}`,
+    fix: nearestText(name, names, (near) => `write ${near}`) ?? `declare it under ${what}s`,
     at,
   };
 }

@@ -20,7 +20,7 @@ import { isMap, type Path, positionOf } from "../../config/yaml-file";
 import { type Address, parseAddress } from "../../core/model/address";
 import type { DesiredResource, Rollout } from "../../core/model/desired";
 import type { Amount } from "../../core/model/policy";
-import { nearestName } from "../../core/text/nearest";
+import { nearestText } from "../../core/text/nearest";
 import { onlyDefined } from "../../core/text/objects";
 import type { ReachabilityContext } from "../group/reachability/read";
 
@@ -97,9 +97,8 @@ function readMembers(subject: Subject, name: string, of: unknown, context: Reach
     const known = [...context.declared.rooms.values()].flatMap(({ within, blocks }) =>
       [...blocks.vm.keys()].map((key) => `${within}vm.${key}`),
     );
-    const near = nearestName(String(item), known);
     const path = Array.isArray(of) ? [name, "of", index] : [name, "of"];
-    const fix = near === undefined ? undefined : `write ${near}`;
+    const fix = nearestText(String(item), known, (near) => `write ${near}`);
     reportValue(subject, path, item, "a VM of this file: vm.KEY, or vm.KEY[EACH]", { fix });
     return [];
   });
