@@ -5,12 +5,14 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { longestDurationMs, parseDuration } from "../config/durations";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import type { FoldedState } from "../core/state/fold";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
 import { readInlineDialect } from "../dialect/read-dialect";
 import type { EngineEvent } from "../engine/events";
+import { openStoredState } from "../engine/plan";
 import { embeddedTimeScale, type Ports } from "../engine/ports";
 import {
   defaultParallelism,
@@ -196,8 +198,7 @@ export function stateLocation({ desired, sources, folder }: Workspace, flags: Fl
   const outside = given ? (flags.state ?? setting("RECONCILE_STATE")) : undefined;
   if (outside !== undefined) return knownPlace(outside);
   const { state, environment } = desired;
-  if (state === undefined)
-    return join(folder, environment === undefined ? "reconcile.state.json" : `reconcile.${environment}.state.json`);
+  if (state === undefined) return join(folder, stateFile("reconcile", environment));
   // A saved plan may be applied in another checkout than it was made in.
   const beside = sources.length === 0 ? folder : dirname(resolve(state.source.file));
   const location = isUrl(state.location) || isAbsolute(state.location) ? state.location : join(beside, state.location);
@@ -205,6 +206,10 @@ export function stateLocation({ desired, sources, folder }: Workspace, flags: Fl
   if (refused !== undefined) throw new CommandFailed([refused]);
   return location;
 }
+
+/** The name of a state beside the file of which this is the stem. */
+export const stateFile = (stem: string, environment: string | undefined): string =>
+  environment === undefined ? `${stem}.state.json` : `${stem}.${environment}.state.json`;
 
 /** `s3//bucket` would be a file of that name, and the state that is meant would look empty. */
 export function knownPlace(location: string): string {
@@ -239,6 +244,10 @@ export function lockTimeoutMs(flags: Flags): number {
 
 export const tellHolder = (holder: Holder): void =>
   void process.stderr.write(`Waiting: the state is locked by ${printable(describeHolder(holder))}.\n`);
+
+/** What the state holds now, read without a lock. */
+export const stateIn = async (store: StateStore): Promise<FoldedState> =>
+  openStoredState(await store.read(), store.location, newLineage()).state;
 
 export const createPorts = (service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports => ({
   ...portsOf(service, workspace.folder, workspace.desired.resources),

@@ -15,7 +15,7 @@ import { sha256 } from "../outside/sha256";
 import { countOf } from "../report/style";
 import { isUrl } from "../store/open";
 import type { Invocation } from "./command";
-import { commandHolder, fail, openWorkspaceService } from "./compose";
+import { commandHolder, fail, openWorkspaceService, stateFile } from "./compose";
 import { CommandFailed } from "./crash";
 import type { FlagName } from "./flags";
 import {
@@ -191,16 +191,14 @@ async function statesOfBoth(
 
 /** The state of a project that is made lies beside its file, under a name that no other file's state has. */
 const stemOfNew = ({ newFile }: ProjectFiles): string => basename(newFile).replace(/\.ya?ml$/i, "");
-const usualState = (environment: string | undefined): string =>
-  environment === undefined ? "reconcile.state.json" : `reconcile.${environment}.state.json`;
-const ownState = (target: ProjectFiles, environment: string | undefined): string =>
-  environment === undefined ? `${stemOfNew(target)}.state.json` : `${stemOfNew(target)}.${environment}.state.json`;
 const hasOwnName = (target: ProjectFiles): boolean =>
   stemOfNew(target) !== "reconcile" && existsSync(join(target.folder, defaultFile));
 
 const newLocation = (target: ProjectFiles, environment: string | undefined, giving: string): string => {
-  const usual = join(target.folder, usualState(environment));
-  return usual === giving || hasOwnName(target) ? join(target.folder, ownState(target, environment)) : usual;
+  const usual = join(target.folder, stateFile("reconcile", environment));
+  return usual === giving || hasOwnName(target)
+    ? join(target.folder, stateFile(stemOfNew(target), environment))
+    : usual;
 };
 
 interface Dividing {
@@ -216,7 +214,7 @@ interface Dividing {
 function divideTexts({ source, target, before, wanted, fleet }: Dividing): Divided {
   const [environment, { giving, taking }] = itemAt(before, 0);
   const isNew = target.sources.length === 0;
-  const usual = join(target.folder, usualState(environment));
+  const usual = join(target.folder, stateFile("reconcile", environment));
   const other = (files: ProjectFiles, from: ProjectFiles, side: "giving" | "taking") => ({
     name: projectName(files),
     state: stateAsRead(before, side, from.folder),
@@ -237,7 +235,7 @@ function divideTexts({ source, target, before, wanted, fleet }: Dividing): Divid
       newState:
         // A fleet's file says it for a fleet's project.
         isNew && taking.location !== usual && fleet === undefined
-          ? `./${ownState(target, environment === undefined ? undefined : "${env}")}`
+          ? `./${stateFile(stemOfNew(target), environment === undefined ? undefined : "${env}")}`
           : undefined,
     }),
   });

@@ -20,13 +20,13 @@ import { type Asked, changesOfGiving, decideHandover } from "../core/state/hando
 import { writeSnapshot } from "../core/state/text";
 import { onlyDefined } from "../core/text/objects";
 import { closeDesired } from "../engine/externals";
-import { openStoredState, preparePlan } from "../engine/plan";
+import { preparePlan } from "../engine/plan";
 import { trustFrom } from "../outside/trust";
 import { createMemoryStore } from "../store/memory";
 import { isUrl, openProtectedStore } from "../store/open";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { newLineage, type Service, stateLocation, systemClock } from "./compose";
+import { newLineage, type Service, stateIn, stateLocation, systemClock } from "./compose";
 import { CommandFailed } from "./crash";
 import { handoverDiagnostic } from "./move-states";
 import { folderBeside, openMoving } from "./other-state";
@@ -151,7 +151,7 @@ export async function projectStateOf(
   const desired = readMovedTexts(files.sources, reading);
   const location = given ?? stateLocation(workspaceOf(desired, files), flags, own);
   const store = openMoving(location, { folder: folderBeside(location, files.folder), flags, own });
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
+  const state = await stateIn(store);
   return { location, store, state, sources: files.sources, folder: files.folder };
 }
 

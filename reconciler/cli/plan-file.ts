@@ -4,15 +4,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { canonicalJson } from "../core/text/canonical-json";
+import type { Prepared } from "../engine/plan";
 import { setting } from "../outside/environment";
 import { isNameOfHandedOver, mostOfGiven, readPlainFile } from "../outside/files";
 import { writePrivately } from "../outside/private-file";
 import { sha256 } from "../outside/sha256";
-import { readSaved, type SavedPlan } from "../saved-plan";
+import { readSaved, type SavedPlan, savePlan } from "../saved-plan";
 import { isUrl } from "../store/open";
 import { readKeys, sealFile, unsealFile } from "../store/seal";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
+import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
 /** How a plan names its state, so that another checkout finds the same one. */
@@ -65,8 +67,22 @@ export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diag
   };
 }
 
+/** Writes the plan of `--out F`, and says how it is applied. `sources`: the files that it is made from. */
+export function keepPlan(
+  { invocation: { flags, output }, service, store, workspace }: Session,
+  { plan, desired }: Prepared,
+  planFile: string,
+  sources = workspace.sources,
+): void {
+  const { baseUrl, dialect } = service;
+  const state = nameState(store.location, workspace, flags);
+  const origin = { folder: workspace.folder, sources, planFile, baseUrl, dialect, state };
+  writePlan(planFile, savePlan(plan, desired, origin), (text) => output.masked(text));
+  output.note(`Saved the plan: reconcile apply ${planFile}`);
+}
+
 /** With a key for the state, the plan file is encrypted as well: it names the same resources. */
-export function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {
+function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {
   const text = `${canonicalJson(saved, 1)}\n`;
   const keys = readKeys(process.env);
   const sealed = sealFile(keys, "plan", text);

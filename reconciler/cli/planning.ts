@@ -36,8 +36,8 @@ import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
 import type { Session } from "./session";
 import { environmentsOf, refuseSiblings } from "./siblings";
-import { listenForStop } from "./stop-signals";
-import { stoppable, underLock } from "./with-session";
+import type { Stop } from "./stop-signals";
+import { lockedSession } from "./with-session";
 
 export async function prepare(session: Session, options: PlanOptions, given?: Closed): Promise<Prepared> {
   const { invocation } = session;
@@ -133,30 +133,33 @@ async function findMove(session: Session, { state }: Prepared): Promise<Error | 
   );
 }
 
-/** Locks, plans, asks, applies. */
-export async function planAndApply(opened: Session, options: PlanOptions): Promise<number> {
-  const { invocation } = opened;
-  const stop = listenForStop(invocation.output);
-  const session = stoppable(opened, stop);
-  try {
-    return await underLock(
-      session,
-      invocation,
-      "run",
-      async (held) => {
-        await projectOfSession(held).settle(stop.soft);
-        const prepared = await prepare({ ...held, signal: stop.soft }, options);
-        if (stop.soft.aborted) return stoppedEarly(invocation);
-        const review = await reviewPlan(held, prepared);
-        showPlan(invocation, prepared, review);
-        return await approveAndApply(held, prepared, review, {}, stop);
-      },
-      stop.soft,
-    );
-  } finally {
-    stop.close();
-  }
+/** A plan, and the session with the notes that are shown with it. */
+export interface Planned {
+  readonly session: Session;
+  readonly prepared: Prepared;
 }
+
+/** Locks, plans, asks, applies. */
+export const planAndApply = (
+  opened: Session,
+  makePlan: (held: Session, signal: AbortSignal) => Promise<Planned>,
+): Promise<number> =>
+  lockedSession(opened, "run", async (held, stop) => {
+    await projectOfSession(held).settle(stop.soft);
+    const { session, prepared } = await makePlan(held, stop.soft);
+    if (stop.soft.aborted) return stoppedEarly(session.invocation);
+    const review = await reviewPlan(session, prepared);
+    showPlan(session.invocation, prepared, review);
+    return approveAndApply(session, prepared, review, {}, stop);
+  });
+
+/** The plan of what the files declare. */
+export const planOfFiles =
+  (options: PlanOptions) =>
+  async (session: Session, signal: AbortSignal): Promise<Planned> => ({
+    session,
+    prepared: await prepare({ ...session, signal }, options),
+  });
 
 /** The end of a command that was stopped while planning: what was found so far is not reported. */
 export const stoppedEarly = ({ output }: Invocation): number =>
@@ -170,7 +173,7 @@ export async function approveAndApply(
   prepared: Prepared,
   review: Review,
   approval: PlanApproval,
-  stop: ReturnType<typeof listenForStop>,
+  stop: Stop,
 ): Promise<number> {
   const { invocation } = session;
   const { plan } = prepared;
@@ -253,7 +256,7 @@ export async function carryOutPlan(
   session: Session,
   prepared: Prepared,
   grants: Grants,
-  stop: ReturnType<typeof listenForStop>,
+  stop: Stop,
   listen?: (event: EngineEvent) => void,
 ): Promise<RunReport> {
   const { service, invocation } = session;

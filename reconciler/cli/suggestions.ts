@@ -5,7 +5,6 @@
 
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
-import { openStoredState } from "../engine/plan";
 import { setting } from "../outside/environment";
 import { isUrl } from "../store/open";
 import {
@@ -16,7 +15,7 @@ import {
   type NamedCommand,
   type Suggestion,
 } from "./command";
-import { newLineage, openStore, stateLocation } from "./compose";
+import { openStore, stateIn, stateLocation } from "./compose";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from "./flags";
 import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./workspace";
 
@@ -176,8 +175,7 @@ export async function stateOnThisMachine(workspace: Workspace, flags: Flags): Pr
   if (setting("RECONCILE_STATE_KEY_COMMAND") !== undefined) return undefined;
   try {
     if (isUrl(stateLocation(workspace, flags))) return undefined;
-    const store = openStore(workspace, flags);
-    return openStoredState(await store.read(), store.location, newLineage()).state;
+    return await stateIn(openStore(workspace, flags));
   } catch {
     return undefined;
   }

@@ -60,17 +60,24 @@ const shownLocation = (location: string): string => {
 export const withLockedSession = (
   invocation: Invocation,
   workspace: Workspace,
-  use: (session: Session, stop: ReturnType<typeof listenForStop>) => Promise<number>,
-): Promise<number> =>
-  withSession(invocation, workspace, async (opened) => {
-    const stop = listenForStop(invocation.output);
-    const session = stoppable(opened, stop);
-    try {
-      return await underLock(session, invocation, "released", (held) => use(held, stop), stop.soft);
-    } finally {
-      stop.close();
-    }
-  });
+  use: (session: Session, stop: Stop) => Promise<number>,
+): Promise<number> => withSession(invocation, workspace, (opened) => lockedSession(opened, "released", use));
+
+/** The session under the lock, which is no longer waited for once the command was told to stop. */
+export async function lockedSession(
+  opened: Session,
+  until: "run" | "released",
+  use: (session: Session, stop: Stop) => Promise<number>,
+): Promise<number> {
+  const { invocation, store } = opened;
+  const stop = listenForStop(invocation.output);
+  const session = { ...opened, store: withStop(store, stop.soft, stop.atOnce) };
+  try {
+    return await underLock(session, invocation, until, (held) => use(held, stop), stop.soft);
+  } finally {
+    stop.close();
+  }
+}
 
 /**
  * Locks the state before anything that writes the state or the service, so that what is read, planned and shown is what
@@ -93,9 +100,4 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
   }
   await held.release();
   return result;
-}
-
-/** The session with a store that is no longer waited for once the command was told to stop. */
-export function stoppable(session: Session, { soft, atOnce }: Pick<Stop, "soft" | "atOnce">): Session {
-  return { ...session, store: withStop(session.store, soft, atOnce) };
 }

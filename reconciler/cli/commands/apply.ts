@@ -12,11 +12,11 @@ import type { FlagName, Flags } from "../flags";
 import { applyFlags, planFlags } from "../flags";
 import { checkoutDiffers, findFolder, nameState, readPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
-import { approveAndApply, planAndApply, prepare, showPlan, stoppedEarly } from "../planning";
+import { approveAndApply, planAndApply, planOfFiles, prepare, showPlan, stoppedEarly } from "../planning";
 import { reviewPlan } from "../review";
 import type { Session } from "../session";
-import { listenForStop } from "../stop-signals";
-import { stoppable, underLock, withSession } from "../with-session";
+import type { Stop } from "../stop-signals";
+import { lockedSession, withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 
 export const applyCommand = command({
@@ -36,7 +36,7 @@ export const applyCommand = command({
     const saved = file !== undefined && invocation.args.length === 1 ? readPlan(file) : undefined;
     if (file !== undefined && saved !== undefined) return applySaved(invocation, saved, file);
     return withSession(invocation, readWorkspace(invocation), (session) =>
-      planAndApply(session, planOptions(invocation.flags)),
+      planAndApply(session, planOfFiles(planOptions(invocation.flags))),
     );
   },
 });
@@ -78,19 +78,13 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
     folder,
     dialect: saved.dialect,
   };
-  return withSession(invocation, workspace, async (opened) => {
-    const stop = listenForStop(invocation.output);
-    const session = { ...stoppable(opened, stop), savedPlanId: saved.id };
-    try {
-      refuseElsewhere(session, saved);
-      return await underLock(session, invocation, "run", (held) => applyHeld(held, saved, stop), stop.soft);
-    } finally {
-      stop.close();
-    }
+  return withSession(invocation, workspace, (session) => {
+    refuseElsewhere(session, saved);
+    return lockedSession({ ...session, savedPlanId: saved.id }, "run", (held, stop) => applyHeld(held, saved, stop));
   });
 }
 
-async function applyHeld(session: Session, saved: SavedPlan, stop: ReturnType<typeof listenForStop>): Promise<number> {
+async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promise<number> {
   const { invocation } = session;
   const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
   if (stop.soft.aborted) return stoppedEarly(invocation);

@@ -2,7 +2,7 @@
 import { command } from "../command";
 import { applyFlags, planFlags } from "../flags";
 import { planOptions } from "../plan-options";
-import { planAndApply } from "../planning";
+import { planAndApply, planOfFiles } from "../planning";
 import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
@@ -15,7 +15,7 @@ export const destroyCommand = command({
   run(invocation) {
     const workspace = readWorkspace(invocation, { needed: false });
     return withSession(invocation, workspace, (session) =>
-      planAndApply(session, { ...planOptions(invocation.flags), destroy: true }),
+      planAndApply(session, planOfFiles({ ...planOptions(invocation.flags), destroy: true })),
     );
   },
 });

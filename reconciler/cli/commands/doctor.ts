@@ -22,12 +22,11 @@ import {
   type TriedOperation,
 } from "../../engine/doctor/report";
 import { leftToDo } from "../../engine/doctor/todo";
-import { openStoredState } from "../../engine/plan";
 import { systemClock } from "../../outside/clock";
 import { doctorText } from "../../report/doctor-text";
 import { askForWord } from "../ask";
 import { command, type Invocation } from "../command";
-import { fail, newLineage, readDialectWith, type Service } from "../compose";
+import { fail, readDialectWith, type Service, stateIn } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
 import { type DoctorStart, doctorFileText, doctorStart, writeDialectFile } from "../doctor-file";
 import { type AskLine, askOpen, questionOf, questionsAfter } from "../doctor-questions";
@@ -108,7 +107,7 @@ async function examineService(
   trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
 ): Promise<number> {
   const { workspace } = start;
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
+  const state = await stateIn(store);
   const recorded = [...state.resources.values()];
   const ids = knownIdsIn(recorded);
   const vms = allOfKind(workspace.desired.resources, "vm");

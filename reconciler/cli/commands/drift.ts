@@ -4,7 +4,6 @@ import { findingAsDiagnostic } from "../../core/findings/finding";
 import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
 import { findDrift } from "../../engine/drift";
-import { openStoredState } from "../../engine/plan";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { owedIn } from "../../kinds/vm/guest-steps";
@@ -14,7 +13,7 @@ import { findingEvent } from "../../report/json-lines";
 import { owedText } from "../../report/owed-text";
 import { acceptDrift } from "../accept-drift";
 import { command } from "../command";
-import { newLineage } from "../compose";
+import { stateIn } from "../compose";
 import { commonFlags } from "../flags";
 import { onceAProject } from "../once-a-project";
 import { withSession } from "../with-session";
@@ -39,7 +38,7 @@ export const driftCommand = command({
       needed: accepts,
     });
     return withSession(invocation, workspace, async ({ store, service }) => {
-      const { state } = openStoredState(await store.read(), store.location, newLineage());
+      const state = await stateIn(store);
       const wanted = invocation.args.filter(isAddress);
       for (const address of wanted) if (!state.resources.has(address)) throw addressUnknown(address, state);
       assertSameScope(state, scopeOf(service.client, workspace.desired));

@@ -11,14 +11,13 @@ import { allOfKind, runsGuest } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import { nearestName, nearestText } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
-import { openStoredState } from "../../engine/plan";
 import { explainReach, type ReachHalf } from "../../kinds/group/reachability/explain";
 import { partyFromWord, partyText, portsFromWord } from "../../kinds/group/reachability/read";
 import { explanations, isExplained } from "../../report/explanations";
 import { fieldsText, namedFields, schemaFieldsText } from "../../report/field-text";
 import { packageFolder } from "../../version";
 import { command, type Invocation, type Positionals } from "../command";
-import { fail, newLineage, openStore } from "../compose";
+import { fail, openStore, stateIn } from "../compose";
 import { readWorkspace } from "../workspace";
 
 const codeOrQuestion: Positionals = { min: 0, max: 3, what: "" };
@@ -69,7 +68,7 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
   const { desired } = workspace;
   const isVm = (word: string): boolean => parseAddress(word) !== undefined && runsGuest(kindOf(word));
   const vms = [from, to].some((word) => isVm(word.replace(/:[^:]*$/, "")))
-    ? openStoredState(await openStore(workspace, invocation.flags).read(), "", newLineage()).state.resources
+    ? (await stateIn(openStore(workspace, invocation.flags))).resources
     : new Map<string, RecordedResource>();
   const addresses = new Set(desired.resources.map(({ address }) => address));
   // An IPv6 address has colons of its own, so its port follows `]:`.

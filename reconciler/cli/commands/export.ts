@@ -5,12 +5,11 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { openStoredState } from "../../engine/plan";
 import { outputPartsOf } from "../../one/parts";
 import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
 import { command } from "../command";
-import { fail, newLineage, openStore } from "../compose";
+import { fail, openStore, stateIn } from "../compose";
 import { closedFiles } from "../externals";
 import { commonFlags } from "../flags";
 import { readWorkspace } from "../workspace";
@@ -25,7 +24,7 @@ export const exportPulumiCommand = command({
     const { flags, output } = invocation;
     const workspace = readWorkspace(invocation, { needed: false });
     const store = openStore(workspace, flags);
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const state = await stateIn(store);
     if (state.resources.size === 0)
       throw fail(
         "state/empty",

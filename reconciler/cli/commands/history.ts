@@ -9,21 +9,18 @@ import { selectTargets } from "../../core/plan/select";
 import { desiredBefore, type WayBack, wayBackPlan } from "../../core/plan/undo";
 import type { FoldedState } from "../../core/state/fold";
 import { findRun, stateBefore } from "../../core/state/history";
-import { openStoredState } from "../../engine/plan";
 import { historyText, runAsEvent, shortId } from "../../report/history-text";
-import { savePlan } from "../../saved-plan";
 import { command, type Invocation, noArguments, oneArgument } from "../command";
-import { fail, newLineage, openStore } from "../compose";
+import { fail, openStore, stateIn } from "../compose";
 import { CommandFailed } from "../crash";
 import { projectOfSession } from "../externals";
 import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
-import { nameState, writePlan } from "../plan-file";
+import { keepPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
-import { approveAndApply, prepare, showPlan, stoppedEarly } from "../planning";
+import { type Planned, planAndApply, prepare, showPlan } from "../planning";
 import { reviewPlan } from "../review";
 import { type Session, withNotes } from "../session";
-import { listenForStop } from "../stop-signals";
-import { stoppable, underLock, withSession } from "../with-session";
+import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 export const historyCommand = command({
@@ -35,9 +32,7 @@ export const historyCommand = command({
   positionals: noArguments,
   async run(invocation) {
     const { output, flags } = invocation;
-    const store = openStore(readWorkspace(invocation, { args: [], needed: false }), flags);
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
-    const runs = state.runs ?? [];
+    const { runs = [] } = await stateIn(openStore(readWorkspace(invocation, { args: [], needed: false }), flags));
     for (const run of runs) output.event(runAsEvent(run));
     output.print(historyText(runs, { colour: output.colour, width: output.width }));
     return output.finish({ exitCode: 0 });
@@ -78,56 +73,26 @@ export const tooLongAgo = (run: RecordedRun) =>
     "use an older copy of the state, or the file at the commit of that time",
   );
 
-async function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
-  const [named] = invocation.args;
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  return withSession(invocation, workspace, async (opened) => {
-    const stop = listenForStop(invocation.output);
-    const session = stoppable(opened, stop);
-    try {
-      if (invocation.flags.out !== undefined) return await saveWayBack(session, named, invocation.flags.out);
-      return await underLock(
-        session,
-        invocation,
-        "run",
-        async (held) => {
-          await projectOfSession(held).settle(stop.soft);
-          const back = await wayBackOf(held, named);
-          const planned = await prepare({ ...held, signal: stop.soft }, planOptions(invocation.flags), back.desired);
-          const prepared = { ...planned, plan: wayBackPlan(planned.plan, back) };
-          if (stop.soft.aborted) return stoppedEarly(invocation);
-          const noted = withNotes(held, back.notes);
-          const review = await reviewPlan(noted, prepared);
-          showPlan(invocation, prepared, review);
-          return approveAndApply(noted, prepared, review, {}, stop);
-        },
-        stop.soft,
-      );
-    } finally {
-      stop.close();
-    }
-  });
-}
-
-async function saveWayBack(session: Session, named: string, planFile: string): Promise<number> {
-  const { invocation, service, store, workspace } = session;
-  const back = await wayBackOf(session, named);
-  const planned = await prepare(session, planOptions(invocation.flags), back.desired);
-  const prepared = { ...planned, plan: wayBackPlan(planned.plan, back) };
-  const review = await reviewPlan(withNotes(session, back.notes), prepared);
-  showPlan(invocation, prepared, review);
-  const { folder } = workspace;
-  const { baseUrl, dialect } = service;
-  const state = nameState(store.location, workspace, invocation.flags);
-  const { diagnostics, findings, exitCode } = review;
-  if (exitCode === 0) {
+function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
+  const { args, flags, output } = invocation;
+  const planBack = async (session: Session, signal?: AbortSignal): Promise<Planned> => {
+    const back = await wayBackOf(session, args[0]);
+    const planned = await prepare({ ...session, signal }, planOptions(flags), back.desired);
+    return {
+      session: withNotes(session, back.notes),
+      prepared: { ...planned, plan: wayBackPlan(planned.plan, back) },
+    };
+  };
+  return withSession(invocation, readWorkspace(invocation, { args: [], needed: false }), async (opened) => {
+    if (flags.out === undefined) return planAndApply(opened, planBack);
+    const { session, prepared } = await planBack(opened);
+    const review = await reviewPlan(session, prepared);
+    showPlan(invocation, prepared, review);
+    const { diagnostics, findings, exitCode } = review;
     // The plan is made from the records of a run, so the files are expected to differ from it.
-    const origin = { folder, sources: [], planFile, baseUrl, dialect, state };
-    const saved = savePlan(prepared.plan, back.desired, origin);
-    writePlan(planFile, saved, (text) => invocation.output.masked(text));
-    invocation.output.note(`Saved the plan: reconcile apply ${planFile}`);
-  }
-  return invocation.output.finish({ exitCode, diagnostics, plan: prepared.plan, findings });
+    if (exitCode === 0) keepPlan(session, prepared, flags.out, []);
+    return output.finish({ exitCode, diagnostics, plan: prepared.plan, findings });
+  });
 }
 
 interface WayBackNow extends WayBack {
@@ -137,7 +102,7 @@ interface WayBackNow extends WayBack {
 
 async function wayBackOf(session: Session, named: string): Promise<WayBackNow> {
   const { store, workspace, invocation } = session;
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
+  const state = await stateIn(store);
   const run = runNamed(state, named);
   const before = stateBefore(state, run.id);
   if (before === undefined) throw tooLongAgo(run);

@@ -32,13 +32,12 @@ import { idProblem } from "../../core/text/id-problem";
 import { nearestText } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { listOfKind } from "../../engine/observe";
-import { openStoredState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
-import { fail, newLineage, systemClock } from "../compose";
+import { fail, stateIn, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
 import { projectOfSession } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
@@ -83,7 +82,7 @@ export const importCommand = command({
     return withLockedSession(invocation, workspace, async (session) => {
       const { store, service } = session;
       const { client } = service;
-      const { state } = openStoredState(await store.read(), store.location, newLineage());
+      const state = await stateIn(store);
       if (!isDeclared && !isCreateOpen(state, address)) throw undeclaredAddress(address, given, workspace);
       assertSameScope(state, scopeOf(client, workspace.desired));
       const id = definitionOf(parts.kind).takenByName === true ? await idOfNamed(parts.kind, client, given) : given;
@@ -362,13 +361,13 @@ async function assertExists(
   return live;
 }
 
-/** The state without what it knows of one address, and without a create of it. */
 /** Without the damaged record of the address, which the import puts a readable one in the place of. */
 const withoutDamaged = (state: State, address: Address): State => ({
   ...state,
   quarantined: state.quarantined.filter((piece) => piece.address !== address),
 });
 
+/** Without what the state knows of the address, a create of it too. */
 const withoutResource = (state: State, address: Address): State => ({
   ...withoutDamaged(state, address),
   intents: new Map([...state.intents].filter(([key]) => key !== address)),
@@ -392,7 +391,7 @@ async function idOfNamed(kind: Kind, client: ServiceClient, given: string): Prom
 
 function generate(invocation: Invocation, workspace: Workspace, address: string, given: string): Promise<number> {
   return withSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const state = await stateIn(store);
     const diagnostics = await printYaml(invocation, service.client, address, given, state, true);
     return invocation.output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
   });

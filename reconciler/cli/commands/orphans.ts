@@ -11,7 +11,6 @@ import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
 import { nearestText } from "../../core/text/nearest";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
-import { openStoredState } from "../../engine/plan";
 import { orphanDeleting } from "../../engine/record-step";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
@@ -21,7 +20,7 @@ import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { command, type Invocation, noArguments } from "../command";
-import { fail, newLineage, openStore, systemClock } from "../compose";
+import { fail, openStore, stateIn, systemClock } from "../compose";
 import { commonFlags } from "../flags";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
@@ -84,7 +83,7 @@ async function showOrphans(
   prices: Prices | undefined,
   asked?: SearchedFrom,
 ): Promise<number> {
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
+  const state = await stateIn(store);
   const orphans = [...state.orphans.values()];
   const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
   for (const orphan of orphans) {
@@ -108,7 +107,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withLockedSession(invocation, workspace, async ({ store, service }, stop) => {
     const { client } = service;
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const state = await stateIn(store);
     assertSameScope(state, scopeOf(client, workspace.desired));
     const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanCalled(id, state));
     if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");
@@ -221,7 +220,7 @@ async function problemsOfGone(
 ): Promise<readonly Diagnostic[]> {
   if (wanted.length === 0) return [];
   // What this command has deleted by now is not looked for.
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
+  const state = await stateIn(store);
   const { sight, findings } = await observeOrphans(client, desired, state, wanted);
   const diagnostics = [...findings];
   for (const orphan of wanted) {

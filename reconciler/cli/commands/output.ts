@@ -5,7 +5,6 @@
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
 import { nearestText } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
-import { openStoredState } from "../../engine/plan";
 import {
   ansibleHost,
   ansibleList,
@@ -21,7 +20,7 @@ import {
 } from "../../report/inventory";
 import { outputText, shownOutputs } from "../../report/output-lines";
 import { command, type Invocation, maybeOne } from "../command";
-import { fail, newLineage, openStore } from "../compose";
+import { fail, openStore, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { sshGiven } from "../ssh-given";
 import { readWorkspace } from "../workspace";
@@ -51,8 +50,7 @@ export const outputCommand = command({
   async run(invocation) {
     const { args, flags, output } = invocation;
     const workspace = readWorkspace(invocation, { args: [], needed: false });
-    const store = openStore(workspace, flags);
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const state = await stateIn(openStore(workspace, flags));
     const { outputs = {} } = state;
     const [name] = args;
     const format = keyIn(outputFormats, flags.format);

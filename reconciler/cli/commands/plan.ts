@@ -9,7 +9,6 @@ import type { Prepared } from "../../engine/plan";
 import { touchesGroups } from "../../kinds/group/changes";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, failureMarkdown, markerOf, planMarkdown } from "../../report/markdown";
-import { savePlan } from "../../saved-plan";
 import { describeHolder } from "../../store/store";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { changedProjects } from "../changed-projects";
@@ -20,7 +19,7 @@ import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
 import { consentFlags, planFlags } from "../flags";
 import { onceAProject, withoutGroupNames } from "../once-a-project";
 import type { Output } from "../output";
-import { nameState, writePlan } from "../plan-file";
+import { keepPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
 import { prepareBeside, showPlan } from "../planning";
 import { reviewPlan } from "../review";
@@ -146,7 +145,7 @@ async function planFiles(invocation: Invocation, part?: FolderPart): Promise<num
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
   return withSession(invocation, workspace, async (session) => {
     const prepared = await prepareBeside(session, planOptions(flags));
-    const { plan, desired } = prepared;
+    const { plan } = prepared;
     const review = await reviewPlan(withNotes(session, await runBeside(session, prepared)), prepared);
     const { findings, diagnostics } = review;
     if (format !== undefined) printAnnotations(invocation, format, findings);
@@ -161,12 +160,7 @@ async function planFiles(invocation: Invocation, part?: FolderPart): Promise<num
     } else showPlan(invocation, prepared, review);
     const failed = review.exitCode !== 0;
     if (flags.out !== undefined && !failed) {
-      const { baseUrl, dialect } = session.service;
-      const { folder, sources } = workspace;
-      const state = nameState(session.store.location, workspace, flags);
-      const saved = savePlan(plan, desired, { folder, sources, planFile: flags.out, baseUrl, dialect, state });
-      writePlan(flags.out, saved, (text) => output.masked(text));
-      output.note(`Saved the plan: reconcile apply ${flags.out}`);
+      keepPlan(session, prepared, flags.out);
       const consents = ([...consentFlags, "unprotect"] as const).filter((name) => flags[name] !== undefined);
       if (consents.length > 0)
         output.note(`A saved plan holds no consent: give --${consents.join(", --")} to apply as well.`);

@@ -11,14 +11,13 @@ import { allOfKind } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
 import { onlyDefined } from "../../core/text/objects";
-import { openStoredState } from "../../engine/plan";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { judgeFile } from "../../kinds/group/reachability/findings";
 import { proposeAssertions } from "../../kinds/group/reachability/propose";
 import { partyText } from "../../kinds/group/reachability/read";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
-import { openStore, openWorkspaceService } from "../compose";
+import { openStore, openWorkspaceService, stateIn } from "../compose";
 import { commonFlags } from "../flags";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
@@ -104,9 +103,8 @@ async function managedHere(
 ): Promise<readonly RecordedResource[]> {
   const found = new Set([...vms.map(({ vm }) => vm.id), ...volumes.map(({ id }) => id), ...groups.map(({ id }) => id)]);
   try {
-    const store = openStore(workspace, flags);
-    const { state } = openStoredState(await store.read(), store.location, "none");
-    return [...state.resources.values()].filter(({ id }) => id !== undefined && found.has(id));
+    const { resources } = await stateIn(openStore(workspace, flags));
+    return [...resources.values()].filter(({ id }) => id !== undefined && found.has(id));
   } catch {
     return [];
   }

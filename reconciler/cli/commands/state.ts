@@ -34,7 +34,7 @@ import {
   oneOrMore,
   type Suggestion,
 } from "../command";
-import { commandHolder, fail, newLineage, openStore } from "../compose";
+import { commandHolder, fail, newLineage, openStore, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { readGiven, readWorkspace } from "../workspace";
 import { changeState } from "../writing";
@@ -154,9 +154,6 @@ async function unnamed(args: readonly string[], known: CompletionSources): Promi
 
 type OfOne = Invocation<FlagName, readonly [string]>;
 
-const readFolded = async (store: StateStore): Promise<FoldedState> =>
-  openStoredState(await store.read(), store.location, newLineage()).state;
-
 /** What can be read of a state whose journal lost lines, for a person who compares it with what exists. */
 async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
   const stored = await store.read();
@@ -165,7 +162,7 @@ async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
 }
 
 async function listState({ output }: Invocation, store: StateStore): Promise<number> {
-  const state = await readFolded(store);
+  const state = await stateIn(store);
   for (const record of state.resources.values())
     output.event({ type: "resource", address: record.address, id: record.id ?? null, name: record.name ?? null });
   output.print(stateListText(state));
@@ -176,7 +173,7 @@ async function showResources(
   { args, flags, output }: Invocation<FlagName, readonly [] | readonly [string]>,
   store: StateStore,
 ): Promise<number> {
-  const present = await readFolded(store);
+  const present = await stateIn(store);
   const state = flags.at === undefined ? present : asOf(present, flags.at);
   const [named] = args;
   const known = new Set([...state.resources.keys(), ...state.intents.keys()]);
@@ -201,7 +198,7 @@ function asOf(state: FoldedState, named: string): State {
 
 /** The whole state as one document, on standard output with and without --json. */
 async function pull({ flags, output }: Invocation, store: StateStore): Promise<number> {
-  const state = flags.force === true ? await readWhatIsLeft(store) : await readFolded(store);
+  const state = flags.force === true ? await readWhatIsLeft(store) : await stateIn(store);
   // Control characters are written as JSON escapes, so that a terminal does not act on them.
   process.stdout.write(writeSnapshot(state).split("\n").map(printable).join("\n"));
   return output.json ? 0 : output.finish({ exitCode: 0 });

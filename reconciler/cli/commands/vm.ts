@@ -14,7 +14,6 @@ import type { Plan } from "../../core/plan/plan";
 import type { Step, StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
 import { openForWriting } from "../../engine/apply";
-import { openStoredState } from "../../engine/plan";
 import type { Recorder } from "../../engine/recorder";
 import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
@@ -22,7 +21,7 @@ import { assertSameScope, scopeOf } from "../../engine/scope";
 import { runText } from "../../report/run-text";
 import { vmListText, vmRows } from "../../report/vm-list";
 import { type CompletionSources, command, type Invocation, noArguments, oneArgument } from "../command";
-import { commandHolder, createPorts, fail, newLineage } from "../compose";
+import { commandHolder, createPorts, fail, stateIn } from "../compose";
 import { commonFlags } from "../flags";
 import { prepare } from "../planning";
 import { startProgress } from "../progress";
@@ -112,7 +111,7 @@ function actOnVm(
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   // A run that holds the state may be about to act on the same VM, so this takes the lock.
   return withLockedSession(invocation, workspace, async (session, stop) => {
-    const { state } = openStoredState(await session.store.read(), session.store.location, newLineage());
+    const state = await stateIn(session.store);
     const record = ofKind(state.resources.get(address), "vm");
     if (record?.id === undefined) {
       const near = state.resources.has(`vm.${address}`)
@@ -216,7 +215,7 @@ function listRecordedVms(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const state = await stateIn(store);
     const { client } = service;
     const [listed, flavors] = await Promise.all([
       client.can.seesVms === "list" ? client.listVms({}) : undefined,
