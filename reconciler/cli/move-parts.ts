@@ -37,6 +37,7 @@ import {
   lookAhead,
   type ProjectFiles,
   type ProjectState,
+  pathsFor,
   projectName,
   projectStateOf,
   readMovedTexts,
@@ -230,7 +231,7 @@ function divideTexts({ source, target, before, wanted, fleet }: Dividing): Divid
     targetFile: shownPath(target.newFile),
     parts: wanted,
     others: { target: other(target, source, "taking"), source: other(source, target, "giving") },
-    rebase: (path) => beside(target.folder, resolve(source.folder, path)),
+    rebase: pathsFor(target.folder, source.folder),
     ...onlyDefined({
       newState:
         // A fleet's file says it for a fleet's project.
@@ -264,6 +265,7 @@ function putInto(divided: Divided, target: ProjectFiles, into: string | undefine
       from: from ?? `./components/${key}.yaml`,
       ...onlyDefined({ text }),
     },
+    rebase: pathsFor(dirname(path), target.folder),
   });
   if ("problems" in result)
     throw new CommandFailed(result.problems.map((one) => ({ severity: "error", code: "move/cannot", ...one })));

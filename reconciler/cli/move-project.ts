@@ -6,7 +6,8 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { blockOf } from "../config/move/divide";
-import { type ConfigSource, type OpenFile, readDesired } from "../config/read-desired";
+import type { Rebase } from "../config/move/project";
+import { type ConfigSource, type OpenFile, type ReadResult, readDesired } from "../config/read-desired";
 import type { Change } from "../core/diff/changes";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -94,9 +95,7 @@ const planOptionsFor = ({ invocation: { flags }, environment, pending }: MoveRea
 /** What the texts say for an environment, with the values from elsewhere still open. */
 export function readMovedTexts(sources: readonly ConfigSource[], reading: MoveReading): Desired {
   if (sources.length === 0) return nothingDesired;
-  const { desired, diagnostics } = readDesired(sources, { ...planOptionsFor(reading), external: "later" });
-  if (desired === undefined) throw new CommandFailed(diagnostics.filter(isErrorOf));
-  return desired;
+  return desiredOf(readDesired(sources, { ...planOptionsFor(reading), external: "later" }), reading);
 }
 
 export function environmentsIn(sources: readonly ConfigSource[], invocation: Invocation): readonly string[] {
@@ -106,17 +105,31 @@ export function environmentsIn(sources: readonly ConfigSource[], invocation: Inv
   );
 }
 
+/** What is wrong in texts that are not written yet is mended in the files that they are made of. */
+const notYetWritten =
+  "This is the file as it would be after the move, and nothing was written: correct the one that it comes from.";
+
+function desiredOf<D extends Desired>({ desired, diagnostics }: ReadResult<D>, { pending }: MoveReading): D {
+  if (desired !== undefined) return desired;
+  const errors = diagnostics.filter(isErrorOf);
+  throw new CommandFailed(
+    pending === undefined
+      ? errors
+      : errors.map((one) => ({
+          ...one,
+          detail: `${one.detail === undefined ? "" : `${one.detail} `}${notYetWritten}`,
+        })),
+  );
+}
+
 async function closeTexts(
   sources: readonly ConfigSource[],
   reading: MoveReading,
   service: Service,
   open: (location: string) => StateStore,
 ): Promise<Closed> {
-  const readAgain = (external: ExternalValues): Closed => {
-    const { desired, diagnostics } = readDesired(sources, { ...planOptionsFor(reading), external });
-    if (desired === undefined) throw new CommandFailed(diagnostics.filter(isErrorOf));
-    return desired;
-  };
+  const readAgain = (external: ExternalValues): Closed =>
+    desiredOf(readDesired(sources, { ...planOptionsFor(reading), external }), reading);
   const files = { desired: readMovedTexts(sources, reading), readAgain };
   const closed = await closeDesired(files, { client: service.client, open });
   if ("problems" in closed) throw new CommandFailed(closed.problems);
@@ -420,3 +433,22 @@ export const beside = (folder: string, path: string): string => {
   const from = relative(folder, path);
   return from.startsWith(".") ? from : `./${from}`;
 };
+
+const fieldsOfFiles = new Set(["command", "dialect", "identity_file", "prices", "state"]);
+
+/**
+ * What begins with a dot is a path wherever it stands. Where a field takes the name of a file, or a program its
+ * arguments, so is what looks like one and is one.
+ */
+export const pathsFor =
+  (folder: string, settings: string): Rebase =>
+  (text, { field, file }) => {
+    const from = file === undefined ? settings : dirname(resolve(file));
+    const isPath = /^\.\.?\//.test(text) || (fieldsOfFiles.has(field) && isFileIn(from, text));
+    return isPath && from !== folder ? beside(folder, resolve(from, text)) : text;
+  };
+
+function isFileIn(folder: string, text: string): boolean {
+  const path = join(folder, text);
+  return /[./]/.test(text) && !isAbsolute(text) && existsSync(path) && statSync(path).isFile();
+}

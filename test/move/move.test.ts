@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -365,6 +365,15 @@ groups:
       args: ["vm.web", "--to", "../other"],
       says: ["the target has a block vm.web already"],
     },
+    "a setting that is wrong in a project that is made": {
+      files: {
+        "shop/reconcile.yaml": shopWith(
+          "ssh: { jump: vm.bastion }\nvms: { web: { name: web-1 }, bastion: { name: bastion-1 } }\n",
+        ),
+      },
+      args: ["vm.web", "--to", "../other"],
+      says: ["jump names vm.bastion, which is not declared", "as it would be after the move, and nothing was written"],
+    },
     itself: {
       files: { "shop/reconcile.yaml": shopWith("vms: { web: { name: web-1 } }\n") },
       args: ["vm.web", "--to", "."],
@@ -431,6 +440,42 @@ reachability:
   const back = await reconcile("database", ["move", ...shape.args, "-f", "db.yaml", "--to", "../shop", "--yes"]);
   expect(back, back.stderr).toMatchObject({ exitCode: 0 });
   expect(textsIn()).toEqual(texts);
+});
+
+it.each([
+  ["a project", []],
+  ["a component", ["--into", "data/"]],
+] as const)("files that are named without a dot are found from %s to which they go", async (_, into) => {
+  const files = {
+    "shop/reconcile.yaml": `${head.replace("timing", "dialect: its.dialect.yaml, timing")}
+prices: prices.yaml
+policy: { command: [checks/policy.sh] }
+ssh: { identity_file: keys/id }
+${defaults}
+vms:
+  db: { name: db-1, after_ready: { command: [sh, play.sh, ./tasks, none.sh] } }
+`,
+    "shop/its.dialect.yaml": "limits: { connections: 20 }\n",
+    "shop/prices.yaml": "{ currency: EUR, per: month, vm: { m1.small: 10 } }\n",
+    "shop/keys/id": "",
+    "shop/checks/policy.sh": "#!/bin/sh\nexit 0\n",
+    "shop/play.sh": 'test "$2" = none.sh && test -d "$1"\n',
+    "shop/tasks/one": "",
+  };
+  const shape = { files, from: "shop", to: "database", args: ["vm.db"] };
+  folder = makeFolder(files);
+  chmodSync(join(folder, "shop/checks/policy.sh"), 0o755);
+  const run = async (project: string, ...args: string[]): Promise<void> => {
+    const ran = await reconcile(project, args);
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+  };
+  await run("shop", "apply", "-y");
+  await run("shop", "move", "vm.db", "--to", "../database", ...into, "--yes");
+  const made = readFileSync(join(folder, "database/reconcile.yaml"), "utf8");
+  for (const name of ["its.dialect.yaml", "prices.yaml", "checks/policy.sh", "keys/id"])
+    expect(made).toContain(`../shop/${name}`);
+  await plansNothing(shape);
+  await run("database", "apply", "-y", "--owe", into.length === 0 ? "vm.db" : "data/vm.db");
 });
 
 describe("into a component of the target", () => {

@@ -104,7 +104,7 @@ export function mentionsAcross(desk: MoveDesk) {
         else splice(entry.file, back);
       }
     }
-    for (const one of pathsIn(entry.file.text, entry.node, division.rebase)) splice(entry.file, one);
+    for (const one of pathsIn(entry.file, entry.node, division.rebase)) splice(entry.file, one);
   }
 
   function rewriteStaying(entry: MoveEntry): void {

@@ -27,6 +27,8 @@ function refuseDifferent(entry: MoveEntry, there: MoveEntry, said: unknown): voi
 export function whatGoesAlong(desk: MoveDesk) {
   const { division, source, target, isNew, notes, gone, copied, environmentValues } = desk;
   const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
+  const rebasedValue = ({ value, file: { file } }: MoveEntry): unknown =>
+    rebased(value, division.rebase, { field: "", file });
 
   /** The names that the moved parts use, with what those use in turn. */
   function needed(entries: readonly MoveEntry[]): Set<string> {
@@ -56,10 +58,10 @@ export function whatGoesAlong(desk: MoveDesk) {
       if (!isNamedValue(entry) || !names.has(entry.name)) continue;
       if (isReadOf(entry, division.others.target)) continue;
       const there = target.named.get(entry.name);
-      const said = rebased(entry.value, division.rebase);
+      const said = rebasedValue(entry);
       if (there !== undefined) refuseDifferent(entry, there, said);
       else {
-        for (const one of pathsIn(entry.file.text, entry.node, division.rebase)) splice(entry.file, one);
+        for (const one of pathsIn(entry.file, entry.node, division.rebase)) splice(entry.file, one);
         const isSet = environments.some(({ value }) => Object.hasOwn(fieldsIn(fieldsIn(value)["vars"]), entry.key));
         const isAlong = !staying.has(entry.name) && !(entry.section === "vars" && isSet);
         if (isAlong) gone.add(entry);
@@ -108,11 +110,11 @@ export function whatGoesAlong(desk: MoveDesk) {
       );
       if (there === undefined && isAlone) also.push(entry);
       else if (
-        canonicalJson(there?.value ?? {}) !== canonicalJson(rebased(entry.value, division.rebase) ?? {}) &&
+        canonicalJson(there?.value ?? {}) !== canonicalJson(rebasedValue(entry) ?? {}) &&
         isObject(entry.value)
       ) {
         const theirs = isObject(there?.value) ? there.value : {};
-        const differing = Object.entries(fieldsIn(rebased(entry.value, division.rebase))).filter(
+        const differing = Object.entries(fieldsIn(rebasedValue(entry))).filter(
           ([field, value]) => canonicalJson(value ?? null) !== canonicalJson(theirs[field] ?? null),
         );
         inBlocks.set(entry.key, Object.fromEntries(differing));

@@ -3,7 +3,7 @@ import { appendTo, isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml-file";
 import type { CutProblem } from "./cut";
 import type { Piece, Splice, Uncut } from "./pieces";
-import type { MovedProject, MoveEntry } from "./project";
+import type { MovedProject, MoveEntry, Rebase } from "./project";
 
 /** How one side names the other in `reads`, and where the other's state lies. */
 export interface Other {
@@ -22,8 +22,8 @@ export interface Division {
   readonly parts: readonly string[] | "all";
   /** The target as the source names it, and the source as the target names it. */
   readonly others: { readonly target: Other; readonly source: Other };
-  /** A path beside the source's file, as it is from the target's. */
-  readonly rebase: (path: string) => string;
+  /** What is a path beside a file of the source, as it is from the target's. */
+  readonly rebase: Rebase;
   /** `state:` of a project that is made, where the usual place is another one's. */
   readonly newState?: string;
 }
@@ -148,10 +148,10 @@ export const blockOfAddress = (address: string): string => {
 };
 
 /** The value of a file, which is plain data, with its paths as they are in the other folder. */
-export function rebased(value: unknown, rebase: (path: string) => string): unknown {
-  if (typeof value === "string") return /^\.\.?\//.test(value) ? rebase(value) : value;
-  if (Array.isArray(value)) return value.map((one) => rebased(one, rebase));
+export function rebased(value: unknown, rebase: Rebase, of: { field: string; file?: string } = { field: "" }): unknown {
+  if (typeof value === "string") return rebase(value, of);
+  if (Array.isArray(value)) return value.map((one) => rebased(one, rebase, of));
   return isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rebased(one, rebase)]))
+    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rebased(one, rebase, { ...of, field: key })]))
     : value;
 }

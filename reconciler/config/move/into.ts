@@ -11,7 +11,7 @@ import type { CutProblem } from "./cut";
 import { MoveRefused, refuseCut, refuseMove, shownAt } from "./desk";
 import type { Mention } from "./mentions";
 import { applySplices, cutOut, keyOfPair, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
-import { isBlock, type MoveEntry, openMovedProject } from "./project";
+import { isBlock, type MoveEntry, openMovedProject, pathsIn, type Rebase } from "./project";
 
 export interface Into {
   /** Its key: `shop` of `shop/`. */
@@ -20,6 +20,8 @@ export interface Into {
   readonly target: readonly ConfigSource[];
   /** The file of the component, with its text where it exists, and how the project names it. */
   readonly component: { readonly file: string; readonly from: string; readonly text?: string };
+  /** What is a path beside the target's file, as it is from the component's. */
+  readonly rebase: Rebase;
 }
 
 export type IntoResult =
@@ -42,11 +44,12 @@ export function intoComponent(into: Into): IntoResult {
   }
 }
 
-function moveInto({ key, moved, target, component }: Into): IntoResult {
+function moveInto({ key, moved, target, component, rebase }: Into): IntoResult {
   const project = openMovedProject(target);
   if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
   const inside = project.entries.filter((entry) => isBlock(entry) && moved.has(entry.name));
   const { parameters, outputs, splices } = acrossBorder(key, moved, inside, project.entries);
+  for (const { file, node } of inside) for (const one of pathsIn(file, node, rebase)) appendTo(splices, file, one);
   const { added, cuts } = cutEntries(inside, splices);
   let text = component.text ?? "component: 1\n";
   const paste = (section: string, pieces: readonly Piece[]): void => {

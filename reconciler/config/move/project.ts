@@ -1,5 +1,5 @@
 /** The files of one project, taken apart into their entries, each with its place and what it mentions. */
-import { isMap, isScalar, isSeq, type Pair, parseDocument } from "yaml";
+import { isMap, isPair, isScalar, isSeq, type Pair, parseDocument } from "yaml";
 import { kinds, sectionOf } from "../../core/model/kinds";
 import { fieldsIn, isObject } from "../../core/text/objects";
 import { endOf, startOf } from "../edit-text";
@@ -105,15 +105,16 @@ export function componentIn(
     : { from };
 }
 
-/** Paths that begin with a dot are relative to the file that has them. */
-export function pathsIn(text: string, node: unknown, rebase: (path: string) => string): Splice[] {
-  if (isMap(node)) return node.items.flatMap(({ value }) => pathsIn(text, value, rebase));
-  if (isSeq(node)) return node.items.flatMap((item) => pathsIn(text, item, rebase));
-  if (typeof node === "object" && node !== null && "key" in node && "value" in node)
-    return pathsIn(text, node.value, rebase);
-  if (!isScalar(node) || typeof node.value !== "string" || !/^\.\.?\//.test(node.value)) return [];
-  const [from, to] = [startOf(node), endOf(text, node)];
-  const path = rebase(node.value);
+/** A text that is a path beside the file that has it, as it is from another folder; any other text as it is. */
+export type Rebase = (text: string, of: { readonly field: string; readonly file?: string }) => string;
+
+/** The paths in a part of a file, which are relative to that file. */
+export function pathsIn(at: OpenFile, node: unknown, rebase: Rebase, field = ""): Splice[] {
+  if (isPair(node)) return pathsIn(at, node.value, rebase, keyOfPair(node));
+  if (isMap(node) || isSeq(node)) return node.items.flatMap((item) => pathsIn(at, item, rebase, field));
+  if (!isScalar(node) || typeof node.value !== "string") return [];
+  const [from, to] = [startOf(node), endOf(at.text, node)];
+  const path = rebase(node.value, { field, file: at.file });
   return from === undefined || to === undefined || path === node.value
     ? []
     : [

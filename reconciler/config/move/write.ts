@@ -97,7 +97,7 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
 
   function headOfNew(): string {
     const settings = Object.entries(newSettings()).map(([name, value]) => {
-      return `${name}: ${inFlow(plainOf(rebased(value, division.rebase)))}`;
+      return `${name}: ${inFlow(plainOf(rebased(value, division.rebase, { field: name })))}`;
     });
     const schema = /^# yaml-language-server: .*https?:.*$/m.exec(source.files[0]?.text ?? "")?.[0];
     const names = new Set(copied.map(({ key, section }) => (section === "vars" ? key : "")));
