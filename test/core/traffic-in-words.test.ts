@@ -41,6 +41,8 @@ it.each<[what: string, rules: readonly Rule[], words: readonly string[]]>([
     [...from(22, "10.0.0.0/8"), ...from(23, "10.1.0.0/16")],
     ["tcp 22 from 10.0.0.0/8", "tcp 22-23 from 10.1.0.0/16"],
   ],
+  ["the upper half of all addresses is not everybody", from(22, "128.0.0.0/1"), ["tcp 22 from 128.0.0.0/1"]],
+  ["the lower half is not either", from(22, "0.0.0.0/1"), ["tcp 22 from 0.0.0.0/1"]],
   [
     "nearly everybody, by who is left out",
     from(22, "0.0.0.0/1", "192.0.0.0/2"),
