@@ -133,8 +133,8 @@ async function withProject(
 ): Promise<RoundOutcome> {
   const undo = undoOf(input.stack);
   const place = fingerprint(input.stack.spec.state);
-  const { stateSeen: before } = input.stack.status;
-  const known = before?.place === place ? before : undefined;
+  // Another place is to have the same state: nothing is made anew because an address was changed.
+  const { stateSeen: known } = input.stack.status;
   let now: SeenState | undefined;
   const project = await ports.openProject({
     ...projectInput(input, ports, checkout, inputs.values),
@@ -152,7 +152,11 @@ async function withProject(
   const last = now ?? known;
   if (last === undefined) return outcome;
   const { lineage, serial } = last;
-  return { ...outcome, stateSeen: { ...onlyDefined({ at: last.at, isLess: outcome.isLess }), lineage, serial, place } };
+  const seenAt = now === undefined ? (known?.place ?? place) : place;
+  return {
+    ...outcome,
+    stateSeen: { ...onlyDefined({ at: last.at, isLess: outcome.isLess }), lineage, serial, place: seenAt },
+  };
 }
 
 type Seen = Omit<RoundOutcome, "outputsUsed">;
@@ -166,7 +170,11 @@ function lessThanSeen(
 ): Pick<RoundOutcome, "result" | "isLess"> | undefined {
   const less = diagnosticsIn(error)?.find(({ code }) => lessCodes.has(code));
   if (less === undefined || drain.aborted) return undefined;
-  const way = `nothing was sent; where it was replaced or removed on purpose, reconcile fleet resume ${stack.name} takes what is there now`;
+  const isMoved = stack.status.stateSeen?.place !== fingerprint(stack.spec.state);
+  const cause = isMoved
+    ? "the fleet's file gives it another place, to which reconcile state pull and push bring it; where it is to begin anew"
+    : "where it was replaced or removed on purpose";
+  const way = `nothing was sent; ${cause}, reconcile fleet resume ${stack.name} takes what is there now`;
   return { isLess: true, result: { end: "failed", why: `${less.summary}: ${way}` } };
 }
 

@@ -33,7 +33,7 @@ export interface WaitingFor {
 
 /** What a round saw of the state last, for the next worker, which may be on another machine. */
 export interface StateSeen extends SeenState {
-  /** Of the place where the state lies: another place is another state. */
+  /** Of the place where it was seen. */
   readonly place: string;
   /** Its store has answered with less since. */
   readonly isLess?: true;

@@ -1,5 +1,5 @@
 /** A service that says yes and does nothing: the round of a stack is not Ready, and says what does not show. */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -123,4 +123,24 @@ test.each([
   writeFileSync(state, whole);
   expect((await next()).result).toEqual({ end: "in_sync" });
   expect(status.stateSeen?.isLess).toBeUndefined();
+});
+
+test("a state that is given another place is brought there, and not begun anew", async () => {
+  const folder = makeFolder({ "reconcile.yaml": "version: 1\nproject: acme\nvolumes: { moved: { size: 1 } }\n" });
+  const [state, elsewhere] = [join(makeFolder(), "state.json"), join(makeFolder(), "state.json")];
+  let status: Status = newStatus;
+  const next = async (round: ReturnType<typeof roundsOf>): Promise<RoundOutcome["result"]> => {
+    const outcome = await round(status);
+    status = afterRound(status, { ...outcome, giveUpAfter: 8 });
+    return outcome.result;
+  };
+  expect(await next(roundsOf(folder, state))).toEqual({ end: "applied" });
+  const made = emulator.dump().volumes.length;
+  const moved = roundsOf(folder, elsewhere);
+  const way = /gives it another place, to which reconcile state pull and push bring it; .*reconcile fleet resume shop/;
+  for (let look = 0; look < 2; look++)
+    expect(await next(moved)).toMatchObject({ end: "failed", why: expect.stringMatching(way) });
+  expect(emulator.dump().volumes.length).toBe(made);
+  copyFileSync(state, elsewhere);
+  expect(await next(moved)).toEqual({ end: "in_sync" });
 });
