@@ -1,6 +1,7 @@
 /**
  * Keeps the fleet as its own file in a repository says, and makes stacks of folders that a push adds. What is added and
- * changed is carried out; what would leave the fleet waits for a person, for a push may take a folder away by mistake.
+ * changed is carried out; what would leave the fleet waits for a person, for a push may take a folder away by mistake,
+ * and so does what looks like another name of it, for that would make everything a second time.
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, posix, relative, sep } from "node:path";
@@ -8,6 +9,7 @@ import { errorMessage } from "../core/text/errors";
 import { carryOutSync, plannedSync } from "./actions";
 import type { StackChange } from "./changes";
 import type { Records } from "./database/records";
+import type { Followed } from "./database/workers";
 import { allStacks } from "./generate";
 import { refuseSharedStates } from "./may-read";
 import type { Fleet, FleetSettings, Follow, Source, StackSpec } from "./model";
@@ -90,21 +92,17 @@ export async function followFleet(ports: FollowPorts, settings: FleetSettings, s
     seen = await commitsOf(ports, settings, signal);
     const before = await records.followed();
     if (before?.seen === seen && before.why === undefined) return;
-    const leaving =
+    const waiting =
       follow === undefined
         ? await addGenerated(ports, settings, signal)
         : await carryOutFollowed(ports, follow, signal);
-    await records.saveFollowed({ seen, at: new Date().toISOString(), leaving });
+    await records.saveFollowed({ seen, at: new Date().toISOString(), ...waiting });
   } catch (error) {
     if (signal.aborted) return;
     const why = errorMessage(error);
     say(`the fleet's file in its repository: ${why}`);
-    await records.saveFollowed({
-      seen,
-      at: new Date().toISOString(),
-      leaving: (await records.followed())?.leaving ?? [],
-      why,
-    });
+    const { leaving = [], anew } = (await records.followed()) ?? {};
+    await records.saveFollowed({ seen, at: new Date().toISOString(), leaving, anew, why });
   }
 }
 
@@ -118,12 +116,16 @@ async function commitsOf({ cache }: FollowPorts, { follow, generators = [] }: Fl
   return [...new Set(found)].sort().join("\n");
 }
 
-/** Carries out what is added and changed, and gives the names of what would leave. */
-async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: AbortSignal): Promise<readonly string[]> {
+type WaitingStacks = Pick<Followed, "leaving" | "anew">;
+
+/** Carries out what is added and changed, and gives the names of what waits for a person. */
+async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: AbortSignal): Promise<WaitingStacks> {
   const desk = { ...ports, who: "fleet" };
   const { fleet, stacks, commit } = await readFollowed(follow, ports.cache, { signal });
   const changes = await plannedSync(desk, stacks);
-  const [stay, go] = [changes.filter((change) => !isGoing(change)), changes.filter(isGoing)];
+  const go = changes.filter(({ action }) => action === "release" || action === "destroy");
+  const anew = changes.filter(({ insteadOf }) => insteadOf !== undefined);
+  const stay = changes.filter((change) => !go.includes(change) && !anew.includes(change));
   refuseSharedStates(
     stacks,
     go.map(({ spec }) => spec),
@@ -136,17 +138,11 @@ async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: Abor
       what: "follow",
       detail: `${follow.url} ${commit.slice(0, 12)}: ${stay.length} stacks`,
     });
-  return go.map(({ name }) => name);
+  return { leaving: go.map(({ name }) => name), anew: anew.map(({ name }) => name) };
 }
 
-export const isGoing = ({ action }: StackChange): boolean => action === "release" || action === "destroy";
-
 /** Without a file to follow only new folders are known to be meant. */
-async function addGenerated(
-  ports: FollowPorts,
-  settings: FleetSettings,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+async function addGenerated(ports: FollowPorts, settings: FleetSettings, signal: AbortSignal): Promise<WaitingStacks> {
   const { records, cache } = ports;
   const stacks = await allStacks({ stacks: [], generators: settings.generators ?? [] }, cache, { signal });
   const known = await records.stacksNamed(stacks.map(({ name }) => name));
@@ -163,7 +159,7 @@ async function addGenerated(
     { ...kept, stacks: [], generators: settings.generators ?? [] },
     changes,
   );
-  return [];
+  return { leaving: [] };
 }
 
 /** A push to a repository that the fleet's stacks or its file come from: the next look is now. */

@@ -92,13 +92,18 @@ export const changeLines = ({ commits, more }: FileChange): string[] => [
 
 /** What a person has to do about the fleet's own file in its repository. */
 export function followLines(followed: Followed | undefined): string[] {
-  const { leaving = [], why } = followed ?? {};
+  const { leaving = [], anew = [], why } = followed ?? {};
   return [
     ...(why === undefined ? [] : [`The fleet's own file could not be carried out: ${why}`]),
     ...(leaving.length === 0
       ? []
       : [
           `${leaving.length === 1 ? "One stack is" : `${leaving.length} stacks are`} not in the fleet's own file any more: ${addressList(leaving)}. reconcile fleet sync, in a folder without a fleet.yaml, lets go; put back what left by mistake.`,
+        ]),
+    ...(anew.length === 0
+      ? []
+      : [
+          `Not added, with the files of a stack that is there and another state, where everything would be made a second time: ${addressList(anew)}. Give it the state of that stack in the fleet's own file; reconcile fleet sync says which, and adds it.`,
         ]),
   ];
 }
@@ -109,7 +114,8 @@ export function seenOf(
   sees: (stack: string | undefined) => boolean,
 ): Followed | undefined {
   if (followed === undefined || sees(undefined)) return followed;
-  return { ...followed, leaving: followed.leaving.filter(sees), why: undefined };
+  const { leaving, anew = [] } = followed;
+  return { ...followed, leaving: leaving.filter(sees), anew: anew.filter(sees), why: undefined };
 }
 
 export function reasonOf({

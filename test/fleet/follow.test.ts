@@ -109,6 +109,22 @@ ${more}`;
     expect((await elsewhere("fleet", "list")).stdout).not.toContain("own file");
   });
 
+  test("what looks like another name of a stack waits for a person", { timeout: 0 }, async () => {
+    const { records } = stage.session;
+    const named = (more: string): string =>
+      fleet(["three"], `  uno: { source: { git: "${repository}", path: stacks/one }${more} }\n`);
+    push({ "fleet/fleet.yaml": named("") });
+    await until("what waits", async () => (await records.followed())?.anew?.length === 1);
+    expect(await names()).toEqual(["app-blog", "one", "three"]);
+    expect((await elsewhere("fleet", "list")).stdout).toContain("made a second time: uno. Give it the state");
+    expect((await elsewhere("fleet", "sync")).stdout).toContain(`give it that state: ${stage.database}?state=one`);
+    push({ "fleet/fleet.yaml": named(`, state: "${stage.database}?state=one"`) });
+    expect((await elsewhere("fleet", "sync", "--auto-approve")).exitCode).toBe(0);
+    expect(await names()).toEqual(["app-blog", "three", "uno"]);
+    await until("nothing to wait for", async () => (await records.followed())?.anew?.length === 0);
+    expect((await elsewhere("fleet", "list")).stdout).not.toContain("own file");
+  });
+
   test("a path beside the file that no worker finds is told", { timeout: 0 }, async () => {
     push({ "fleet/fleet.yaml": fleet(["one"], "  near: { source: { folder: ./near } }\n") });
     const { stderr, exitCode } = await elsewhere("fleet", "sync");

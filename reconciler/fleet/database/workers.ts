@@ -52,6 +52,8 @@ export interface Followed {
   readonly at: string;
   /** Stacks that the file does not have any more, and which a person has to let go. */
   readonly leaving: readonly string[];
+  /** Stacks that look like new names of those, and would make everything a second time. */
+  readonly anew?: readonly string[] | undefined;
   /** Why nothing was carried out. */
   readonly why?: string | undefined;
 }
