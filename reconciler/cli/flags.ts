@@ -369,7 +369,7 @@ export const flagTable = {
   listen: {
     type: "string",
     value: "HOST:PORT",
-    help: "where /healthz and /metrics are (default 127.0.0.1:9464; none: nowhere); with docs --serve: where the pages are (default: a free port of 127.0.0.1)",
+    help: "where /healthz and /metrics are (default 127.0.0.1:9464, of fleet work 127.0.0.1:9465; none: nowhere); with fleet serve and fleet try: where the pages are (default 127.0.0.1:8470), and with docs --serve (default: a free port of 127.0.0.1)",
   },
   serve: { type: "boolean", help: "shows the documents in a browser, at the address that it prints, until Ctrl-C" },
   chaos: {
