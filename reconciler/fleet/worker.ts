@@ -9,7 +9,7 @@ import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./datab
 import type { StackRecord } from "./database/stacks";
 import { rejectedWhy } from "./decide";
 import { takeDuties } from "./duties";
-import type { FleetSettings } from "./model";
+import type { FleetSettings, Source } from "./model";
 import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
 import type { OpenProject } from "./project";
@@ -21,6 +21,7 @@ import { createRunLog } from "./run-log";
 import { giveUp, settle, storedReport } from "./settle";
 import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear } from "./silence";
+import { type Checkout, NotInSource } from "./sources/checkout";
 import { tidyTrees } from "./sources/git";
 import { originOf, takeFiles, tellEar } from "./sources/take-files";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
@@ -277,9 +278,12 @@ async function oneRound(
       },
       {
         openProject: openedWith(setting, reading),
-        checkOut: ({ spec }, signal) => {
-          origin = shared.sources.begin(originOf(spec.source));
-          return takeFiles(setting, shared.troubles, origin, { cause: job.cause, source: spec.source, signal });
+        checkOut: (taken, signal) => {
+          const ear = shared.sources.begin(originOf(taken.spec.source));
+          origin = ear;
+          return filesOf(taken, (source) =>
+            takeFiles(setting, shared.troubles, ear, { cause: job.cause, source, signal }),
+          );
         },
         ...openingPorts(setting, shared, settings, ear),
         approvedBefore: (digest) => onceReached(() => records.approvalBeforeMerge(stack.name, digest), job.signal),
@@ -318,6 +322,20 @@ async function oneRound(
       ? { ...outcome, result: stoppedAtOnce }
       : await orRejected(records, stack.name, outcome);
   await settle(setting, settings, stack, run, ended, clock());
+}
+
+/** Whoever takes a stack out of the fleet's file takes its folder away as well: what goes is as it was applied last. */
+async function filesOf(
+  { spec: { source }, leaving, status }: StackRecord,
+  take: (source: Source) => Promise<Checkout>,
+): Promise<Checkout> {
+  try {
+    return await take(source);
+  } catch (error) {
+    const last = status.appliedRevision ?? status.observedRevision;
+    if (!leaving || last === null || source.kind !== "git" || !(error instanceof NotInSource)) throw error;
+    return take({ ...source, ref: last }).catch(() => Promise.reject(error));
+  }
 }
 
 /** The database's clock, from when the stack was read on: windows and approvals do not go by the clock of a worker. */

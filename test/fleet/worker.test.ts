@@ -1,4 +1,5 @@
 /** A worker between two rounds: whom it wakes, and what it does for stacks that leave. Its files and its service are made up. */
+import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reject, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
@@ -225,6 +226,26 @@ describe("a worker", () => {
     await records.leaveStack("orphan");
     await approveAndRun("orphan");
     expect(await records.stack("orphan")).toBeUndefined();
+  });
+
+  test("a stack goes although its folder left the repository with it", async () => {
+    const repository = makeFolder({ "old/reconcile.yaml": "version: 1\n" });
+    const git = (...words: string[]): void =>
+      void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...words], { cwd: repository });
+    git("init", "--quiet", "--initial-branch", "main");
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "x");
+    const from = { kind: "git", url: repository, ref: "main", path: "old" } as const;
+    await records.saveStacks([stackSpec("old", { source: from, destroy: true })]);
+    await run("old");
+    git("rm", "-r", "--quiet", "old");
+    git("commit", "--quiet", "--allow-empty", "--message", "gone");
+    // A stack that stays has no files.
+    await round({ stack: "old", cause: "person", signal: new AbortController().signal, lend: () => () => undefined });
+    expect((await statusOf("old"))?.reason).toContain("has no folder old at main");
+    await records.leaveStack("old");
+    await approveAndRun("old");
+    expect(await records.stack("old")).toBeUndefined();
   });
 
   test("who depends on it is woken by whoever goes on, when its worker died before it could", async () => {
