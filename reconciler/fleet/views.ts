@@ -79,9 +79,12 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
   })),
 });
 
+/** The service may differ, an input, what the fleet's file says of the stack, or a person wants it undone or deleted. */
+export const noCommitText = "No commit since the last apply: what this plan changes does not come from the files.";
+
 /** What was changed in the files, a line a commit. */
 export const changeLines = ({ commits, more }: FileChange): string[] => [
-  ...(commits.length === 0 ? ["No commit since the last apply: the service differs from what was applied."] : []),
+  ...(commits.length === 0 ? [noCommitText] : []),
   ...commits.map(
     ({ id, author, at, subject, link }) =>
       `${id.slice(0, 12)}  ${author}, ${at.slice(0, 16).replace("T", " ")}  ${subject}${link === undefined ? "" : `  ${link}`}`,

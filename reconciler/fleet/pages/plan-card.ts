@@ -4,6 +4,7 @@ import { may, type Visitor } from "../access";
 import type { StackRecord, WaitingPlan } from "../database/stacks";
 import { asksWhy, namesIn } from "../decide";
 import type { Commit, FileChange } from "../sources/change";
+import { noCommitText } from "../views";
 import type { Opening } from "../windows";
 import { type PagePart, pictured, printed, reachTitle, time } from "./layout";
 
@@ -48,8 +49,7 @@ const whyItWaits = ({ why, consents, opens }: WaitingPlan["body"]): string =>
     .join("; ");
 
 function changeOf({ commits, more, difference }: FileChange): PagePart {
-  if (commits.length === 0)
-    return html`<p id="change">No commit since the last apply: the service differs from what was applied.</p>`;
+  if (commits.length === 0) return html`<p id="change">${noCommitText}</p>`;
   const id = ({ id: commit, link }: Commit): PagePart => {
     const short = html`<code>${commit.slice(0, 12)}</code>`;
     return link === undefined ? short : html`<a href="${link}" rel="noreferrer">${short}</a>`;
