@@ -10,7 +10,7 @@ import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
-import { asksWhy, isSamePerson, isValidFor, namesIn, rejectedWhy } from "./decide";
+import { asksWhy, isSamePerson, isValidFor, joined, namesIn, rejectedWhy } from "./decide";
 import { refuseSharedStates } from "./may-read";
 import type { Fleet, FleetSettings, StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
@@ -166,7 +166,9 @@ export async function approve(
   if (approved === undefined) throw otherPlan(name, digest);
   const what = through ? "approve through the window" : "approve";
   await records.note({ who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") });
-  const missing = Math.max(0, (stack.spec.approvers ?? 1) - namesIn(approved).length);
+  const before = await records.approvalBeforeMerge(name, plan.digest);
+  const voices = namesIn(before === undefined ? approved : joined(before, approved, now));
+  const missing = Math.max(0, (stack.spec.approvers ?? 1) - voices.length);
   // What is still missing is said with the next look.
   await queue.hasten({ ...triggerOf(stack, "approval"), startedBy: who });
   return { missing };

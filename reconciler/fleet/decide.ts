@@ -4,6 +4,7 @@
  */
 import type { Consent, ConsentKind, Grants } from "../core/plan/consent";
 import { missingConsents, noGrants } from "../core/plan/consent";
+import { onlyDefined } from "../core/text/objects";
 import type { Approve, StandingConsent } from "./model";
 import type { Opening } from "./windows";
 
@@ -154,6 +155,14 @@ function withoutAsking(facts: PlanFacts, approve: Approve, { rejection, undo }: 
 /** Whether an approval is for this very plan and not too old. */
 export const isValidFor = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
   digest === plan && Date.parse(until) > now.getTime();
+
+/** Who approved a plan before the merge and who did afterwards count together. */
+export function joined(before: Approval, since: Approval | undefined, now: Date): Approval {
+  if (since === undefined || !isValidFor(since, before.digest, now)) return before;
+  const { by, at, why, also = [], throughWindow } = since;
+  const voices = [...(before.also ?? []), { by, at, ...onlyDefined({ why }) }, ...also];
+  return { ...before, also: voices, ...onlyDefined({ throughWindow }) };
+}
 
 /** What is missing where not everybody has approved who has to. */
 function soFar(approval: Approval | undefined, approvers: number): string[] {

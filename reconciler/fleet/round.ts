@@ -13,7 +13,16 @@ import { leftInGuests } from "../report/owed-text";
 import { resourceStandings, standingText } from "../report/run-standing";
 import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
 import type { PlanBody, StackRecord } from "./database/stacks";
-import { type Approval, type Decision, decide, isValidFor, type UndoRequest, undoneWhy, undoWhy } from "./decide";
+import {
+  type Approval,
+  type Decision,
+  decide,
+  isValidFor,
+  joined,
+  type UndoRequest,
+  undoneWhy,
+  undoWhy,
+} from "./decide";
 import type { FleetSettings } from "./model";
 import { type Inputs, inputsOfLeaving, type OpeningPorts, projectInput, readInputs } from "./open-stack";
 import type { Picture } from "./picture";
@@ -240,14 +249,7 @@ async function decisionOf(
   const before = await ports.approvedBefore(digestOf(planned, checkout));
   return before === undefined
     ? decision
-    : decisionWith(input, ports, planned, checkout, joined(before, input.stack.approval));
-}
-
-/** Who approved it before the merge and who did afterwards count together. */
-function joined(before: Approval, since: Approval | undefined): Approval {
-  if (since?.digest !== before.digest) return before;
-  const { by, at, also = [] } = since;
-  return { ...before, also: [...(before.also ?? []), { by, at }, ...also] };
+    : decisionWith(input, ports, planned, checkout, joined(before, input.stack.approval, ports.now()));
 }
 
 function decisionWith(

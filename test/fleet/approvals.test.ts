@@ -12,7 +12,7 @@ import { approve, reject } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
-import { type Approval, decide } from "../../reconciler/fleet/decide";
+import { type Approval, decide, joined } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { waitingPage } from "../../reconciler/fleet/pages/waiting";
 import { commitsIn, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
@@ -73,6 +73,19 @@ describe("what a round does with a plan that several people approve", () => {
   test.each(rows)("%s of %i", (_, approvers, approval, window, ends) => {
     const opening = window === "open" ? ({ open: true } as const) : closed;
     expect(decide(facts, { approve: "plan", consents: [], approvers }, approval, opening, now).do).toBe(ends);
+  });
+
+  const later = new Date("2026-11-20T23:00:00Z");
+  test.each([
+    ["one of before the merge and one since", by(["bob"]), now, "open", "apply"],
+    ["the same person twice", by(["ann"]), now, "open", "await"],
+    ["one since, whose time is over", by(["bob"], { until: "2026-11-20T22:00:00Z" }), later, "open", "await"],
+    ["one since, in a closed window", by(["bob"]), now, "closed", "await"],
+    ["one since, through the window", by(["bob"], { throughWindow: true }), now, "closed", "apply"],
+  ] as const)("of two people, %s", (_, since, at, window, ends) => {
+    const approval = joined(by(["ann"])!, since, at);
+    const opening = window === "open" ? ({ open: true } as const) : closed;
+    expect(decide(facts, { approve: "plan", consents: [], approvers: 2 }, approval, opening, at).do).toBe(ends);
   });
 
   test("it says who has approved and how many are missing", () => {
@@ -245,6 +258,38 @@ describe("the desk", () => {
     expect(await refused("ann", "once")).toBe("approved");
     expect(await refused("ann", "once")).toMatch(/^fleet\/approved-already: ann has approved/);
     expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
+  });
+
+  test("who approved it before the merge counts, until a window or the time voids that", async () => {
+    const url = "https://github.com/acme/infra";
+    const pull = {
+      url,
+      ref: "main",
+      base: "b",
+      number: 7,
+      head: "h",
+      author: "x",
+      outside: false,
+      link: "l",
+      mark: "m",
+    };
+    const body = { text: "", consents: [], opens: [], why: "" };
+    await records.savePull(pull);
+    const beforeMerge = () => records.approvalBeforeMerge("merged", digest);
+    const approveBefore = async (until: string): Promise<void> => {
+      await records.savePullStacks(url, 7, "h", [{ stack: "merged", content: "c" }]);
+      await records.savePullPlan(url, 7, { stack: "merged", content: "c", result: "asks", digest, body });
+      const approval = { digest, by: "ann", at: now.toISOString(), until };
+      expect(await records.approvePull(url, 7, "merged", approval)).toBe(true);
+    };
+    await waiting("merged", { approvers: 2 });
+    await approveBefore("9999-01-01T00:00:00Z");
+    expect(await approve(desk("bob"), "merged", digest, { now })).toEqual({ missing: 0 });
+    await records.savePlan("merged", { digest, revision: "r", body }, { voids: true });
+    expect([await beforeMerge(), (await records.stack("merged"))?.approval]).toEqual([undefined, undefined]);
+    await approveBefore("2020-01-01T00:00:00Z");
+    expect(await beforeMerge()).toBeUndefined();
+    await records.releaseStack("merged");
   });
 
   test("whoever wrote a commit of it may not approve it, and where nobody knows who did nobody may", async () => {

@@ -224,10 +224,11 @@ export const pullStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
-  /** What was approved in a pull request before it was merged. */
+  /** What was approved in a pull request before it was merged, and not too long ago. */
   async approvalBeforeMerge(stack: string, digest: string): Promise<Approval | undefined> {
     const rows = await query(
-      `SELECT approval FROM ${schema}.pull_plans WHERE stack = $1 AND digest = $2 AND approval ->> 'digest' = $2 LIMIT 1`,
+      `SELECT approval FROM ${schema}.pull_plans WHERE stack = $1 AND digest = $2 AND approval ->> 'digest' = $2
+         AND (approval ->> 'until')::timestamptz > now() LIMIT 1`,
       [stack, digest],
     );
     return rows.map((row) => written(row, "approval") ?? undefined)[0];

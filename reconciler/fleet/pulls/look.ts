@@ -194,12 +194,12 @@ async function approveAs(
     return [`no plan of this pull request is ${digest === "" ? "named: /approve DIGEST" : digest}`];
   const said: string[] = [];
   for (const plan of found) {
-    const spec = stacks.find(({ name }) => name === plan.stack)?.spec;
+    const stack = stacks.find(({ name }) => name === plan.stack);
     const refusal =
-      spec === undefined
+      stack === undefined
         ? `${plan.stack} is not in the fleet any more`
-        : (whyNot(plan, spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why));
-    const at = new Date();
+        : (whyNot(plan, stack.spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why));
+    const { readAt: at = new Date() } = stack ?? {};
     const approval = {
       digest: plan.digest ?? "",
       by,
