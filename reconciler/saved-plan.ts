@@ -18,7 +18,7 @@ import { unreadablePart } from "./plan-shape";
 import { type Refused, refuse } from "./refused";
 import { version } from "./version";
 
-const planFormat = "reconcile-cloud/plan";
+export const planFormat = "reconcile-cloud/plan";
 
 export interface SavedPlan {
   readonly format: typeof planFormat;

@@ -11,6 +11,7 @@ import { commandHolder, fail, newLineage, openStore, stateLocation } from "./com
 import { type MoveEdits, writtenDown } from "./move-edits";
 import { goOnWith } from "./move-states";
 import { folderBeside, locationFrom, locationNamed, openMoving } from "./other-state";
+import { isPlanFile } from "./plan-file";
 import { readWorkspace, type Workspace } from "./workspace";
 
 /** Commands that take no lock write nothing, and only say what they found. */
@@ -23,7 +24,7 @@ export async function finishMoves(
 ): Promise<void> {
   const { flags, output } = invocation;
   // The arguments of a command without a rule for them are files.
-  const args = command.positionals === undefined ? invocation.args.filter((path) => !path.endsWith(".json")) : [];
+  const args = command.positionals === undefined ? invocation.args.filter((path) => !isPlanFile(path)) : [];
   const workspace = readWorkspace(invocation, { args, needed: false });
   const own = openStore(workspace, flags);
   const isOwn = own.location === found;

@@ -4,8 +4,10 @@
  */
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
-import { errorMessage } from "../core/text/errors";
+import { errorCode, errorMessage } from "../core/text/errors";
+import { refuseState } from "../outside/private-file";
 import { CommandFailed } from "./crash";
+import { tellOutputLost } from "./output-lost";
 
 export interface JsonFile {
   write(line: string): void;
@@ -16,6 +18,7 @@ export interface JsonFile {
 export function openJsonFile(path: string): JsonFile {
   let file: number;
   try {
+    refuseState(path);
     const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
     file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW), 0o600);
     if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
@@ -29,10 +32,18 @@ export function openJsonFile(path: string): JsonFile {
       },
     ]);
   }
+  let isLost = false;
+  const attempt = (write: () => void): void => {
+    try {
+      if (!isLost) write();
+    } catch (error) {
+      isLost = true;
+      // A reader that closed the pipe has seen enough.
+      if (errorCode(error) !== "EPIPE") tellOutputLost(`--json-into ${path}`, error);
+    }
+  };
   return {
-    write: (line) => {
-      writeSync(file, line);
-    },
-    close: () => closeSync(file),
+    write: (line) => attempt(() => writeSync(file, line)),
+    close: () => attempt(() => closeSync(file)),
   };
 }

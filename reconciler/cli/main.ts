@@ -3,7 +3,7 @@
  * loaded.
  */
 
-import { asError, errorCode } from "../core/text/errors";
+import { errorCode } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { HalfMoved } from "../engine/half-moved";
 import { profileTo, tracing } from "../outside/tracing";
@@ -12,6 +12,7 @@ import { asDiagnostics, reportCrash } from "./crash";
 import { canFinish, finishMoves } from "./finish-moves";
 import { groupHelp, noCommand, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
+import { tellOutputLost } from "./output-lost";
 import { readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
 import { withTrace } from "./with-trace";
@@ -37,10 +38,12 @@ export function main(argv: readonly string[]): void {
  * On a full disk the output is cut short, and the exit code says so.
  */
 function outliveOutput(): void {
-  let lost: NodeJS.ErrnoException | undefined;
+  let isLost = false;
   for (const stream of [process.stdout, process.stderr]) {
     const fail = (error: unknown): void => {
-      if (errorCode(error) !== "EPIPE" && stream === process.stdout) lost ??= asError(error);
+      if (errorCode(error) === "EPIPE" || stream !== process.stdout || isLost) return;
+      isLost = true;
+      tellOutputLost("standard output", error);
     };
     stream.on("error", fail);
     // A file is written before `write` returns, and a full one throws out of it.
@@ -54,13 +57,6 @@ function outliveOutput(): void {
       }
     };
   }
-  process.on("exit", () => {
-    if (lost === undefined) return;
-    process.exitCode = 1;
-    process.stderr.write(
-      `error[cli/output-lost]: standard output could not be written: ${lost.message}\n   = fix: make room where it goes; what was done is recorded, and reconcile plan shows what is left\n`,
-    );
-  });
 }
 
 export async function run(given: readonly string[]): Promise<number> {

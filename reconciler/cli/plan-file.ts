@@ -9,9 +9,9 @@ import { setting } from "../outside/environment";
 import { isNameOfHandedOver, mostOfGiven, readPlainFile } from "../outside/files";
 import { writePrivately } from "../outside/private-file";
 import { sha256 } from "../outside/sha256";
-import { readSaved, type SavedPlan, savePlan } from "../saved-plan";
+import { planFormat, readSaved, type SavedPlan, savePlan } from "../saved-plan";
 import { isUrl } from "../store/open";
-import { readKeys, sealFile, unsealFile } from "../store/seal";
+import { isSealed, readKeys, sealFile, unsealFile } from "../store/seal";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
 import type { Session } from "./session";
@@ -97,7 +97,16 @@ function writePlan(path: string, saved: SavedPlan, masked: (text: string) => str
 
 /** `undefined`: the file is no plan, so it is read as a file of the desired state. */
 export function readPlan(path: string): SavedPlan | undefined {
-  if (!path.endsWith(".json")) return undefined;
+  if (!isPlanFile(path)) return undefined;
   const read = readPlainFile(path, mostOfGiven);
   return "text" in read ? readSaved(path, unsealFile(readKeys(process.env), "plan", path, read.text)) : undefined;
+}
+
+/** A plan may have any name; what is JSON by its name is no file of the desired state. */
+export function isPlanFile(path: string): boolean {
+  if (path.endsWith(".json")) return true;
+  const read = readPlainFile(path, mostOfGiven);
+  if ("problem" in read) return false;
+  // The keys of a plan are in the order of the alphabet, so that its format stands far behind its beginning.
+  return isSealed(read.text) || (read.text.startsWith("{") && read.text.includes(`\n "format": "${planFormat}"`));
 }

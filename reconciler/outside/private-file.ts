@@ -23,6 +23,7 @@ import { basename, dirname, join } from "node:path";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode } from "../core/text/errors";
 import { isProcessGone } from "../store/process-gone";
+import { mostOfGiven, readPlainFile } from "./files";
 
 export class FileNotWritten extends Error {
   override readonly name = "FileNotWritten";
@@ -36,6 +37,7 @@ export function writePrivately(path: string, text: string, { isNew = false } = {
     return;
   }
   refuseLink(path);
+  refuseState(path);
   const temporary = temporaryOf(path);
   try {
     const file = openSync(temporary, "wx", 0o600);
@@ -86,6 +88,17 @@ export function temporariesLeft(folder: string): { readonly path: string; readon
 function refuseLink(path: string): void {
   if (lookIfThere(path, lstatSync)?.isSymbolicLink() !== true) return;
   throw new FileNotWritten(`${path} is a symbolic link, and nothing is written through one: name the file it leads to`);
+}
+
+/** What a state knows is nowhere else, and its name is offered where any file may stand. */
+export function refuseState(path: string): void {
+  if (lookIfThere(path, statSync)?.isFile() !== true) return;
+  const head = readPlainFile(path, mostOfGiven);
+  if (
+    "text" in head &&
+    /^\s*\{\s*"format":\s*"reconcile-cloud\/(?:state"|sealed",[^{}]*"purpose":\s*"state")/.test(head.text)
+  )
+    throw new FileNotWritten(`${path} holds a state, and nothing is written over one: name another file`);
 }
 
 function nameAsNew(temporary: string, path: string): void {

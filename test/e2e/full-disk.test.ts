@@ -65,6 +65,15 @@ describe("no room for the output", () => {
     expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);
   });
 
+  it("--json-into a file that takes no more: the apply goes on to its end, and says so", async () => {
+    const ran = await reconcile(["apply", "-y", "--json-into", "/dev/full"]);
+    expect([ran.exitCode, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining("--json-into /dev/full could not be written"),
+    ]);
+    expect(ran.stdout).toContain("Done: the service matches the file");
+  });
+
   it("state pull into a file that takes no more exits with 1", async () => {
     await reconcile(["apply", "-y"]);
     expect((await intoFile(["state", "pull"], { ...hook, FULL_OUTPUT: "1" })).exitCode).toBe(1);

@@ -86,6 +86,19 @@ it("holds when the plan itself was carried to another folder than the checkout, 
   expect(lost.stderr).toContain("plan/no-checkout");
 });
 
+it.each([
+  ["in the clear", {}],
+  ["sealed", { RECONCILE_STATE_KEY: Buffer.alloc(32, 7).toString("base64") }],
+])("may have any name, %s", async (_, env) => {
+  const { first, env: service } = await setUp();
+  const here = (...args: string[]) => runCli(args, { cwd: first, env: { ...service, ...env } });
+  await here("plan", "infra", "--out", "planned");
+  const shown = await here("show", "planned");
+  expect(shown.stdout, shown.stderr).toContain("Plan: ");
+  const applied = await here("apply", "planned", "-y");
+  expect(applied.exitCode, applied.stdout + applied.stderr).toBe(0);
+});
+
 it("is refused, with what changed, when the service or the state is not as it was, and sends nothing", async () => {
   const { emulator, first, run, names } = await setUp();
   await run(first, "apply", "infra", "-y");

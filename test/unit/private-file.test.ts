@@ -30,6 +30,16 @@ describe("a file that a command writes for its user", () => {
     expect(readdirSync(folder)).toEqual(["p.json"]);
   });
 
+  it.each([
+    ["", '{\n"format":"reconcile-cloud/state",\n"version":1,'],
+    [" that is encrypted", '{\n"format":"reconcile-cloud/sealed",\n"version":1,\n"purpose":"state",'],
+  ])("is not written over a state%s", (_, head) => {
+    writeFileSync(at("reconcile.state.json"), head);
+    expect(() => writePrivately(at("reconcile.state.json"), "new")).toThrow(/holds a state/);
+    expect(readFileSync(at("reconcile.state.json"), "utf8")).toBe(head);
+    expect(readdirSync(folder)).toEqual(["reconcile.state.json"]);
+  });
+
   it("is not written through a link, and what that leads to stays as it was", () => {
     writeFileSync(at("victim"), "precious");
     symlinkSync(at("victim"), at("p.json"));

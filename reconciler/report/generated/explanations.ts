@@ -21,7 +21,7 @@ export const explanations = {
     "todo": "Correct the path or the rights."
   },
   "cli/file-unwritable": {
-    "means": "The file named by --out or --write cannot be written.",
+    "means": "The file named by --out, --write or --json-into cannot be written, or it holds a state.",
     "todo": "Name another file, or correct the rights."
   },
   "cli/name-missing": {
@@ -49,7 +49,7 @@ export const explanations = {
     "todo": "Name another folder with --out, or move the file away."
   },
   "cli/output-lost": {
-    "means": "Standard output could not be written. The run went on to its end and is recorded.",
+    "means": "Standard output, or the file of --json-into, could not be written. The run went on to its end and is recorded.",
     "todo": "Make room where it goes (a full disk, most often); `reconcile plan` shows what is left to do."
   },
   "cli/package-missing": {
