@@ -1,29 +1,32 @@
 /** The commit of a folder's files: from the pipeline's variables, or from the checkout's own files. */
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const commitPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export function checkedOutCommit(folder: string): string | undefined {
-  const checkout = findCheckout(resolve(folder));
-  const read = checkout === undefined ? undefined : commitAtHead(checkout);
+  const checkout = checkoutOf(resolve(folder));
+  const repository = checkout === undefined ? undefined : repositoryOf(checkout);
+  const read = repository === undefined ? undefined : commitAtHead(repository);
   if (read !== undefined) return read;
   const told = process.env["GITHUB_SHA"] ?? process.env["CI_COMMIT_SHA"];
   return told !== undefined && commitPattern.test(told) ? told : undefined;
 }
 
-/** `.git`, or the folder that the `.git` file of a worktree names. */
-function findCheckout(folder: string): string | undefined {
+/** The nearest folder above this one, or this one, that has `.git`. */
+export function checkoutOf(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    const git = join(at, ".git");
-    const there = statSync(git, { throwIfNoEntry: false });
-    if (there?.isDirectory()) return git;
-    if (there?.isFile()) {
-      const named = /^gitdir: (.+)$/m.exec(textIfThere(git) ?? "")?.[1];
-      return named === undefined ? undefined : resolve(at, named);
-    }
+    if (existsSync(join(at, ".git"))) return at;
     if (dirname(at) === at) return undefined;
   }
+}
+
+/** `.git`, or the folder that the `.git` file of a worktree names. */
+function repositoryOf(checkout: string): string | undefined {
+  const git = join(checkout, ".git");
+  if (statSync(git, { throwIfNoEntry: false })?.isFile() !== true) return git;
+  const named = /^gitdir: (.+)$/m.exec(textIfThere(git) ?? "")?.[1];
+  return named === undefined ? undefined : resolve(checkout, named);
 }
 
 function commitAtHead(git: string): string | undefined {

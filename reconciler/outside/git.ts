@@ -1,27 +1,35 @@
-/** Asks git which files of a checkout differ from the commit where its branch left another one. */
+/**
+ * Asks git which files of a checkout differ from the commit where its branch left another one. Nothing that the settings
+ * of the checkout name is started for it.
+ */
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { checkoutOf } from "./commit";
 
 export type ChangedFiles = { readonly files: readonly string[] } | { readonly problem: string };
 
 /**
- * Which of these files are not as they were committed, as they were given. Nothing that the checkout's own settings name
- * is started, and a folder that git does not know has none.
+ * In the folder that has `.git`, which no commit can contain. Further down a commit can bring a folder that git takes
+ * for a repository of its own, with settings that name programs.
  */
+function askGit(words: readonly string[], root: string) {
+  const settings = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+  return spawnSync("git", [...settings, ...words], { cwd: root, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 });
+}
+
+/** Which of these files are not as they were committed, as they were given. A folder that git does not know has none. */
 export function uncommitted(files: readonly string[], folder: string): readonly string[] {
-  if (files.length === 0) return [];
-  const ran = spawnSync(
-    "git",
+  const root = checkoutOf(realPath(folder));
+  if (files.length === 0 || root === undefined) return [];
+  const ran = askGit(
     [
-      ...["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"],
       ...["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--"],
       ...files.map((file) => resolve(file)),
     ],
-    { cwd: folder, encoding: "utf8", maxBuffer: 16 * 1024 * 1024 },
+    root,
   );
   if (ran.error !== undefined || ran.status !== 0 || ran.stdout === "") return [];
-  const root = spawnSync("git", ["rev-parse", "--show-toplevel"], { cwd: folder, encoding: "utf8" }).stdout.trim();
   const changed = new Set(
     ran.stdout
       .split("\0")
@@ -41,13 +49,13 @@ export function realPath(path: string): string {
 
 /** Committed, staged, unstaged and new files since the checkout left `reference`, as absolute paths. */
 export function changedSince(reference: string, folder: string): ChangedFiles {
+  const root = checkoutOf(realPath(folder));
+  if (root === undefined) return { problem: `${folder} is not in a git repository` };
   const git = (...words: string[]): { readonly out: string } | { readonly problem: string } => {
-    const ran = spawnSync("git", words, { cwd: folder, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 });
+    const ran = askGit(words, root);
     const problem = ran.error?.message ?? (ran.status === 0 ? undefined : ran.stderr.trim().split("\n")[0]);
     return problem === undefined ? { out: ran.stdout } : { problem };
   };
-  const root = git("rev-parse", "--show-toplevel");
-  if ("problem" in root) return root;
   const base = git("merge-base", "--end-of-options", reference, "HEAD");
   if ("problem" in base)
     return { problem: base.problem === "" ? `${reference} and HEAD have nothing in common` : base.problem };
@@ -56,5 +64,5 @@ export function changedSince(reference: string, folder: string): ChangedFiles {
   const added = git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/");
   if ("problem" in added) return added;
   const names = `${changed.out}${added.out}`.split("\0").filter((name) => name !== "");
-  return { files: [...new Set(names)].map((name) => resolve(root.out.trim(), name)) };
+  return { files: [...new Set(names)].map((name) => resolve(root, name)) };
 }

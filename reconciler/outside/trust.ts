@@ -4,11 +4,12 @@
  * fleet) the run is closed, by `--no-programs` or RECONCILE_PROGRAMS=none. docs/safety.md has the table; each row of it
  * is a function here, which answers with what is refused.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { refuse } from "../refused";
+import { checkoutOf } from "./commit";
 import { setting } from "./environment";
 
 export interface Trust {
@@ -28,7 +29,7 @@ export function trustFrom(flag?: boolean): Trust {
   if (closedBy === undefined) return trusting;
   return closedTrust(
     closedBy,
-    setting("RECONCILE_FILES_BELOW") ?? checkoutOf(process.cwd()),
+    setting("RECONCILE_FILES_BELOW") ?? checkoutOf(process.cwd()) ?? process.cwd(),
     (setting("RECONCILE_ADDRESSES") ?? "").split(/[\s,]+/),
   );
 }
@@ -50,14 +51,6 @@ function closedByOf(flag: boolean | undefined): string | undefined {
     `RECONCILE_PROGRAMS cannot be ${JSON.stringify(told)}`,
     "RECONCILE_PROGRAMS=none: no program that a file names is started; unset, or run: they are",
   );
-}
-
-/** The checkout that a folder is in, or the folder itself. */
-function checkoutOf(folder: string): string {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (dirname(at) === at) return folder;
-  }
 }
 
 function realPathAbove(path: string): string {

@@ -1,5 +1,6 @@
 /** The programs that a file names: what they see, how they end, and that a closed run starts none of them. */
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runProgram } from "../../reconciler/outside/programs";
@@ -166,6 +167,32 @@ describe("--no-programs", () => {
     place.write(JSON.stringify(dialect), "given.dialect.yaml");
     const given = await run(["apply", "-y", "--no-programs", "--dialect", "given.dialect.yaml"], env);
     expect([given.exitCode, existsSync(canary())]).toEqual([0, true]);
+  });
+
+  it("starts nothing that the settings of a repository name which a commit contains", async () => {
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.email=a@example.com", "-c", "user.name=a", ...words], { cwd: place.folder });
+    git("init", "--quiet");
+    for (const name of ["objects", "refs/heads"]) mkdirSync(join(place.folder, "part", name), { recursive: true });
+    place.write("ref: refs/heads/main\n", "part/HEAD");
+    place.write("* filter=x\n", "part/.gitattributes");
+    place.write(fileOf({ groups: { web: {} } }), "part/reconcile.yaml");
+    const inside = ["-C", "part", "--git-dir=.", "--work-tree=."];
+    git(...inside, "add", "reconcile.yaml");
+    git(...inside, "commit", "--quiet", "--message", "inside");
+    const said = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch ${canary()}\n[filter "x"]\n\tclean = "touch ${canary()}; cat"\n`;
+    place.write(said, "part/config");
+    place.write(fileOf({ groups: { web: {}, more: {} } }), "part/reconcile.yaml");
+    git("add", "--all", "--force");
+    git("commit", "--quiet", "--message", "outside");
+    const closed = {
+      cwd: join(place.folder, "part"),
+      env: { ...place.surroundings().env, RECONCILE_PROGRAMS: "none" },
+    };
+    for (const words of [[], ["--changed-since", "HEAD", "."]]) {
+      const ran = await runCli(["plan", ...words], closed);
+      expect([ran.exitCode, existsSync(canary())], ran.stderr).toEqual([0, false]);
+    }
   });
 
   it("refuses to apply a plan that needs a flush command or a check, and shows it in a plan", async () => {
