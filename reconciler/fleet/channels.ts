@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { errorMessage } from "../core/text/errors";
 import { fieldsIn, isOneOf, keysOf } from "../core/text/objects";
 import type { ChannelTarget, Occasion, SecretAddress } from "./model";
-import { type HostPlace, hostPlace, statusCall, tokenHeader } from "./pulls/host";
+import { type CommitStatus, type HostPlace, hostPlace, openHost } from "./pulls/host";
 import { readSecret } from "./secrets";
 
 /** The fields of a letter that are said in words. */
@@ -122,18 +122,17 @@ const states: Readonly<Record<Occasion, "success" | "failure" | "pending">> = {
   through_window: "pending",
 };
 
-/** The request that sets the status of the commit; absent: the letter is of no commit at a host that is known. */
-export function statusRequest(
+/** The status of the commit, and where it is set; absent: the letter is of no commit at a host that is known. */
+export function statusIn(
   told: Told,
   { api }: { readonly api?: string },
-): { readonly url: string; readonly kind: HostPlace["kind"]; readonly body: object } | undefined {
+): { readonly place: HostPlace; readonly commit: string; readonly status: CommitStatus } | undefined {
   const { repository = "", revision = "", url, stack, event } = told;
   const place = hostPlace(repository, api);
   if (place === undefined || !/^[0-9a-f]{40,64}$/.test(revision)) return undefined;
   const state = isOneOf(event, keysOf(states)) ? states[event] : "pending";
   const description = shortenedTo(headline(told), 140);
-  const call = statusCall(place, revision, { state, context: `reconcile/${stack}`, description, link: url });
-  return { url: `${place.root}/${call.path}`, kind: place.kind, body: call.body };
+  return { place, commit: revision, status: { state, context: `reconcile/${stack}`, description, link: url } };
 }
 
 /** The secret of a channel; a text: its address stands in the file. */
@@ -167,33 +166,27 @@ export interface Sending {
 export async function tell(to: ChannelTarget, told: Told, id: string, sending: Sending): Promise<void> {
   switch (to.kind) {
     case "slack":
-      return post(await addressToSend(to.address), slackBody(told), {}, to.kind, sending);
+      return post(await addressToSend(to.address), slackBody(told), to.kind, sending);
     case "teams":
-      return post(await addressToSend(to.address), teamsBody(told), {}, to.kind, sending);
+      return post(await addressToSend(to.address), teamsBody(told), to.kind, sending);
     case "email":
       return mail(to, told, id, sending.signal);
     case "commit_status": {
-      const request = statusRequest(told, to);
-      if (request === undefined) return;
-      const token = await readSecret(to.token);
-      return post(request.url, request.body, tokenHeader(request.kind, token), to.kind, sending);
+      const found = statusIn(told, to);
+      if (found === undefined) return;
+      const { place, commit, status } = found;
+      return openHost({ place, token: await readSecret(to.token), ...sending }).setStatus(commit, status);
     }
     default:
       return to satisfies never;
   }
 }
 
-async function post(
-  url: string,
-  body: object,
-  headers: Readonly<Record<string, string>>,
-  kind: string,
-  { fetch: send, signal }: Sending,
-): Promise<void> {
-  // What fails names neither the address nor a header: both may be secrets.
+async function post(url: string, body: object, kind: string, { fetch: send, signal }: Sending): Promise<void> {
+  // What fails does not name the address: it may be a secret.
   const answer = await send(url, {
     method: "POST",
-    headers: { "content-type": "application/json", ...headers },
+    headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
     signal,
     redirect: "error",

@@ -1,12 +1,12 @@
 /** Slack, Teams, mail and the status of a commit: what each is sent, and that no secret is in what fails. */
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   mailOf,
   placeOf,
   slackBody,
-  statusRequest,
+  statusIn,
   type Told,
   teamsBody,
   tell,
@@ -14,6 +14,7 @@ import {
 } from "../../reconciler/fleet/channels";
 import type { ChannelTarget, FleetSettings, Source } from "../../reconciler/fleet/model";
 import { deliver, lettersOf } from "../../reconciler/fleet/notify";
+import { statusCall } from "../../reconciler/fleet/pulls/host";
 import { readFleet } from "../../reconciler/fleet/read-fleet";
 import { newStatus } from "../../reconciler/fleet/status";
 import { scheduleProblem } from "../../reconciler/fleet/windows";
@@ -28,6 +29,13 @@ const told: Told = {
   repository: "git@github.com:acme/infra.git",
   revision,
 };
+
+function statusRequest(letter: Told, to: { readonly api?: string }) {
+  const found = statusIn(letter, to);
+  if (found === undefined) return undefined;
+  const { path, body } = statusCall(found.place, found.commit, found.status);
+  return { url: `${found.place.root}/${path}`, body };
+}
 
 describe("the status of a commit", () => {
   const rows: readonly (readonly [string, string | undefined, string | undefined])[] = [
@@ -119,7 +127,7 @@ describe("sent over real connections", () => {
   });
   const sending = { fetch, signal: new AbortController().signal };
 
-  async function hook(status: number) {
+  async function hook(status: number, message = "") {
     const got: {
       readonly url: string;
       readonly headers: Record<string, unknown>;
@@ -132,7 +140,7 @@ describe("sent over real connections", () => {
       });
       request.on("end", () => {
         got.push({ url: request.url ?? "", headers: request.headers, body: JSON.parse(text) });
-        response.writeHead(status).end();
+        response.writeHead(status).end(JSON.stringify({ message }));
       });
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -174,6 +182,23 @@ describe("sent over real connections", () => {
     ]);
     expect(got[2]).toMatchObject({ headers: { authorization: "Bearer canary-token" }, body: { state: "success" } });
     expect(got[0]?.body["text"]).toBe("prod-shop was applied");
+  });
+
+  test.each([
+    [400, "Cannot transition status via :enqueue from :pending", undefined],
+    [422, `No commit found for SHA: ${revision}`, undefined],
+    [404, "404 Commit Not Found", undefined],
+    [404, "404 Project Not Found", /answered 404 to POST .*Project Not Found$/],
+    [403, "canary", /answered 403/],
+  ])("the status of a commit that is answered %i %s", async (status, message, fails) => {
+    vi.stubEnv("CHANNEL_TEST_TOKEN", "token-canary");
+    closers.push(() => vi.unstubAllEnvs());
+    const { url, got } = await hook(status, message);
+    const sent = tell({ kind: "commit_status", token: { env: "CHANNEL_TEST_TOKEN" }, api: url }, told, "1", sending);
+    if (fails === undefined) await sent;
+    else await expect(sent).rejects.toThrow(fails);
+    expect(got).toHaveLength(1);
+    await sent.catch((error: unknown) => expect(String(error)).not.toContain("token-canary"));
   });
 
   test("what fails names neither the address nor the token", async () => {

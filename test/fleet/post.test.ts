@@ -111,6 +111,22 @@ describe("letters to receivers", () => {
     await eventually("nothing left", async () => ((await records.lettersWaiting()).waiting === 0 ? true : undefined));
   });
 
+  test("nothing overtakes an older letter of its stack that is on its way or kept back", async () => {
+    const url = "http://127.0.0.1:9/hook";
+    const taken = async () => (await records.takeLetters([])).map(({ body }) => body["event"]);
+    await endRun(to(url));
+    expect(await taken()).toEqual(["applied"]);
+    await endRun(to(url), "stalled");
+    expect(await taken()).toEqual([]);
+    await records.keepLetters(url, "it answered 503");
+    await endRun(to(url));
+    expect(await taken()).toEqual([]);
+    await endRun(to("http://127.0.0.1:9/other"));
+    expect(await taken()).toEqual(["applied"]);
+    await records.keepLetters(url, null);
+    expect(await taken()).toEqual(["applied", "stalled", "applied"]);
+  });
+
   test("two workers send each letter once", async () => {
     const well = await receiver(() => 200);
     for (let runs = 0; runs < 12; runs++) await endRun(to(well.url));

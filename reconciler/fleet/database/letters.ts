@@ -28,11 +28,15 @@ const heldS = 120;
 const keptDays = 1;
 
 export const letterStatements = ({ query }: Database) => ({
-  /** Takes letters that are due: no other worker takes them meanwhile. */
+  /**
+   * Takes letters that are due: no other worker takes them meanwhile. One behind an older one of its stack that is on its
+   * way, or waits for a receiver to come back, waits as well: what a receiver is told last is how the stack is.
+   */
   async takeLetters(busy: readonly string[]): Promise<readonly WaitingLetter[]> {
     const rows = await query(
-      `WITH due AS (SELECT id, row_number() OVER (PARTITION BY place ORDER BY id) AS nth FROM ${schema}.letters
-           WHERE next_at <= now() AND NOT place = ANY($1)),
+      `WITH due AS (SELECT id, row_number() OVER (PARTITION BY place ORDER BY id) AS nth FROM ${schema}.letters l
+           WHERE next_at <= now() AND NOT place = ANY($1) AND NOT EXISTS (SELECT FROM ${schema}.letters older
+             WHERE older.place = l.place AND older.body -> 'stack' = l.body -> 'stack' AND older.id < l.id AND older.next_at > now())),
          mine AS (SELECT id FROM ${schema}.letters WHERE id IN (SELECT id FROM due WHERE nth <= ${mostOfPlace}) AND next_at <= now()
            FOR UPDATE SKIP LOCKED)
        UPDATE ${schema}.letters l SET next_at = now() + interval '${heldS} seconds', tries = tries + 1
