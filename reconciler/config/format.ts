@@ -19,6 +19,7 @@ import { fieldsOf } from "../core/model/fields";
 import { type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
 import { firstLine } from "../core/text/parts";
+import { lineEndOf } from "./edit-text";
 
 export type Formatted =
   | { readonly text: string }
@@ -80,7 +81,8 @@ const ruleOrder = [
 export const blockOrder = (section: string): readonly string[] => blocks[section] ?? [];
 
 export function formatYaml(text: string): Formatted {
-  const documents = parseAllDocuments(text, { keepSourceTokens: false });
+  // The library leaves the carriage return of a Windows line end in comments.
+  const documents = parseAllDocuments(text.replaceAll("\r\n", "\n"), { keepSourceTokens: false });
   const [document, ...others] = Array.isArray(documents) ? documents : [];
   if (document === undefined) return { text };
   if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
@@ -114,7 +116,7 @@ export function formatYaml(text: string): Formatted {
   const [after] = parseAllDocuments(formatted);
   if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== canonicalJson(before))
     return { problem: "its usual form would read as something else; it is left as it is" };
-  return { text: formatted };
+  return { text: formatted.replaceAll("\n", lineEndOf(text)) };
 }
 
 function inFileOrder(root: YAMLMap): void {

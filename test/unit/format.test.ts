@@ -57,6 +57,12 @@ groups:
 `;
 
 describe("a file in its usual form", () => {
+  it("keeps the line ends of Windows, also behind comments that stand alone", () => {
+    const crlf = (text: string): string => text.replaceAll("\n", "\r\n");
+    expect(textOf(crlf(untidy))).toBe(crlf(tidy));
+    expect(textOf(crlf("vms:\n  db: {}\n\n  # one\n\n# two\n"))).toBe(crlf("vms:\n  db: {}\n  # one\n\n  # two\n"));
+  });
+
   it("has its sections and fields in order, quotes where they are needed, and every comment", () => {
     expect(textOf(untidy)).toBe(tidy);
     expect(textOf(tidy)).toBe(tidy);
