@@ -73,10 +73,15 @@ export async function plannedSync(
 const stacksAtOnce = 500;
 
 export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
-  const { records, queue, who } = desk;
+  const { records } = desk;
   // The settings alone: each stack has a row of its own.
   const { stacks: _stacks, ...settings } = fleet;
   await records.saveSettings({ ...settings, services: await servicesToKeep(records, fleet, changes) });
+  await carryOutChanges(desk, changes);
+}
+
+/** The stacks alone: what all of them share stays as it is. */
+export async function carryOutChanges({ records, queue, who }: Desk, changes: readonly StackChange[]): Promise<void> {
   const written = changes.filter(({ action }) => action === "add" || action === "change");
   for (let index = 0; index < written.length; index += stacksAtOnce) {
     const some = written.slice(index, index + stacksAtOnce);

@@ -5,8 +5,9 @@
  */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, posix, relative, sep } from "node:path";
+import { deepEqual } from "../core/text/deep-equal";
 import { errorMessage } from "../core/text/errors";
-import { carryOutSync, plannedSync } from "./actions";
+import { carryOutChanges, carryOutSync, plannedSync } from "./actions";
 import type { StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { Followed } from "./database/workers";
@@ -95,7 +96,8 @@ export async function followFleet(ports: FollowPorts, settings: FleetSettings, s
     const waiting =
       follow === undefined
         ? await addGenerated(ports, settings, signal)
-        : await carryOutFollowed(ports, follow, signal);
+        : await carryOutFollowed(ports, { ...settings, follow }, signal);
+    if (waiting === undefined) return;
     await records.saveFollowed({ seen, at: new Date().toISOString(), ...waiting });
   } catch (error) {
     if (signal.aborted) return;
@@ -118,9 +120,20 @@ async function commitsOf({ cache }: FollowPorts, { follow, generators = [] }: Fl
 
 type WaitingStacks = Pick<Followed, "leaving" | "anew">;
 
-/** Carries out what is added and changed, and gives the names of what waits for a person. */
-async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: AbortSignal): Promise<WaitingStacks> {
+/** Repositories are read for a while, in which a person may have written another fleet: that is looked at next. */
+async function isStillSo({ records }: FollowPorts, { follow, generators }: FleetSettings): Promise<boolean> {
+  const now = await records.settings();
+  return deepEqual([now.follow, now.generators], [follow, generators]);
+}
+
+/** Carries out what is added and changed, and gives the names of what waits for a person; absent: see `isStillSo`. */
+async function carryOutFollowed(
+  ports: FollowPorts,
+  settings: FleetSettings & { readonly follow: Follow },
+  signal: AbortSignal,
+): Promise<WaitingStacks | undefined> {
   const desk = { ...ports, who: "fleet" };
+  const { follow } = settings;
   const { fleet, stacks, commit } = await readFollowed(follow, ports.cache, { signal });
   const changes = await plannedSync(desk, stacks);
   const go = changes.filter(({ action }) => action === "release" || action === "destroy");
@@ -131,6 +144,7 @@ async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: Abor
     go.map(({ spec }) => spec),
     "let the other one go first: reconcile fleet sync",
   );
+  if (!(await isStillSo(ports, settings))) return undefined;
   await carryOutSync(desk, fleet, stay);
   if (stay.length > 0)
     await ports.records.note({
@@ -142,7 +156,11 @@ async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: Abor
 }
 
 /** Without a file to follow only new folders are known to be meant. */
-async function addGenerated(ports: FollowPorts, settings: FleetSettings, signal: AbortSignal): Promise<WaitingStacks> {
+async function addGenerated(
+  ports: FollowPorts,
+  settings: FleetSettings,
+  signal: AbortSignal,
+): Promise<WaitingStacks | undefined> {
   const { records, cache } = ports;
   const stacks = await allStacks({ stacks: [], generators: settings.generators ?? [] }, cache, { signal });
   const known = await records.stacksNamed(stacks.map(({ name }) => name));
@@ -153,12 +171,8 @@ async function addGenerated(ports: FollowPorts, settings: FleetSettings, signal:
       (await records.stacks()).map(({ spec }) => spec),
     );
   const changes = added.map((spec): StackChange => ({ action: "add", name: spec.name, spec, fields: [] }));
-  const { stacks: _, ...kept } = { stacks: [], ...settings };
-  await carryOutSync(
-    { ...ports, who: "fleet" },
-    { ...kept, stacks: [], generators: settings.generators ?? [] },
-    changes,
-  );
+  if (!(await isStillSo(ports, settings))) return undefined;
+  await carryOutChanges({ ...ports, who: "fleet" }, changes);
   return { leaving: [] };
 }
 

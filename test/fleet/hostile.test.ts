@@ -7,14 +7,16 @@ import { changesOf } from "../../reconciler/fleet/changes";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
 import type { StackRecord } from "../../reconciler/fleet/database/stacks";
+import { followFleet } from "../../reconciler/fleet/follow";
 import { type FleetSettings, noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type OpeningPorts, projectInput } from "../../reconciler/fleet/open-stack";
+import { readFleet } from "../../reconciler/fleet/read-fleet";
 import { type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
-import { openingOf } from "../../reconciler/fleet/windows";
+import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
 import { beginRun, idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
-import { makeFolder } from "../support/folder";
+import { makeFolder, writeFiles } from "../support/folder";
 
 const [first, second] = ["aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"];
 
@@ -145,6 +147,31 @@ describe("the desk", () => {
     await records.releaseStack("ends");
     await sync({ services: [west] }, []);
     expect(await services()).toEqual(["in-west"]);
+  });
+
+  test("a folder that is added takes nothing back that a person wrote meanwhile", async () => {
+    const folder = makeFolder({ "apps/shop/reconcile.yaml": "version: 1\n" });
+    const generate = `[ { folder: "${folder}", folders: "apps/*/reconcile.yaml", stack: "gen-\${folder}" } ]`;
+    const text = `version: 1\ndefaults: { state: "s-\${stack}" }\ngenerate: ${generate}\n`;
+    const { fleet } = readFleet([{ file: "fleet.yaml", text }], {
+      ...{ resolvePath: (_, path) => path, scheduleProblem },
+    });
+    const known = { ...noSettings, generators: fleet?.generators ?? [] };
+    const look = async (): Promise<void> => {
+      await records.releaseTask("follow");
+      await followFleet({ ...desk("fleet"), cache: folder, say: () => undefined }, known, new AbortController().signal);
+    };
+    const names = async () =>
+      (await records.stacks()).map(({ name }) => name).filter((name) => name.startsWith("gen-"));
+    await records.saveSettings({ ...known, services: [west] });
+    await look();
+    expect([await names(), await services()]).toEqual([["gen-shop"], ["in-west"]]);
+    writeFiles(folder, { "apps/blog/reconcile.yaml": "version: 1\n" });
+    await records.forgetFollowed();
+    await records.saveSettings(noSettings);
+    await look();
+    expect([await names(), (await records.settings()).generators]).toEqual([["gen-shop"], undefined]);
+    await records.releaseStack("gen-shop");
   });
 
   test("a stack of a service or a tenant that is gone goes to no other service, and is trusted by nobody", async () => {
