@@ -6,6 +6,7 @@
 import { problemsOf } from "./config/generated/plan";
 import { kindOf } from "./core/model/address";
 import { address, type Check, flag, list, mapWith, number, optional, shape, text } from "./core/model/checks";
+import { fewParts } from "./core/text/list-text";
 import { fieldsIn, listIn } from "./core/text/objects";
 
 /** `resources[0].flavor is missing`: what of the desired state cannot be read, in the words of the plan's schema. */
@@ -77,6 +78,5 @@ export function unreadablePart(plan: object): string | undefined {
     if (!readable(fields[name])) return `its ${name} cannot be read`;
   const problems = problemsOfDesired(fields["desired"]);
   if (problems.length === 0) return undefined;
-  const more = problems.length > mostProblems ? `; and ${problems.length - mostProblems} more` : "";
-  return `its desired cannot be read: ${problems.slice(0, mostProblems).join("; ")}${more}`;
+  return `its desired cannot be read: ${fewParts(problems, mostProblems)}`;
 }

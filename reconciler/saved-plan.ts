@@ -11,6 +11,7 @@ import type { Desired } from "./core/model/desired";
 import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
+import { fewParts } from "./core/text/list-text";
 import type { Dialect } from "./dialect/dialect";
 import { isNameOfHandedOver } from "./outside/files";
 import { sha256 } from "./outside/sha256";
@@ -202,6 +203,6 @@ function otherAttachments(before: NonNullable<Plan["attached"]>, after: NonNulla
 export const stale = (differences: readonly string[]): Refused =>
   refuse(
     "plan/stale",
-    `this plan is stale: ${differences.slice(0, 10).join("; ")}${differences.length > 10 ? `; and ${differences.length - 10} more` : ""}`,
+    `this plan is stale: ${fewParts(differences, 10)}`,
     "plan again, review it, and apply the new one",
   );

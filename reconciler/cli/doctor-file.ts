@@ -2,11 +2,13 @@
  * The file that the doctor starts from, and the one that it writes: what was given with what was learnt over it, read
  * back, compared with the service and lived through on the embedded one before anybody is told to use it.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseValue } from "../config/yaml-reader";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { hasErrors } from "../core/model/diagnostic";
+import { listed } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
 import type { Dialect } from "../dialect/dialect";
 import { dialectText, layOver, saysMore } from "../dialect/lay-over";
@@ -123,7 +125,7 @@ function lostLines(text: string, out: string, base: StartingFile | undefined): D
     severity: "error",
     code: "dialect/says-more",
     summary: `${out} was not written over: it says what the new dialect does not`,
-    detail: lost.length > 5 ? `${lost.slice(0, 5).join(", ")} and ${lost.length - 5} more` : lost.join(", "),
+    detail: listed(lost, 5),
     fix: `start from it (--dialect ${out} --out ${out}), or write into another file`,
   };
 }

@@ -3,13 +3,15 @@
  * variables below everything that is given from outside. A file with environments and none chosen is an error that
  * lists them: no default can be the one that somebody did not mean.
  */
+
 import { permittedByProtect } from "../core/model/desired";
 import { perKind } from "../core/model/kinds";
+import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
-import { listed, type Problems, shown } from "./problems";
+import { type Problems, shown } from "./problems";
 import type { Defaults, Layer, Merged, MergedEntry, MergedSetting, SettingName } from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
 import { type ConfigSource, isMap, type Path, type Place, placeOf, positionOf, type YamlMap } from "./yaml-file";

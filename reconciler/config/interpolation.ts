@@ -5,10 +5,11 @@
  * cuts the text; what only the service or another state knows is `Scope.elsewhere`'s.
  */
 
+import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { type Fields, fieldsIn } from "../core/text/objects";
 import { withoutReference } from "./open-text";
-import { listed, shown } from "./problems";
+import { shown } from "./problems";
 import { type Expression, parseTemplate, type Root, type TemplateProblem, type TemplateStep } from "./template";
 import { isMap, type Path, type Place, valueAt } from "./yaml-file";
 

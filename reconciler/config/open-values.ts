@@ -5,11 +5,11 @@
 import { formatAddress, type Kind } from "../core/model/address";
 import type { Attribute } from "../core/model/computed";
 import { isKind, kindRows } from "../core/model/kinds";
+import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { keysOf } from "../core/text/objects";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
 import { mark, markReference } from "./open-text";
-import { listed } from "./problems";
 import { type Declared, unknownAddress } from "./references";
 import type { Expression, TemplateStep } from "./template";
 

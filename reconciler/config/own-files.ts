@@ -5,9 +5,9 @@
 
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Advice } from "../core/model/fix";
+import { listed } from "../core/text/list-text";
 import { nearestName } from "../core/text/nearest";
 import type { ConfigCode, Problem, Problems } from "./problems";
-import { listed } from "./problems";
 import { type ConfigSource, isMap, type YamlFile } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 

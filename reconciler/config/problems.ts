@@ -171,9 +171,3 @@ export const fixOfLone = (field: string, value: unknown): string | undefined =>
   typeof value === "object" && value !== null
     ? `put it into brackets, or a dash before it: ${field}: [ { … } ]`
     : undefined;
-
-/** `a, b and 7 more`. */
-export function listed(names: readonly string[], most = 8): string {
-  const rest = names.length - most;
-  return rest > 0 ? `${names.slice(0, most).join(", ")} and ${rest} more` : names.join(", ");
-}

@@ -1,4 +1,5 @@
 /** `reads:` and `lookups:` — what is elsewhere, and what `${read.…}` and `${lookup.…}` are worth once somebody has looked. */
+
 import {
   type External,
   type ExternalValues,
@@ -9,10 +10,11 @@ import {
   type Read,
 } from "../core/model/external";
 import type { Json } from "../core/model/output";
+import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "./fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
-import { listed, type Problems } from "./problems";
+import type { Problems } from "./problems";
 import { interpolated, subjectOfEntry, type Written } from "./sections";
 import type { MergedEntry } from "./sources";
 import type { Expression } from "./template";

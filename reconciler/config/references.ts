@@ -4,11 +4,12 @@ import { formatAddress, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { selfWordOf } from "../core/model/relations";
+import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
 import { referenceIn, withoutReference } from "./open-text";
-import { type ConfigCode, listed } from "./problems";
+import type { ConfigCode } from "./problems";
 import { isMap, type Path } from "./yaml-file";
 
 export interface Declared {

@@ -5,8 +5,10 @@
  *
  * A room is opened when it is first asked for: a use may be handed the outputs of another one, in any order but a circle.
  */
+
 import type { Address, Kind } from "../core/model/address";
 import { isKind, perKind } from "../core/model/kinds";
+import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { type ExpandedBlocks, expandBlocks } from "./blocks";
@@ -16,7 +18,7 @@ import { expandForEach } from "./for-each";
 import { type Each, hasHole, type InterpolationScope, interpolate, keyOf, type Report, walk } from "./interpolation";
 import { openValue } from "./open-values";
 import { namingOrigins, type Origins } from "./origins";
-import { listed, type Problems, problemsIn } from "./problems";
+import { type Problems, problemsIn } from "./problems";
 import { type Declared, declare } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry } from "./sources";
 import type { Expression } from "./template";

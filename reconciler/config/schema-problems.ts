@@ -2,10 +2,12 @@
  * What a schema validator found, as diagnostics a person can act on: one for each place, with the alternatives of an
  * anyOf merged into one expectation, the nearest right word for a misspelt key or value, and the place in the file.
  */
+
 import type { ErrorObject } from "ajv";
+import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { groupedBy, onlyDefined } from "../core/text/objects";
-import { fixOfLone, listed, type Problem, shown } from "./problems";
+import { fixOfLone, type Problem, shown } from "./problems";
 import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
 type SchemaArea = "config" | "dialect";

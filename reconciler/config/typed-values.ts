@@ -4,10 +4,12 @@
  * as what its type asks for. Without a stated type the default says which one is meant, and then nothing is refused: a
  * text that does not fit stays text.
  */
+
 import { parseCidr } from "../core/canonical/cidr";
+import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
-import { type ConfigCode, listed, type Problems, shown } from "./problems";
+import { type ConfigCode, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place } from "./yaml-file";
 import { parseValue } from "./yaml-reader";
 

@@ -2,10 +2,11 @@
  * The variables of the files and what they are worth: --var, then --var-file (the later file first), then
  * RECONCILE_VAR_*, then what the chosen environment says, then the default, which may use other variables.
  */
+import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { interpolate, type VariableValues } from "./interpolation";
 import { readOwnYaml } from "./own-files";
-import { addNumberProblems, listed, type Problems } from "./problems";
+import { addNumberProblems, type Problems } from "./problems";
 import { type Declaration, fitToType, readDeclaration, reportMisfit } from "./typed-values";
 import { type ConfigSource, isMap, keyOffset, offsetOfPath, type Path, type Place, type YamlFile } from "./yaml-file";
 

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { told, toSay } from "../core/model/fix";
 import type { State, Transfer } from "../core/model/recorded";
+import { listed } from "../core/text/list-text";
 
 export class HalfMoved extends Error {
   override readonly name = "HalfMoved";
@@ -16,7 +17,7 @@ export class HalfMoved extends Error {
   ) {
     const [note] = Object.values(moves);
     const addresses = Object.keys(note?.addresses ?? {});
-    const named = addresses.slice(0, 3).join(", ") + (addresses.length > 3 ? ` and ${addresses.length - 3} more` : "");
+    const named = listed(addresses, 3);
     const summary = `a move between ${location} and ${note?.other ?? "another state"} is half done (${named}; begun at ${note?.at ?? "an unknown time"} by ${note?.by ?? "somebody"})`;
     super(summary);
     this.diagnostics = [

@@ -14,6 +14,7 @@ import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { lazily } from "../core/text/lazily";
+import { listed } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 
@@ -112,12 +113,11 @@ const rightWay: Record<ScopeDoubt["about"], Advice> = {
 const mostNames = 10;
 
 function scopeRefusal(doubt: ScopeDoubt, unseen: readonly string[], fix = rightWay[doubt.about]): ScopeRefused {
-  const more = unseen.length > mostNames ? ` and ${unseen.length - mostNames} more` : "";
   return new ScopeRefused({
     severity: "error",
     code: "consent/accept-service",
     summary: doubt.reason,
-    detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${unseen.slice(0, mostNames).join(", ")}${more}.`}`,
+    detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${listed(unseen, mostNames)}.`}`,
     ...told(fix),
   });
 }

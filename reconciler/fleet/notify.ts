@@ -2,8 +2,9 @@
  * What receivers are told of a stack: one JSON object by POST, signed where a secret is named. A letter is written in
  * the statement that ends the run, and sent afterwards by any worker (post.ts).
  */
+
 import { createHmac } from "node:crypto";
-import { listed } from "../config/problems";
+import { listed } from "../core/text/list-text";
 import { placeOf, tell, toldIn } from "./channels";
 import { type ChannelTarget, type FleetSettings, fitsAny, type Occasion, type Receiver, type Source } from "./model";
 import { readSecret } from "./secrets";

@@ -2,10 +2,12 @@
  * One round of one stack: fetch the files, look, plan, decide, and act where the fleet may act. It never throws for an
  * error of the stack: that is its result. The engine makes the changes, under the lock of the state.
  */
+
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { unseenTexts } from "../core/plan/unseen";
 import type { SeenState } from "../core/state/identity";
 import { fingerprint } from "../core/text/hash";
+import { listed } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
@@ -375,7 +377,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
 
 const pendingText = ({ facts: { drifted, steps } }: Planned): string =>
   drifted.length > 0
-    ? `${drifted.slice(0, 5).join(", ")}${drifted.length > 5 ? ` and ${drifted.length - 5} more` : ""} ${drifted.length === 1 ? "differs" : "differ"} from what was applied`
+    ? `${listed(drifted, 5)} ${drifted.length === 1 ? "differs" : "differ"} from what was applied`
     : `${steps} ${steps === 1 ? "step is" : "steps are"} pending`;
 
 const heldByWindow = ({

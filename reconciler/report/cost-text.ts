@@ -1,21 +1,18 @@
 /** What a plan costs, in words: a line for the whole, a few words for each change. */
+
 import type { PlannedCost } from "../core/model/prices";
 import type { CostOfOrphans } from "../core/plan/cost";
 import { decimalText, knownDecimal, minus, plus, signedText, zeroDecimal } from "../core/text/decimal";
+import { listed } from "../core/text/list-text";
 import { countOf } from "./style";
 
 /** So many addresses without a price are named; the JSON has them all. */
 const mostNamesInCost = 5;
 
-const someNames = (unknown: readonly string[]): string =>
-  unknown.length > mostNamesInCost
-    ? `${unknown.slice(0, mostNamesInCost).join(", ")} and ${unknown.length - mostNamesInCost} more`
-    : unknown.join(", ");
-
 /** `Cost: +24.90 EUR a month (144.90 after)`. */
 export function costText({ currency, before, after, unknown }: PlannedCost): string {
   const difference = signedText(minus(knownDecimal(after), knownDecimal(before)));
-  const without = unknown.length === 0 ? "" : `, without what has no price: ${someNames(unknown)}`;
+  const without = unknown.length === 0 ? "" : `, without what has no price: ${listed(unknown, mostNamesInCost)}`;
   return `Cost: ${difference} ${currency} a month (${after} after)${without}`;
 }
 

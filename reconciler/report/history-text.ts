@@ -2,7 +2,9 @@
  * The runs that a state remembers, for people and as JSON lines: who applied what, when, from where, and how the run
  * ended.
  */
+
 import type { RecordedRun } from "../core/model/recorded";
+import { fewOf } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, hang, listText, painter, type TextOptions } from "./style";
 import { shortCommit } from "./where-text";
@@ -24,7 +26,7 @@ export function historyText(runs: readonly RecordedRun[], options: TextOptions =
       ...(run.by?.commit === undefined ? [] : [`commit ${shortCommit(run.by.commit)}`]),
       ...((run.consents ?? []).length === 0 ? [] : [`permitted: ${(run.consents ?? []).join(", ")}`]),
       ...((run.unseen ?? []).length === 0 ? [] : [`accepted and not seen: ${(run.unseen ?? []).join("; ")}`]),
-      ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${openAddressesText(run)}`]),
+      ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${fewOf(Object.keys(run.open), mostOpenTold)}`]),
     ];
     for (const detail of details) lines.push(...hang("          ", printable(detail), width));
   }
@@ -32,13 +34,6 @@ export function historyText(runs: readonly RecordedRun[], options: TextOptions =
 }
 
 const mostOpenTold = 5;
-
-function openAddressesText({ open }: RecordedRun): string {
-  const addresses = Object.keys(open);
-  return addresses.length <= mostOpenTold
-    ? addresses.join(", ")
-    : `${addresses.slice(0, mostOpenTold - 1).join(", ")} and ${addresses.length - mostOpenTold + 1} more`;
-}
 
 function outcomeText(run: RecordedRun): string {
   const { outcome, at, endedAt } = run;

@@ -13,6 +13,7 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
+import { fewOf } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
 import { costText, partText } from "./cost-text";
 import { plannedOutputLines } from "./output-lines";
@@ -238,7 +239,7 @@ function* orderLines(steps: readonly Step[], { paint, width, titles }: PlanLayou
     const mark = isFallback(step) ? "?" : `${++number}.`;
     const foreign = step.needs.filter((need) => !own.has(need.step));
     const elsewhere = [...new Set(foreign.map((need) => titles.get(need.step) ?? printable(need.step)))];
-    const after = elsewhere.length === 0 ? "" : ` (after ${fewWords(elsewhere)})`;
+    const after = elsewhere.length === 0 ? "" : ` (after ${fewOf(elsewhere, 4)})`;
     const label = `      ${padTo(index === 0 ? "steps" : "", 12)}  ${padTo(mark, 3)} `;
     for (const line of hang(label, `${printable(step.title)}${after}`, width))
       yield isFallback(step) ? paint("quiet", line) : line;
@@ -266,7 +267,7 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
     conditional ||= fallback;
     const after = [...new Set(step.needs.flatMap((need) => names.get(need.step) ?? []))];
     const remarks = [
-      ...(after.length === 0 ? [] : [`after ${fewWords(after)}`]),
+      ...(after.length === 0 ? [] : [`after ${fewOf(after, 4)}`]),
       ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : []),
     ];
     const label = `  ${(fallback ? "?" : mustGet(names, step.id)).padStart(digits)}  `;
@@ -276,9 +277,6 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
   if (conditional) yield paint("quiet", `  ${"?".padStart(digits)}  only if the step before it fails`);
   yield "";
 }
-
-const fewWords = (words: readonly string[]): string =>
-  words.length <= 4 ? words.join(", ") : `${words.slice(0, 3).join(", ")} and ${words.length - 3} more`;
 
 /** How wide a column of addresses is: for the widest of them, as long as there is room beside it. */
 const columnOf = (widths: readonly number[]): number => Math.min(40, Math.max(16, ...widths));

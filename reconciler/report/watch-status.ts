@@ -1,6 +1,8 @@
 /** The rounds of a watcher so far, as /metrics for Prometheus and as /healthz. */
+
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Elapsed, Instant } from "../core/model/time";
+import { fewOf, fewParts } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
@@ -214,8 +216,7 @@ export function placedTexts(problems: readonly Diagnostic[]): string {
   const texts = problems.map(({ source, summary }) =>
     source === undefined ? summary : `${source.file}:${source.line}: ${summary}`,
   );
-  const shown = texts.slice(0, mostProblemsInStatus).join("; ");
-  return texts.length > mostProblemsInStatus ? `${shown}; and ${texts.length - mostProblemsInStatus} more` : shown;
+  return fewParts(texts, mostProblemsInStatus);
 }
 
 const mostProblemsInStatus = 3;
@@ -223,8 +224,8 @@ const mostProblemsInStatus = 3;
 /** What the round carried out: it is pending no more. */
 function correctedText(seen: Round["seen"]): string {
   const { differs = [], drifted = [] } = seen ?? {};
-  const done = differs.length === 0 ? "" : `: ${firstNames(differs)}`;
-  return drifted.length === 0 ? done : `${done}; had drifted: ${firstNames(drifted)}`;
+  const done = differs.length === 0 ? "" : `: ${fewOf(differs, mostNamesInStatus)}`;
+  return drifted.length === 0 ? done : `${done}; had drifted: ${fewOf(drifted, mostNamesInStatus)}`;
 }
 
 function seenText(seen: Round["seen"]): string {
@@ -232,15 +233,10 @@ function seenText(seen: Round["seen"]): string {
   const drifted = seen.drifted.length === 0 ? "no drift" : `drifted: ${seen.drifted.join(", ")}`;
   const pending = actions.flatMap((action) => (seen.pending[action] ? `${seen.pending[action]} to ${action}` : []));
   if (pending.length === 0) return `${drifted}; nothing pending`;
-  return `${drifted}; pending: ${pending.join(", ")}${seen.differs.length === 0 ? "" : `: ${firstNames(seen.differs)}`}`;
+  return `${drifted}; pending: ${pending.join(", ")}${seen.differs.length === 0 ? "" : `: ${fewOf(seen.differs, mostNamesInStatus)}`}`;
 }
 
 const mostNamesInStatus = 8;
-
-const firstNames = (words: readonly string[]): string =>
-  words.length <= mostNamesInStatus
-    ? words.join(", ")
-    : `${words.slice(0, mostNamesInStatus - 1).join(", ")} and ${words.length - mostNamesInStatus + 1} more`;
 
 export const roundEvent = (round: Round, nextInMs: number): object => ({
   type: "round",

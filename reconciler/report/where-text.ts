@@ -1,4 +1,5 @@
 /** Where a plan is carried out, in one line: everything that shows a plan begins with this line. */
+import { listed } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
 import type { Where } from "./json-lines";
 import { wrapItems } from "./style";
@@ -30,11 +31,8 @@ export const shortCommit = (commit: string): string =>
 
 const mostFilesNamed = 3;
 
-function notCommitted(files: readonly string[]): string {
-  if (files.length === 0) return "";
-  const more = files.length > mostFilesNamed ? ` and ${files.length - mostFilesNamed} more` : "";
-  return ` (not committed: ${files.slice(0, mostFilesNamed).join(", ")}${more})`;
-}
+const notCommitted = (files: readonly string[]): string =>
+  files.length === 0 ? "" : ` (not committed: ${listed(files, mostFilesNamed)})`;
 
 /** The parts that a person must not confuse, short enough for a question. */
 export const whereBriefly = ({ service, project, environment }: Where): string =>

@@ -12,6 +12,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
+import { fewParts, listed } from "../../core/text/list-text";
 import { onlyDefined } from "../../core/text/objects";
 import { listName } from "../../engine/observe";
 import { assertMayCreate } from "../../engine/plan";
@@ -44,7 +45,7 @@ export const groupImportCommand = command({
     if (problems.length > 0)
       throw fail(
         "listing/unreadable",
-        `${file} is no listing of security groups: ${problems.slice(0, 5).join("; ")}${problems.length > 5 ? `; and ${problems.length - 5} more` : ""}`,
+        `${file} is no listing of security groups: ${fewParts(problems, 5)}`,
         "give the JSON output of the other cloud's describe-security-groups as it is",
       );
     const workspace = readWorkspace(invocation, { args: [], needed: false });
@@ -248,7 +249,7 @@ function egressWarning(groups: readonly ListedGroup[]): Diagnostic[] {
     {
       severity: "warning",
       code: "listing/egress",
-      summary: `${restricting.slice(0, 5).join(", ")}${restricting.length > 5 ? ` and ${restricting.length - 5} more` : ""} ${restricting.length === 1 ? "restricts" : "restrict"} what may leave, which a service that opens the way out of every group by itself undoes`,
+      summary: `${listed(restricting, 5)} ${restricting.length === 1 ? "restricts" : "restrict"} what may leave, which a service that opens the way out of every group by itself undoes`,
       fix: "once the groups exist, reconcile exposure shows what really leaves them",
     },
   ];

@@ -7,6 +7,7 @@ import type { Amount, Checks, Hours } from "../model/policy";
 import { limitOf } from "../model/policy";
 import type { Plan } from "../plan/plan";
 import { compareDecimals, type Decimal, decimalText, knownDecimal, minus, zeroDecimal } from "../text/decimal";
+import { listed } from "../text/list-text";
 import type { Finding } from "./finding";
 
 type CheckRow = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summary: string, fix: string];
@@ -125,7 +126,7 @@ function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
       checkRefused(
         checks,
         "check/cost-unknown",
-        `what ${open.slice(0, 5).join(", ")}${open.length > 5 ? ` and ${open.length - 5} more` : ""} cost is not known: something of them has no price`,
+        `what ${listed(open, 5)} cost is not known: something of them has no price`,
         "add the price to the list; 0 where there is nothing to pay",
       ),
     );

@@ -7,6 +7,7 @@
  *                something of that kind again, or accepted by the user by name.
  * What lacks one of them is `unobserved`, with the reason.
  */
+import { listed } from "../text/list-text";
 import { type Kind, kindRows, kinds } from "./kinds";
 import type { Scope } from "./recorded";
 
@@ -169,7 +170,7 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
 }
 
 const showsNothingOf = (witnesses: readonly string[]): string =>
-  `the service shows nothing that this state remembers (${witnesses.slice(0, fewResources).join(", ")}${witnesses.length > fewResources ? ` and ${witnesses.length - fewResources} more` : ""}); a credential of another project is shown just that`;
+  `the service shows nothing that this state remembers (${listed(witnesses, fewResources)}); a credential of another project is shown just that`;
 
 /** Both are known. */
 const isAnother = (remembered: string | undefined, now: string | undefined): boolean =>

@@ -7,6 +7,7 @@ import { describeRule } from "../canonical/rules";
 import type { Address } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { Rule } from "../model/rule";
+import { fewParts } from "../text/list-text";
 import { appendTo } from "../text/objects";
 import type { Step, StepAction } from "./step";
 
@@ -24,7 +25,7 @@ export function rangesRefused(
     severity: "error",
     code: "plan/port-range",
     summary: `${address}: ${rules.length === 1 ? "a rule has a range" : `${rules.length} rules have ranges`} of ports, and the dialect does not say how this service takes ranges`,
-    detail: rules.slice(0, 5).join("; ") + (rules.length > 5 ? `; and ${rules.length - 5} more` : ""),
+    detail: fewParts(rules, 5),
     fix: 'write rules: { port_range: "{min}-{max}" } in the dialect, or one rule for each port',
     address,
     source: sourceOf(address),

@@ -11,6 +11,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { type Kind, ofKind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
+import { listed } from "../text/list-text";
 import { groupedBy } from "../text/objects";
 
 interface RenamedKey {
@@ -69,7 +70,7 @@ export function renamedKeys(
 
 /** What stands before a `moved` entry: with that alone, what cannot be renamed is replaced, and its data lost. */
 const keepsNames = (addresses: readonly Address[]): string =>
-  `lifecycle: { ignore_changes: [name] } on ${addresses.slice(0, 3).join(", ")}${addresses.length > 3 ? ` and ${addresses.length - 3} more` : ""}, whose name in the service cannot change, and `;
+  `lifecycle: { ignore_changes: [name] } on ${listed(addresses, 3)}, whose name in the service cannot change, and `;
 
 /** The `moved` entry alone was written, of what has the key in its name. Whoever gives another name means it. */
 function replacedForName({ action, kind, address, fields, source, movedFrom }: Change): Diagnostic[] {

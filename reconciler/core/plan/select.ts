@@ -16,6 +16,7 @@ import { sight } from "../model/live";
 import type { RecordedResource, RecordedVolume } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { groupIdNamed } from "../model/rule";
+import { fewOf } from "../text/list-text";
 import { nearestName } from "../text/nearest";
 import { appendTo, fieldsIn } from "../text/objects";
 
@@ -108,15 +109,12 @@ export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pai
         severity: "error" as const,
         code: "plan/unknown-address",
         summary: `${flag} ${address} names nothing that is declared or recorded`,
-        detail: keys.length === 0 ? undefined : `${block} has ${fewOf(keys)}`,
+        detail: keys.length === 0 ? undefined : `${block} has ${fewOf(keys, 8)}`,
         fix: near === undefined ? undefined : `did you mean ${near}?`,
         address,
       };
     });
 }
-
-const fewOf = (names: readonly string[]): string =>
-  names.length <= 8 ? names.join(", ") : `${names.slice(0, 7).join(", ")} and ${names.length - 7} more`;
 
 /**
  * Nothing is known of a resource with a damaged record, so every recorded resource that is connected to it is left as

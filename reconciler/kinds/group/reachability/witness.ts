@@ -1,6 +1,7 @@
 /** A counterexample as one concrete flow: who admits it, from which step on; and the whole set in a few words. */
 
 import type { Direction, Ethertype } from "../../../core/model/rule";
+import { fewOf } from "../../../core/text/list-text";
 import { internet, wellKnown } from "../exposure/address-ranges";
 import { describeTraffic } from "../exposure/describe";
 import type { Fact } from "../exposure/group-world";
@@ -96,7 +97,5 @@ export function setText(traffic: Traffic): string {
         `${service} ${direction === "ingress" ? "from" : "to"} ${peer}${space.group === undefined && peer.includes("/") ? "" : ` (${ethertype})`}`,
       );
   }
-  return parts.length <= mostParts
-    ? parts.join(", ")
-    : `${parts.slice(0, mostParts - 1).join(", ")} and ${parts.length - mostParts + 1} more`;
+  return fewOf(parts, mostParts);
 }
