@@ -232,8 +232,9 @@ interface LookedFor {
   /** The files were moved before, for another environment. */
   readonly areFilesMoved: boolean;
   /** The component into which the parts go. */
-  readonly into?: string;
-  readonly beside?: readonly ConfigSource[];
+  readonly into: string;
+  /** The files that are beside those of both projects, as they will be. */
+  readonly beside: readonly ConfigSource[];
 }
 
 const movedInto = (addresses: Record<string, string>, into: string): Record<string, string> =>
@@ -244,92 +245,74 @@ export interface BothSides<T> {
   readonly taking: T;
 }
 
+const sides = ["giving", "taking"] as const;
+
+const both = <T>(of: (side: (typeof sides)[number]) => T): BothSides<T> => ({
+  giving: of("giving"),
+  taking: of("taking"),
+});
+
+/** One side after the other. */
+async function bothInTurn<T>(of: (side: (typeof sides)[number]) => Promise<T>): Promise<BothSides<T>> {
+  const giving = await of("giving");
+  return { giving, taking: await of("taking") };
+}
+
 /** Both plans as they are and as they would be, for one environment. */
 export async function lookAhead(
   before: BothSides<ProjectState>,
   after: BothSides<readonly ConfigSource[]>,
   moved: ReadonlySet<string> | "all",
   reading: MoveReading,
-  { service, areFilesMoved, into = "", beside = [] }: LookedFor,
+  { service, areFilesMoved, into, beside }: LookedFor,
 ): Promise<LookedMove> {
-  const { giving, taking } = before;
-  const [givingThen, takingThen] = [readMovedTexts(giving.sources, reading), readMovedTexts(taking.sources, reading)];
-  const pending = new Map(beside.map(({ file, text }) => [resolve(file), text]));
-  const later: MoveReading = { ...reading, pending };
-  const [givingNow, takingNow] = [readMovedTexts(after.giving, later), readMovedTexts(after.taking, later)];
+  const then = both((side) => readMovedTexts(before[side].sources, reading));
+  const later: MoveReading = { ...reading, pending: new Map(beside.map(({ file, text }) => [resolve(file), text])) };
+  const now = both((side) => readMovedTexts(after[side], later));
   const { environment } = reading;
   const base: Asked = {
-    addresses: movedInto(addressesOf(giving.state, givingThen, moved), into),
+    addresses: movedInto(addressesOf(before.giving.state, then.giving, moved), into),
     ...onlyDefined({ whole: moved === "all" ? true : undefined, environment }),
   };
-  const decided = decideHandover(giving.state, taking.state, base);
+  const decided = decideHandover(before.giving.state, before.taking.state, base);
   if (decided.problems !== undefined)
-    return { asked: base, refused: decided.problems.map((problem) => handoverProblem(problem, before)), resources: 0 };
-  const { handover } = decided;
-  const note = {
-    side: "giving" as const,
-    other: "",
-    at: "",
-    by: "",
-    addresses: handover.addresses,
-    orphans: handover.orphans,
-  };
+    return { asked: base, refused: decided.problems.map((one) => handoverDiagnostic(one, before)), resources: 0 };
+  const { addresses, orphans, taken } = decided.handover;
+  const note = { side: "giving" as const, other: "", at: "", by: "", addresses, orphans };
   const states: BothSides<FoldedState> = {
-    giving: withChanges(giving.state, changesOfGiving(giving.state, "", note)),
-    taking: withChanges(taking.state, handover.taken),
+    giving: withChanges(before.giving.state, changesOfGiving(before.giving.state, "", note)),
+    taking: withChanges(before.taking.state, taken),
   };
-  const outputs = (desired: BothSides<Desired>) => ({
-    giving: outputsAfter(
-      states.giving.outputs ?? {},
-      areFilesMoved ? undefined : givingThen,
-      desired.giving,
-      states.giving,
-    ),
-    taking: outputsAfter(
-      states.taking.outputs ?? {},
-      areFilesMoved ? undefined : takingThen,
-      desired.taking,
-      states.taking,
-    ),
-  });
-  const readers =
-    (of: BothSides<FoldedState> | undefined) =>
-    (folder: string) =>
+  const outputs = (desired: BothSides<Desired>) =>
+    both((side) =>
+      outputsAfter(states[side].outputs ?? {}, areFilesMoved ? undefined : then[side], desired[side], states[side]),
+    );
+  const opener =
+    (folder: string, of: BothSides<FoldedState> | undefined) =>
     (named: string): StateStore => {
       const location = isUrl(named) || isAbsolute(named) ? named : resolve(folder, named);
-      const same = (one: ProjectState): boolean =>
-        one.location === location || (!isUrl(location) && resolve(one.location) === location);
-      if (of !== undefined && same(giving)) return memoryStoreOf(of.giving);
-      if (of !== undefined && same(taking)) return memoryStoreOf(of.taking);
+      const side = sides.find(
+        (one) => before[one].location === location || (!isUrl(location) && resolve(before[one].location) === location),
+      );
+      if (of !== undefined && side !== undefined) return memoryStoreOf(of[side]);
       return openProtectedStore(location, {
         environment: process.env,
         insecureHttp: reading.invocation.flags["insecure-http"] === true,
       });
     };
-  const close = (sources: readonly ConfigSource[], folder: string, of?: BothSides<FoldedState>, as = later) =>
-    closeTexts(sources, as, service, readers(of)(folder));
+  const close = (texts: BothSides<readonly ConfigSource[]>, of?: BothSides<FoldedState>, as = later) =>
+    bothInTurn((side) => closeTexts(texts[side], as, service, opener(before[side].folder, of)));
   const withOutputs = (given: BothSides<Outputs>): BothSides<FoldedState> => ({
     giving: { ...states.giving, ...headOf({ ...states.giving, outputs: given.giving }), outputs: given.giving },
     taking: { ...states.taking, outputs: given.taking },
   });
   // What one side hands out may come from what it reads of the other one, so the outputs are worked out twice.
-  const first = withOutputs(outputs({ giving: givingNow, taking: takingNow }));
-  const closedFirst = {
-    giving: await close(after.giving, giving.folder, first),
-    taking: await close(after.taking, taking.folder, first),
-  };
-  const last = outputs(closedFirst);
+  const last = outputs(await close(after, withOutputs(outputs(now))));
   const future = withOutputs(last);
-  const desired = {
-    giving: await close(after.giving, giving.folder, future),
-    taking: await close(after.taking, taking.folder, future),
-  };
+  const desired = await close(after, future);
   // Files that were moved before read what only this move brings.
-  const seen = areFilesMoved ? future : undefined;
-  const then = {
-    giving: await close(giving.sources, giving.folder, seen, reading),
-    taking: await close(taking.sources, taking.folder, seen, reading),
-  };
+  const files = both((side) => before[side].sources);
+  const closed = await close(files, areFilesMoved ? future : undefined, reading);
   const plan = async (wanted: Closed, state: FoldedState, isThere: boolean): Promise<PlannedSide> => {
     if (!isThere && state.resources.size === 0 && state.intents.size === 0)
       return { changes: [], outputs: [], errors: [] };
@@ -349,38 +332,25 @@ export async function lookAhead(
     };
   };
   const planned = {
-    before: [
-      await plan(then.giving, giving.state, true),
-      await plan(then.taking, taking.state, taking.sources.length > 0),
-    ],
-    now: [
-      await plan(desired.giving, future.giving, after.giving.length > 0),
-      await plan(desired.taking, future.taking, after.taking.length > 0),
-    ],
+    before: await bothInTurn((side) =>
+      plan(closed[side], before[side].state, side === "giving" || files[side].length > 0),
+    ),
+    now: await bothInTurn((side) => plan(desired[side], future[side], after[side].length > 0)),
   };
-  const asked: Asked = { ...base, outputs: last };
   return {
-    asked,
-    refused: whatDiffers(planned.before, planned.now, base.addresses),
-    resources: Object.keys(handover.addresses).length,
+    asked: { ...base, outputs: last },
+    refused: whatDiffers(planned.before, planned.now, addresses),
+    resources: Object.keys(addresses).length,
   };
-}
-
-function handoverProblem(
-  problem: Parameters<typeof handoverDiagnostic>[0],
-  { giving, taking }: BothSides<ProjectState>,
-): Diagnostic {
-  return handoverDiagnostic(problem, {
-    sides: { giving: { store: giving.store, shown: "" }, taking: { store: taking.store, shown: "" } },
-  });
 }
 
 /** Changes that nobody had planned before. */
 function whatDiffers(
-  then: readonly PlannedSide[],
-  now: readonly PlannedSide[],
+  before: BothSides<PlannedSide>,
+  after: BothSides<PlannedSide>,
   renamed: Asked["addresses"],
 ): Diagnostic[] {
+  const then = [before.giving, before.taking];
   const changeKey = ({ address, action, fields }: Change): string => JSON.stringify([address, action, fields]);
   const asNow = (change: Change): Change => ({ ...change, address: renamed[change.address] ?? change.address });
   const known = new Set(
@@ -392,32 +362,35 @@ function whatDiffers(
   const knownErrors = new Set(
     then.flatMap(({ errors }) => errors.map(({ code, address }) => `${code} ${address ?? ""}`)),
   );
-  const sides = ["the project that gives it away", "the project that takes it over"];
-  return now.flatMap(({ changes, outputs, errors }, side): Diagnostic[] => [
-    ...changes
-      .filter((change) => !known.has(changeKey(change)))
-      .map(
-        (change): Diagnostic => ({
-          severity: "error",
-          code: "move/would-change",
-          summary: `${sides[side]} would then ${change.action} ${change.address}${changedFieldsText(change)}`,
-          fix: "make the two projects agree first, or write the value into the block; a move changes nothing in the service",
-          address: change.address,
-          ...onlyDefined({ source: change.source }),
-        }),
-      ),
-    ...outputs
-      .filter(({ name, changes }) => changes && !knownOutputs.has(name))
-      .map(
-        ({ name }): Diagnostic => ({
-          severity: "error",
-          code: "move/would-change",
-          summary: `${sides[side]} would then change its output ${name}, or does not know its value yet`,
-          fix: "apply both projects first, so that every value is known",
-        }),
-      ),
-    ...errors.filter(({ code, address }) => !knownErrors.has(`${code} ${address ?? ""}`)),
-  ]);
+  const projects = { giving: "the project that gives it away", taking: "the project that takes it over" };
+  return sides.flatMap((side): Diagnostic[] => {
+    const { changes, outputs, errors } = after[side];
+    return [
+      ...changes
+        .filter((change) => !known.has(changeKey(change)))
+        .map(
+          (change): Diagnostic => ({
+            severity: "error",
+            code: "move/would-change",
+            summary: `${projects[side]} would then ${change.action} ${change.address}${changedFieldsText(change)}`,
+            fix: "make the two projects agree first, or write the value into the block; a move changes nothing in the service",
+            address: change.address,
+            ...onlyDefined({ source: change.source }),
+          }),
+        ),
+      ...outputs
+        .filter(({ name, changes }) => changes && !knownOutputs.has(name))
+        .map(
+          ({ name }): Diagnostic => ({
+            severity: "error",
+            code: "move/would-change",
+            summary: `${projects[side]} would then change its output ${name}, or does not know its value yet`,
+            fix: "apply both projects first, so that every value is known",
+          }),
+        ),
+      ...errors.filter(({ code, address }) => !knownErrors.has(`${code} ${address ?? ""}`)),
+    ];
+  });
 }
 
 const changedFieldsText = ({ fields }: Change): string =>

@@ -87,14 +87,17 @@ export async function carryOutMove(
               fix: "run the same command again",
             },
           ]
-        : noted.problems.map((problem) => handoverDiagnostic(problem, move)),
+        : noted.problems.map((problem) => handoverDiagnostic(problem, move.sides)),
     );
   }
   await afterNotes(moves, writeFiles);
   return addresses;
 }
 
-export function handoverDiagnostic(problem: HandoverProblem, { sides }: Pick<Move, "sides">): Diagnostic {
+export function handoverDiagnostic(
+  problem: HandoverProblem,
+  sides: Readonly<Record<keyof Sides, Pick<TransferSide, "store">>>,
+): Diagnostic {
   const [giving, taking] = [sides.giving.store.location, sides.taking.store.location];
   switch (problem.is) {
     case "occupied":
