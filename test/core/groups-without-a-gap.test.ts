@@ -88,6 +88,21 @@ describe("the steps of a group that loses a rule", () => {
       },
       ["web/create", "web/retire after web/create"],
     ],
+    [
+      "a group that is wanted no more goes with an old one that was to go",
+      { applied: [{ ...web, memory: { retired: [{ id: "g-old", name: "web-old-1" }] } }] },
+      ["web/retire", "web/delete after web/retire"],
+    ],
+    [
+      "one that is wanted no more and is gone leaves an old one to be deleted",
+      { applied: [{ ...web, sighted: "gone", memory: { retired: [{ id: "g-old", name: "web-old-1" }] } }] },
+      ["web/retire", "web/forget after web/retire"],
+    ],
+    [
+      "nothing is left to delete of one that is wanted no more and is gone",
+      { applied: [{ ...web, sighted: "gone" }] },
+      ["web/forget"],
+    ],
     ["nothing, where the rules stay", { applied: [web, db], desired: [web, db] }, []],
     [
       "nothing of it, where the rule is to be kept",
