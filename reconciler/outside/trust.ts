@@ -9,6 +9,7 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { refuse } from "../refused";
+import { filePathOf, isFile } from "../store/open";
 import { checkoutOf } from "./commit";
 import { setting } from "./environment";
 
@@ -110,12 +111,10 @@ export function refusedState(
   source?: SourcePosition,
 ): TrustRefusal | undefined {
   if (trust.closedBy === undefined) return undefined;
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase();
   // A request to a bucket is signed: it carries no secret, and goes where the environment says.
-  if (scheme === "s3") return undefined;
-  if (scheme === undefined || scheme === "file") {
-    const path = scheme === undefined ? location : location.slice("file://".length);
-    if (isPathBelow(realPathAbove(resolve(path)), trust.root)) return undefined;
+  if (/^s3:\/\//i.test(location)) return undefined;
+  if (isFile(location)) {
+    if (isPathBelow(realPathAbove(resolve(filePathOf(location))), trust.root)) return undefined;
     return trustRefusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
   }
   if (leadsElsewhere(location))

@@ -2,6 +2,7 @@
 
 import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { errorMessage } from "../core/text/errors";
 import { listText } from "../core/text/list-text";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
@@ -38,14 +39,22 @@ interface StoreKind {
   open(location: string, options: OpenOptions): StateStore;
 }
 
-const filePath = (location: string): string => (/^file:/i.test(location) ? fileURLToPath(location) : location);
+/** Of the location of a file. A URL has many spellings of one path, so that nothing but its path is judged. */
+export function filePathOf(location: string): string {
+  if (!/^file:/i.test(location)) return location;
+  try {
+    return fileURLToPath(location);
+  } catch (error) {
+    throw new StoreFailed(`the state ${location} is no file of this machine: ${errorMessage(error)}`);
+  }
+}
 
 /** Every kind of store there is. */
 const storeKinds: readonly StoreKind[] = [
   {
     schemes: ["file"],
     shown: "a file",
-    open: (location, { times }) => createFileStore(filePath(location), times),
+    open: (location, { times }) => createFileStore(filePathOf(location), times),
   },
   { schemes: ["https", "http"], shown: "https://…", open: (location, options) => createHttpStore(location, options) },
   { schemes: ["s3"], shown: "s3://bucket/key", open: (location, { times }) => createS3Store(location, times) },
@@ -69,7 +78,7 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
 }
 
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
-const isFile = (location: string): boolean => !isUrl(location) || /^file:/i.test(location);
+export const isFile = (location: string): boolean => !isUrl(location) || /^file:/i.test(location);
 
 /** The store, with its state encrypted if a key is given, and held against what was seen of it before. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
@@ -77,7 +86,7 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   const store = protectStore(openStateStore(location, options), environment);
   const isNamed = acceptsNewOf?.some((one) => one === location || one === store.location);
   // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
-  const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(filePath(location)));
+  const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(filePathOf(location)));
   const note =
     options.note ?? (place === undefined ? undefined : stateNote(place, location, store.location, environment));
   return withMemory(store, {
@@ -89,7 +98,7 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
 
 /** A path is relative to the folder. */
 export const locationBeside = (folder: string, location: string): string =>
-  /^[a-z][a-z0-9+.-]*:\/\//i.test(location) || isAbsolute(location) ? location : resolve(folder, location);
+  isUrl(location) || isAbsolute(location) ? location : resolve(folder, location);
 
 /** Opens states of others by their locations. */
 export const storesFrom =

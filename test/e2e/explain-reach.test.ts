@@ -42,5 +42,9 @@ describe("the place of a state", () => {
       expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("is no address, and no likely file")]);
     }
     await done(reconcile("plan", "--state", "./s3//bucket"));
+    for (const wrong of ["file://elsewhere/state", "file:///a%2fb"]) {
+      const ran = await reconcile("plan", "--state", wrong);
+      expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining(`${wrong} is no file of this machine`)]);
+    }
   });
 });

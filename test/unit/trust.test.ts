@@ -20,6 +20,23 @@ describe("a state on a database that is known", () => {
   });
 });
 
+describe("a state in a file", () => {
+  it.each([
+    ["/checkout/part/state.json", true],
+    ["file:///checkout/part/state.json", true],
+    ["file:///checkout/p%61rt/state.json", true],
+    ["/checkout/../etc/state.json", false],
+    ["file:///etc/state.json", false],
+    ["file://localhost/etc/state.json", false],
+    ["FILE://LOCALHOST/etc/state.json", false],
+    ["file:///checkout/%2e%2e/etc/state.json", false],
+    ["file:///checkout/.%2E/etc/state.json", false],
+  ])("%s: %s", (location, isObeyed) => {
+    expect(refusedState(closed, location, undefined) === undefined).toBe(isObeyed);
+    expect(refusedState(trusting, location, undefined)).toBeUndefined();
+  });
+});
+
 describe("the address of a check", () => {
   it.each([
     ["http://{ip}/health", true],
