@@ -282,10 +282,11 @@ export async function carryOutPlan(
 }
 
 function finishRun(session: Session, prepared: Prepared, report: RunReport, review: Review): number {
-  const { output } = session.invocation;
+  const { output, command } = session.invocation;
   const exitCode = exitCodeOf(report);
   if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
-  output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
+  const { colour, width } = output;
+  output.print(runText(report, prepared.plan, { colour, width, isUndo: command === "undo" }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const { findings, diagnostics } = review;
   const told = toldAtTheEnd(report);

@@ -287,7 +287,7 @@ export function summaryText(plan: Plan): string {
 }
 
 /** Which addresses the plan was made for, if not for all. */
-function scopeText({ options: { targets, excludes } }: Plan): string {
+export function scopeText({ options: { targets, excludes } }: Plan): string {
   const only = targets === undefined ? "" : ", targets only";
   if (excludes === undefined) return only;
   const many = excludes.length > 3;
@@ -296,7 +296,8 @@ function scopeText({ options: { targets, excludes } }: Plan): string {
 
 /** That nothing is to be done, and how much of that was seen. */
 function emptyText(plan: Plan): string {
-  if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
+  if (plan.options.destroy === true)
+    return `Nothing to do: the state holds nothing that could be destroyed${scopeText(plan)}.`;
   const known = `${countOf(plan.unchanged, "resource")}${scopeText(plan)}`;
   const unseen = plan.diagnostics.filter(({ code }) => codesOfNotSeen.has(code)).length;
   if (unseen > 0)

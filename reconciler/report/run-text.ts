@@ -12,14 +12,15 @@ import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
-import { isGate } from "./plan-outline";
+import { isGate, scopeText } from "./plan-outline";
 import { resourceStandings } from "./run-standing";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
 
 const mostListed = 20;
 
-export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): string {
+/** `isUndo`: the plan is not from the files, which still declare what it takes back. */
+export function runText(run: RunReport, plan: Plan, options: TextOptions & { isUndo?: boolean } = {}): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
   const lines = [
@@ -34,7 +35,7 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): 
   ];
   if (lines.length > 0) lines.unshift("");
   lines.push("");
-  lines.push(...hang("", runEndText(run, plan), width).map((line) => paint("strong", line)));
+  lines.push(...hang("", runEndText(run, plan, options.isUndo === true), width).map((line) => paint("strong", line)));
   return `${lines.join("\n")}\n`;
 }
 
@@ -204,7 +205,7 @@ function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): s
 export const orphanText = ({ kind, name, id, sizeGb, reason }: Orphan): string =>
   printable(`${kind} ${name} (${id})${sizeGb === undefined ? "" : `, ${sizeGb} GB`}: ${reason}`);
 
-function runEndText(run: RunReport, plan: Plan): string {
+function runEndText(run: RunReport, plan: Plan, isUndo: boolean): string {
   const { done, failed, skipped, waiting } = run.counts;
   const unknown = run.steps.filter(({ result }) => result.end === "unknown").length;
   const counts = [
@@ -231,8 +232,15 @@ function runEndText(run: RunReport, plan: Plan): string {
   if (blind > 0)
     return `Done, as far as this service can be looked at (${counts}${time}): nobody can see whether ${blind === 1 ? "one write was" : `${blind} writes were`} carried out.`;
   if (plan.changes.length === 0) return `Done (${counts}${time}).`;
-  const outcome = plan.options.destroy === true ? "everything in the state is deleted" : "the service matches the file";
-  return `Done: ${outcome} (${counts}${time}).`;
+  return `Done: ${outcomeText(plan, isUndo)}${scopeText(plan)} (${counts}${time}).`;
+}
+
+function outcomeText({ options: { destroy, targets, excludes } }: Plan, isUndo: boolean): string {
+  if (isUndo) return "what was planned is undone";
+  if (destroy !== true) return "the service matches the file";
+  return targets === undefined && excludes === undefined
+    ? "everything in the state is deleted"
+    : "what was planned is deleted";
 }
 
 function tookMs(run: RunReport): number | undefined {

@@ -130,6 +130,11 @@ describe("the last line of a plan", () => {
       () => planFor({ options: { destroy: true } }),
       "Nothing to do: the state holds nothing that could be destroyed.",
     ],
+    [
+      "a destroy that leaves something out says that as well",
+      () => planFor({ applied: [vm("a")], options: { destroy: true, excludes: ["vm.a"] } }),
+      "Nothing to do: the state holds nothing that could be destroyed, without vm.a.",
+    ],
     ["creates are counted and timed", () => planFor(quickstartWorld()), "Plan: 7 to create; 9 steps; about 1 min 1 s."],
     [
       "a shrink is an error in the way",

@@ -1,6 +1,7 @@
 /** A run as it goes on and as it ended, drift, and the state. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { emptyState } from "../../reconciler/core/state/fold";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import type { RunReport } from "../../reconciler/engine/run-plan";
@@ -60,6 +61,24 @@ describe("the end of a run", () => {
   ];
   for (const [title, run, expected] of cases)
     it(title, () => expect(runText(run, planFor(quickstartWorld()), { width: 200 })).toMatch(expected));
+
+  const targets = ["group.web"];
+  const ends: readonly (readonly [string, PlanOptions, boolean, string])[] = [
+    ["of the targets alone", { targets }, false, "Done: the service matches the file, targets only ("],
+    ["of a destroy", { destroy: true }, false, "Done: everything in the state is deleted ("],
+    ["of a destroy of targets", { destroy: true, targets }, false, "Done: what was planned is deleted, targets only ("],
+    [
+      "of a destroy without some",
+      { destroy: true, excludes: targets },
+      false,
+      "Done: what was planned is deleted, without group.web (",
+    ],
+    ["of an undo", {}, true, "Done: what was planned is undone ("],
+  ];
+  it.each(ends)("tells no more than was done: %s", (_, options, isUndo, expected) => {
+    const plan = { ...planFor(quickstartWorld()), options };
+    expect(runText(done, plan, { width: 200, isUndo })).toContain(expected);
+  });
 });
 
 describe("the live view", () => {
