@@ -220,3 +220,23 @@ it("an embedded world and several files travel too", async () => {
     (await runCli(["plan", "infra/a.yaml", "infra/b.yaml", "--detailed-exitcode"], { cwd: second, env })).exitCode,
   ).toBe(0);
 });
+
+it("says of a whole component that it moves, or that it is let go", async () => {
+  const { first, run, names } = await setUp();
+  const tier = 'component: 1\nvms:\n  web: { name: "${component}-web" }\n';
+  const uses = (text: string) =>
+    writeFiles(first, { "infra/parts/tier.yaml": tier, "infra/reconcile.yaml": vms("one") + text });
+  const saved = async () => [
+    (await run(first, "plan", "infra", "--out", "p.plan.json")).exitCode,
+    (await run(first, "apply", "p.plan.json")).exitCode,
+  ];
+  uses("components:\n  shop: { from: ./parts/tier.yaml }\n  desk: { from: ./parts/tier.yaml }\n");
+  expect(await saved()).toEqual([0, 0]);
+  uses(
+    "components:\n  store: { from: ./parts/tier.yaml }\n" +
+      "moved: [{ from: shop/, to: store/ }]\nremoved: [{ from: desk/, destroy: false }]\n",
+  );
+  expect(await saved()).toEqual([0, 0]);
+  expect(names()).toEqual(["desk-web", "one", "store-web"]);
+  expect((await run(first, "state", "list", "infra")).stdout).not.toMatch(/desk|shop\//);
+});
