@@ -1,7 +1,10 @@
-/** A list whose request names one region, as the same list of each (engine/doctor/each-region.ts). */
+/** A list whose request names one region, as the same list of each (engine/doctor/each-region.ts), and other requests. */
 import { expect, it } from "vitest";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { ListRoute } from "../../reconciler/dialect/dialect";
 import { withPlaceholder } from "../../reconciler/engine/doctor/each-region";
+import { withRegionFields } from "../../reconciler/engine/doctor/fit";
+import type { Learnings } from "../../reconciler/engine/doctor/learnings";
 
 const regions = ["west", "east"];
 const listed = (path: string, query?: ListRoute["query"]): ListRoute => ({
@@ -45,4 +48,32 @@ it.each<
   expect(found?.region).toBe(region);
   if (region === undefined) return;
   expect(found?.route).toEqual({ ...route, path, ...(query === undefined ? {} : { query }), for_each: "region" });
+});
+
+it.each<[what: string, path: string, record: object, fits: string]>([
+  ["the record's own", "/zones/west/disks/{id}", { id: "1", zone: "west" }, "/zones/{field:/zone}/disks/{id}"],
+  [
+    "the one that is written, where the record shows none",
+    "/zones/west/disks/{id}",
+    { id: "1" },
+    "/zones/west/disks/{id}",
+  ],
+  [
+    "the one that is written, where the record's is another",
+    "/zones/west/disks/{id}",
+    { id: "1", zone: "east" },
+    "/zones/west/disks/{id}",
+  ],
+  ["none, where the path names none", "/disks/{id}", { id: "1", zone: "west" }, "/disks/{id}"],
+])("the region in the path of a delete is %s", (_, path, record, fits) => {
+  const operations = { ...builtInDialect.operations, "volume.delete": { method: "DELETE", path } as const };
+  const learnings = {
+    given: { ...builtInDialect, operations },
+    samples: new Map([["volume", [record]]]),
+    texts: () => regions,
+  } as unknown as Learnings;
+  expect(withRegionFields(learnings).operations).toEqual({
+    ...operations,
+    "volume.delete": { method: "DELETE", path: fits },
+  });
 });
