@@ -224,17 +224,24 @@ async function look(input: RoundInput, ports: RoundPorts, project: Project, chec
     if (isCutShort(input, planned)) return leftToAnother;
     const decision = await decisionOf(input, ports, planned, checkout);
     const mayAct = decision === undefined ? project.leases : decision.do === "apply";
-    if (!mayAct) return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
+    if (!mayAct) return withChange(conclude(planned, decision, checkout, input.stack), input, checkout, project);
   }
-  return project.underLock(anyOf(input), (planned) => act(input, ports, planned, checkout));
+  const seen = await project.underLock(anyOf(input), (planned) => act(input, ports, planned, checkout));
+  return withChange(seen, input, checkout, project);
 }
 
 /** Whoever is to approve a plan reads first what was changed in the files, and by whom. */
-async function withChange(seen: Seen, { stack }: RoundInput, { changeSince }: Checkout): Promise<Seen> {
+async function withChange(
+  seen: Seen,
+  { stack }: RoundInput,
+  { changeSince }: Checkout,
+  project: Project,
+): Promise<Seen> {
   const { plan, result } = seen;
   const waits = result.end === "awaiting_approval" || result.end === "blocked";
   if (plan === undefined || !waits || changeSince === undefined) return seen;
-  const change = await changeSince(stack.status.appliedRevision, stack.files);
+  const files = [...new Set([...stack.files, ...project.files])];
+  const change = await changeSince(stack.status.appliedRevision, files);
   return { ...seen, plan: { ...plan, body: { ...plan.body, change } } };
 }
 
@@ -288,7 +295,7 @@ const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   if (isCutShort(input, planned)) return leftToAnother;
   const decision = await decisionOf(input, ports, planned, checkout);
-  if (decision?.do !== "apply") return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
+  if (decision?.do !== "apply") return conclude(planned, decision, checkout, input.stack);
   const carried = { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } };
   if (planned.facts.steps > 0) await ports.begins({ ...carried, revision: checkout.revision });
   const { report, outputs, picture } = await planned.apply(

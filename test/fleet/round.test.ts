@@ -140,9 +140,13 @@ describe("a round of a stack from a repository", () => {
 
   test("a judge beside the stack's folder, and what a link shows, belong to the plan that is approved", async () => {
     const judged = `${project}policy: { command: [sh, ../judge.sh] }\n`;
+    const appliedRevision = git("rev-parse", "HEAD").trim();
     commit("judge.sh", "echo '[]'\n");
     commit("shop/reconcile.yaml", judged);
-    const first = (await round()).plan?.digest;
+    const { plan } = await round(never, undefined, { ...newStatus, appliedRevision });
+    const first = plan?.digest;
+    // Also who wrote the judge is told to whoever approves, before any round has read it.
+    expect(plan?.body.change?.commits).toHaveLength(2);
     commit("other/readme", "4");
     expect((await round()).plan?.digest).toBe(first);
     commit("judge.sh", "echo '[]' # another\n");
@@ -152,7 +156,9 @@ describe("a round of a stack from a repository", () => {
     rmSync(join(repository, "shop/reconcile.yaml"));
     symlinkSync("../shared.yaml", join(repository, "shop/reconcile.yaml"));
     commit("other/readme", "5");
-    const linked = (await round()).plan?.digest;
+    const { plan: shown, files } = await round();
+    expect(files).toEqual(["judge.sh", "shared.yaml"]);
+    const linked = shown?.digest;
     commit("shared.yaml", `${judged}# a word\n`);
     expect((await round()).plan?.digest).not.toBe(linked);
     rmSync(join(repository, "shop/reconcile.yaml"));

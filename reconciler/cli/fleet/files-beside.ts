@@ -9,20 +9,34 @@ import { relative, resolve, sep } from "node:path";
 /** A program that a stack brings along is no larger. */
 const mostBytesBeside = 16 * 1024 * 1024;
 
-/** `named`: any value of which texts may be paths. Absent: there is no such file. */
-export function digestBeside(named: unknown, files: readonly string[], folder: string): string | undefined {
-  const found = new Map<string, string>();
+export interface FileBeside {
+  /** As the stack's files name it, from their folder. */
+  readonly name: string;
+  /** Where it is in truth, links followed. */
+  readonly real: string;
+  readonly digest: string;
+}
+
+/** `named`: any value of which texts may be paths. */
+export function filesBeside(named: unknown, files: readonly string[], folder: string): readonly FileBeside[] {
+  const found = new Map<string, FileBeside>();
   const home = realPathOf(folder) ?? folder;
   const add = (path: string): void => {
     const real = realPathOf(path);
     if (real === undefined || isWithinFolder(home, real) || statSync(real).isDirectory()) return;
     const name = relative(folder, path).split(sep).join("/");
-    if (!found.has(name)) found.set(name, createHash("sha256").update(readFileSync(real)).digest("hex"));
+    if (!found.has(name))
+      found.set(name, { name, real, digest: createHash("sha256").update(readFileSync(real)).digest("hex") });
   };
   for (const file of files) add(resolve(file));
   for (const text of textsWithin(named)) if (isPath(text)) add(resolve(folder, text));
-  if (found.size === 0) return undefined;
-  const lines = [...found].map(([name, digest]) => `${digest} ${name}\n`).sort();
+  return [...found.values()];
+}
+
+/** Absent: there is no such file. */
+export function digestBeside(files: readonly FileBeside[]): string | undefined {
+  if (files.length === 0) return undefined;
+  const lines = files.map(({ name, digest }) => `${digest} ${name}\n`).sort();
   return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 16);
 }
 

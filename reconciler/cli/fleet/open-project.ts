@@ -4,7 +4,8 @@
  * is of commands.
  */
 
-import { join, relative, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
@@ -47,7 +48,7 @@ import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { refuseSiblings, type Sibling } from "../siblings";
 import { readWorkspace, type Workspace } from "../workspace";
-import { digestBeside } from "./files-beside";
+import { digestBeside, filesBeside } from "./files-beside";
 import {
   outputsIn,
   type PlanLooked,
@@ -322,9 +323,10 @@ function project(
   const { trust } = service;
   const asked = { workspace, service: { baseUrl: baseUrlOfStack(named, law) ?? "", trust }, store };
   const changesJudges = base !== undefined && judgesOf(law, base.folder) !== judgesOf(workspace, checkout.folder);
-  const files = workspace.sources.map(({ file }) => file);
+  const files = workspace.sources.map(({ file }) => resolve(file));
+  const beside = filesBeside(workspace.desired, files, checkout.folder);
   const about = {
-    beside: digestBeside(workspace.desired, files, checkout.folder),
+    beside: digestBeside(beside),
     // Two services may be two accounts at one address.
     at: { service: named?.name ?? "", url: asked.service.baseUrl },
   };
@@ -379,10 +381,7 @@ function project(
 
   return {
     leases: store.leases,
-    files: workspace.sources
-      .map(({ file }) => relative(checkout.root, resolve(file)))
-      .filter((file) => relative(checkout.folder, resolve(checkout.root, file)).startsWith(".."))
-      .sort(),
+    files: filesOutside(checkout, [...files, ...beside.map(({ real }) => real)]),
     plan: async (signal) => plannedOn(store, await look(store, signal)),
     async underLock(signal, use) {
       const held = await holdStore(store, holder, "run", signal);
@@ -397,6 +396,16 @@ function project(
   };
 }
 
+/** Those that are outside of the stack's folder and in its repository, from the root of that. */
+function filesOutside({ root, folder }: Checkout, files: readonly string[]): readonly string[] {
+  const roots = [root, realpathSync(root)];
+  const home = relative(root, folder);
+  const named = files.flatMap((file) =>
+    roots.map((from) => relative(from, file)).filter((path) => !path.startsWith("..") && !isAbsolute(path)),
+  );
+  return [...new Set(named)].filter((path) => relative(home, path).startsWith("..")).sort();
+}
+
 /** What is wished, with the judges of another version of the file. */
 const judgedBy = (law: Desired | undefined, desired: Closed): Closed =>
   law === undefined ? desired : closedWith(desired, { policy: law.policy, checks: law.checks, deny: law.deny });
@@ -407,7 +416,7 @@ function judgesOf(workspace: Workspace, folder: string): string {
   const { source: _, ...judge } = policy ?? { source: undefined };
   return canonicalJson({
     judge,
-    beside: digestBeside(policy?.command, [], folder) ?? "",
+    beside: digestBeside(filesBeside(policy?.command, [], folder)) ?? "",
     checks: withoutPlaces(checks),
     deny: withoutPlaces(deny),
     address: service.baseUrl ?? "",

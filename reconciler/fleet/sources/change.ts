@@ -23,7 +23,7 @@ export const writersOf = (commits: readonly Commit[]): Writers[] => [
 ];
 
 export interface FileChange {
-  /** The newest first. None: the files are as they were applied, and the service differs. */
+  /** The newest first. None: the files are as they were applied. */
   readonly commits: readonly Commit[];
   /** So many older ones are not listed. */
   readonly more: number;
