@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { codeOfError } from "./errors";
 
 const foldersHeld = new Set<string>();
@@ -53,10 +54,13 @@ export function announce(dir: string, served: Served): () => void {
   return () => rmSync(file, { force: true });
 }
 
+/** The folder may be anybody's: what its file says is believed where it is an address that the emulator can have. */
 export function announced(dir: string): Served | undefined {
   try {
-    // Written by the process that serves, whole or not at all.
-    return JSON.parse(readFileSync(join(dir, addressFile), "utf8"));
+    const { url, timeScale } = JSON.parse(readFileSync(join(dir, addressFile), "utf8"));
+    const { protocol, hostname, port, origin } = new URL(url);
+    const isOwn = protocol === "http:" && isLoopbackHost(hostname) && port !== "" && typeof timeScale === "number";
+    return isOwn ? { url: origin, timeScale } : undefined;
   } catch {
     return undefined;
   }

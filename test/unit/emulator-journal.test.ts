@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { WorldChange } from "../../emulator/entities";
-import { lockFolder } from "../../emulator/folder-lock";
+import { announce, announced, lockFolder } from "../../emulator/folder-lock";
 import { startEmulator } from "../../emulator/index";
 import { loadFolder, openJournal, readLines } from "../../emulator/journal";
 import { applyChanges, createWorld, dumpWorld } from "../../emulator/world";
@@ -139,6 +139,20 @@ describe("the folder", () => {
   it("is taken over when the number of the process now belongs to another", () => {
     writeFileSync(join(dir, "lock"), `${process.ppid} 0`);
     expect(() => lockFolder(dir)()).not.toThrow();
+  });
+
+  it.each([
+    ["http://127.0.0.1:8080", true],
+    ["http://[::1]:8080", true],
+    ["https://elsewhere.example", false],
+    ["https://127.0.0.1:8080", false],
+    ["http://elsewhere.example:8080", false],
+    ["http://127.0.0.1:8080@elsewhere.example:80", false],
+    ["http://169.254.169.254:8080/latest", false],
+    ["8080", false],
+  ])("says where its service listens, and nothing else is believed: %s %s", (url, isBelieved) => {
+    announce(dir, { url, timeScale: 20 });
+    expect(announced(dir)).toEqual(isBelieved ? { url, timeScale: 20 } : undefined);
   });
 
   it("keeps the world, its clock and its ids from run to run, and does not grow by being started", async () => {
