@@ -14,6 +14,7 @@ import type { Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
 import { type Approval, decide, joined } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
+import { carryOutAct } from "../../reconciler/fleet/pages/acts";
 import { waitingPage } from "../../reconciler/fleet/pages/waiting";
 import { commitsIn, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
 import { checkOutGit } from "../../reconciler/fleet/sources/git";
@@ -258,6 +259,11 @@ describe("the desk", () => {
     expect(await refused("ann", "once")).toBe("approved");
     expect(await refused("ann", "once")).toMatch(/^fleet\/approved-already: ann has approved/);
     expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
+    await waiting("page", { approvers: 2 });
+    const form = { plan: digest, run: "", throughWindow: false };
+    const onPage = (who: string) => carryOutAct(desk(who), "approve", "page", form);
+    expect([await onPage("ann"), await onPage("bob")]).toEqual(["one-of-several", "approve"]);
+    await records.releaseStack("page");
   });
 
   test("who approved it before the merge counts, until a window or the time voids that", async () => {

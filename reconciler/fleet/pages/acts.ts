@@ -34,6 +34,7 @@ export const saidWords = {
   undo: { bad: false, text: "the undo is planned now, and waits for approval" },
   "no-undo": { bad: true, text: "that run cannot be undone" },
   approve: { bad: false, text: "approved; the next free worker carries it out" },
+  "one-of-several": { bad: false, text: "approved; it is carried out once enough others have approved it as well" },
   reject: { bad: false, text: "rejected" },
   role: { bad: true, text: "that needs another role" },
   "other-plan": { bad: true, text: "that plan does not wait for approval any more" },
@@ -64,19 +65,24 @@ export function saidIn(context: Context): { readonly said?: Said } {
 
 const isSaidWord = (word: string): word is SaidWord => Object.hasOwn(saidWords, word);
 
+/** The answer is what the page says of it. */
 export async function carryOutAct(
   desk: Desk,
   act: Exclude<Act, "see">,
   name: string,
   form: { readonly plan: string; readonly run: string; readonly why?: string; readonly throughWindow: boolean },
-): Promise<void> {
+): Promise<SaidWord> {
   const why = form.why === undefined || form.why === "" ? {} : { why: form.why.slice(0, 300) };
   await stackNamed(desk, name);
-  if (act === "approve") await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
-  else if (act === "reject") await reject(desk, name, form.plan, why);
+  if (act === "approve") {
+    const { missing } = await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
+    return missing === 0 ? "approve" : "one-of-several";
+  }
+  if (act === "reject") await reject(desk, name, form.plan, why);
   else if (act === "stop") await stop(desk, name, { ...why, now: false });
   else if (act === "undo") await undo(desk, await runInForm(desk, name, form.run), form.run, why);
   else await { run: runNow, pause, resume }[act](desk, name);
+  return act;
 }
 
 export const numberIn = (id: string): number | undefined => (/^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : undefined);

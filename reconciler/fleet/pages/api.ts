@@ -81,8 +81,8 @@ export function actRoutes(setting: PagesSetting): Hono {
         if (!may(visitor, act, name))
           return answer("role", `${visitor.name} may not ${act} ${name}: that needs the role ${roleNeeded(act)}`, 403);
         try {
-          await carryOutAct({ records, queue, who: visitor.name }, act, name, await formOf(context));
-          return answer(act, `${name}: ${saidWords[act].text}`, 200);
+          const word = await carryOutAct({ records, queue, who: visitor.name }, act, name, await formOf(context));
+          return answer(word, `${name}: ${saidWords[word].text}`, 200);
         } catch (error) {
           if (!(error instanceof ActionRefused)) throw error;
           return answer(refusedBy[error.code] ?? "refused", `${error.message}; ${error.fix}`, 409);
