@@ -97,7 +97,9 @@ export function claimName(
     fix: isComponentTwice
       ? `put \${component} into the name: name: "\${component}-${instance.block.key}"`
       : within
-        ? "put ${each} into the name"
+        ? first.each?.toLowerCase() === instance.each?.toLowerCase()
+          ? `names have no capital letters: give ${first.each} and ${instance.each} keys that differ without them`
+          : "put ${each} into the name"
         : "give one of them another name",
     address: instance.address,
     at: nameOf(instance),

@@ -291,6 +291,10 @@ describe("names", () => {
       "vms: { web: { for_each: [a, b], name: one } }",
       "duplicate-name 1:39 | several instances of one vm have the name one | put ${each} into the name",
     ],
+    "keys of a for_each that differ in their case alone": [
+      "vms: { web: { for_each: [A, a], name: 'web-${each}' } }",
+      "duplicate-name 1:39 | several instances of one vm have the name web-a | names have no capital letters: give A and a keys that differ without them",
+    ],
   });
 
   it("one name for two VMs, in whatever case, names both lines", () => {

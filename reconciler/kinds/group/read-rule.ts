@@ -208,7 +208,7 @@ function readRemote(
     subject.problems.add({
       code: "config/invalid-rule",
       summary: "a rule has either remote_ip or remote_group",
-      detail: "found both",
+      detail: "both",
       fix: "make two rules of it",
       address: subject.address,
       at: subject.place([...path, "remote_group"], "key"),
