@@ -43,7 +43,8 @@ export async function settle(
   const { corrected = [] } = outcome;
   const occasions = occasionsOf(before, status, result, corrected.length > 0);
   const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasions, corrected);
-  const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, next.at, letters);
+  const nextAt = new Date(now.getTime() + next.inMs);
+  const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, nextAt, letters);
   // Another worker took the stack over while this one slept: that worker records the result.
   if (!isMine) return;
   if (outcome.gone) {
@@ -65,7 +66,8 @@ export async function settle(
   // A worker that died between these two writes saved the change and woke no stack.
   const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
   if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name, outcome.outputs ?? stack.outputs);
-  await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });
+  // The queue takes the time that is left of it, by the clock of this machine.
+  await queue.enqueue({ ...triggerOf(stack, next.cause), at: new Date(Date.now() + next.inMs) });
 }
 
 /**
@@ -183,13 +185,13 @@ function nextOf(
   result: RoundOutcome["result"],
   { tookOver }: StartedRun,
   now: Date,
-): { readonly at: Date; readonly cause: Cause } {
-  const after = (ms: number, cause: Cause) => ({ at: new Date(Date.now() + ms), cause });
+): { readonly inMs: number; readonly cause: Cause } {
+  const after = (inMs: number, cause: Cause) => ({ inMs, cause });
   if (result.end === "handed_over") return after(0, "retry");
   if (result.end === "failed") return after(afterFailure(spec.retry, status.failures, jitter), "retry");
   if (result.end === "blocked" && result.waitingFor.what === "lock")
     return after(tookOver ? leaseLeftMs : lockedMs, "retry");
-  const usual = afterSuccess(spec.intervalMs, jitter, Date.now());
+  const usual = afterSuccess(spec.intervalMs, jitter, now.getTime());
   const until = status.waitingFor?.until;
   if (until === undefined) return after(usual, "interval");
   return after(Math.min(usual, Math.max(0, Date.parse(until) - now.getTime())), "window");

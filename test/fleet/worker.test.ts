@@ -146,7 +146,10 @@ describe("a worker", () => {
     ] as const) {
       readAt = new Date(`2026-11-20T${time}Z`);
       await run("clocked");
-      expect([time, (await statusOf("clocked"))?.blocked]).toEqual([time, isHeld]);
+      const { status, spec, nextAt } = (await records.stack("clocked"))!;
+      expect([time, status.blocked]).toEqual([time, isHeld]);
+      // Also the next look is told by that clock.
+      expect(Math.abs((nextAt?.getTime() ?? 0) - readAt.getTime())).toBeLessThan(2 * spec.intervalMs);
     }
     readAt = undefined;
     await records.saveSettings(known);
