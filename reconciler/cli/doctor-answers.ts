@@ -2,7 +2,6 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../core/model/operation";
-import { onlyDefined } from "../core/text/objects";
 import { type Answer, judgeAnswer } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
@@ -50,12 +49,7 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
       }
       return seen;
     },
-    ...onlyDefined({
-      withAuthorization:
-        withAuthorization === undefined
-          ? undefined
-          : (name: string, header: string) => recordingIn(folder, withAuthorization(name, header)),
-    }),
+    withAuthorization: withAuthorization && ((name, header) => recordingIn(folder, withAuthorization(name, header))),
   };
 }
 
@@ -103,11 +97,7 @@ export function withSamples(
       left.delete(request.operation);
       return keptAnswer(request, { status: 200, text, contentType: "application/json" }, dialect);
     },
-    ...onlyDefined({
-      withAuthorization:
-        withAuthorization === undefined
-          ? undefined
-          : (name: string, header: string) => withSamples(withAuthorization(name, header), samples, dialect),
-    }),
+    withAuthorization:
+      withAuthorization && ((name, header) => withSamples(withAuthorization(name, header), samples, dialect)),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fieldsOfJson, isObject, onlyDefined } from "../core/text/objects";
+import { fieldsOfJson, isObject } from "../core/text/objects";
 import { sha256 } from "../outside/sha256";
 import { type FileEdit, textAt } from "./move-edits";
 
@@ -33,7 +33,8 @@ export function rememberMove(
   if (edits.length === 0) return;
   const files = edits.map(({ path, text, after }) => ({
     path,
-    ...onlyDefined({ was: text, is: after === undefined ? undefined : sha256(after) }),
+    was: text,
+    is: after === undefined ? undefined : sha256(after),
   }));
   for (const folder of new Set(folders))
     try {
@@ -56,5 +57,5 @@ export function recallMove(folders: readonly string[], moved: readonly string[])
   const found = [...folders.flatMap(movesRemembered)]
     .reverse()
     .find((one) => JSON.stringify(one.moved) === JSON.stringify(moved) && one.files.every(isSame));
-  return found?.files.map(({ path, was }) => ({ path, ...onlyDefined({ after: was }) }));
+  return found?.files.map(({ path, was }) => ({ path, after: was }));
 }

@@ -9,7 +9,6 @@ import { intoComponent } from "../config/move/into";
 import { blocksIn, componentIn } from "../config/move/project";
 import type { ConfigSource } from "../config/read-desired";
 import { itemAt } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
 import { shownPath } from "../outside/files";
 import { sha256 } from "../outside/sha256";
 import { countOf } from "../report/style";
@@ -177,13 +176,13 @@ async function statesOfBoth(
     const reading = { invocation, environment };
     const giving = await projectStateOf(source, reading, {
       own: true,
-      ...onlyDefined({ location: fleet?.stateOf("giving", environment) }),
+      location: fleet?.stateOf("giving", environment),
     });
     const isNew = target.sources.length === 0;
     const usual = isNew ? newLocation(target, environment, giving.location) : undefined;
     const taking = await projectStateOf(target, reading, {
       own: false,
-      ...onlyDefined({ location: fleet?.stateOf("taking", environment) ?? usual }),
+      location: fleet?.stateOf("taking", environment) ?? usual,
     });
     found.push([environment, { giving, taking }]);
   }
@@ -232,13 +231,11 @@ function divideTexts({ source, target, before, wanted, fleet }: Dividing): Divid
     parts: wanted,
     others: { target: other(target, source, "taking"), source: other(source, target, "giving") },
     rebase: pathsFor(target.folder, source.folder),
-    ...onlyDefined({
-      newState:
-        // A fleet's file says it for a fleet's project.
-        isNew && taking.location !== usual && fleet === undefined
-          ? `./${stateFile(stemOfNew(target), environment === undefined ? undefined : "${env}")}`
-          : undefined,
-    }),
+    // A fleet's file says it for a fleet's project.
+    newState:
+      isNew && taking.location !== usual && fleet === undefined
+        ? `./${stateFile(stemOfNew(target), environment === undefined ? undefined : "${env}")}`
+        : undefined,
   });
   if (!("problems" in result)) return recalled(source, target, result);
   const already = alreadyMoved(source, target, wanted);
@@ -260,11 +257,7 @@ function putInto(divided: Divided, target: ProjectFiles, into: string | undefine
     key,
     moved: divided.moved,
     target: divided.target,
-    component: {
-      file: shownPath(path),
-      from: from ?? `./components/${key}.yaml`,
-      ...onlyDefined({ text }),
-    },
+    component: { file: shownPath(path), from: from ?? `./components/${key}.yaml`, text },
     rebase: pathsFor(dirname(path), target.folder),
   });
   if ("problems" in result)
@@ -335,13 +328,7 @@ function editsOfParts(source: ProjectFiles, target: ProjectFiles, divided: Divid
   return [...paths].flatMap((path): FileEdit[] => {
     const [before, after] = [textAt(path), now.get(path)];
     if (before === after) return [];
-    return [
-      {
-        path,
-        ...(before === undefined ? {} : { before: sha256(before), text: before }),
-        ...onlyDefined({ after }),
-      },
-    ];
+    return [{ path, before: before === undefined ? undefined : sha256(before), text: before, after }];
   });
 }
 
@@ -410,14 +397,7 @@ function showMove(
 ): void {
   for (const { environment, giving, taking, asked, resources } of looked) {
     for (const [address, to] of Object.entries(asked.addresses))
-      output.event({
-        type: "move",
-        address,
-        to,
-        from_state: giving,
-        to_state: taking,
-        ...onlyDefined({ environment }),
-      });
+      output.event({ type: "move", address, to, from_state: giving, to_state: taking, environment });
     const named = environment === undefined ? "" : ` of ${environment}`;
     output.print(
       `${countOf(resources, "resource")}${named}: ${isUrl(giving) ? giving : shownPath(giving)} -> ${isUrl(taking) ? taking : shownPath(taking)}`,
@@ -450,10 +430,7 @@ async function carryOutMoves(
     by: `${who} on ${host}`,
     states: looked.map(({ giving, taking, asked }) => ({ giving, taking, asked })),
     folders,
-    edits: edits.map(({ path, before: hash, after }) => ({
-      path,
-      ...onlyDefined({ before: hash, after }),
-    })),
+    edits: edits.map(({ path, before: hash, after }) => ({ path, before: hash, after })),
   };
   writeDown(move);
   const seen = new Map(before.map(([, sides]) => [sides.giving.store.location, sides]));

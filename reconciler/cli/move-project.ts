@@ -89,7 +89,7 @@ const planOptionsFor = ({ invocation: { flags }, environment, pending }: MoveRea
     const text = pending?.get(whole);
     return text === undefined ? open(path, besideFile) : { source: { file: relative(process.cwd(), whole), text } };
   };
-  return { ...options, open: opening, ...onlyDefined({ env: environment }) };
+  return { ...options, open: opening, env: environment };
 };
 
 /** What the texts say for an environment, with the values from elsewhere still open. */
@@ -375,7 +375,7 @@ function whatDiffers(
             summary: `${projects[side]} would then ${change.action} ${change.address}${changedFieldsText(change)}`,
             fix: "make the two projects agree first, or write the value into the block; a move changes nothing in the service",
             address: change.address,
-            ...onlyDefined({ source: change.source }),
+            source: change.source,
           }),
         ),
       ...outputs

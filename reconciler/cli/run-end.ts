@@ -6,7 +6,6 @@
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { unseenDiagnostic } from "../core/plan/unseen";
-import { onlyDefined } from "../core/text/objects";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { isExplained } from "../report/explanations";
@@ -58,7 +57,7 @@ function stepDiagnostic({ step, result }: StepReport): Diagnostic[] {
       summary: `${step.title}: ${result.message ?? result.end}`,
       address: step.address,
       detail: "output" in result ? result.output?.join("\n") : undefined,
-      ...("fix" in result ? onlyDefined({ fix: result.fix, fixParts: result.fixParts }) : {}),
+      ...("fix" in result ? { fix: result.fix, fixParts: result.fixParts } : {}),
     },
   ];
 }

@@ -10,7 +10,6 @@ import type { Kind } from "../core/model/kinds";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
-import { onlyDefined } from "../core/text/objects";
 import type { Prepared } from "../engine/plan";
 import { openProtectedStore } from "../store/open";
 import type { StoredState } from "../store/store";
@@ -151,11 +150,11 @@ export async function refuseSiblings(family: Family, prepared: Prepared): Promis
   const refused = taken.flatMap(({ address, kind, id = "", source }) => {
     const found = siblings.find(kind, { id });
     const isOpen = prepared.state.intents.has(address);
-    if (found !== undefined) return [{ ...isHeld(one, address, id, found, isOpen), ...onlyDefined({ source }) }];
+    if (found !== undefined) return [{ ...isHeld(one, address, id, found, isOpen), source }];
     const isNamed = desired.imports.some((wanted) => wanted.to === address && wanted.id !== undefined);
     return isOpen || isNamed || siblings.warnings.length === 0
       ? []
-      : [{ ...isUnread(address, id, siblings.warnings), ...onlyDefined({ source }) }];
+      : [{ ...isUnread(address, id, siblings.warnings), source }];
   });
   const wishes = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const said = plan.diagnostics.map((diagnostic): Diagnostic => {

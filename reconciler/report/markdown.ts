@@ -19,8 +19,6 @@ import { whereText } from "./where-text";
 export interface MarkdownOptions {
   /** In characters; the default is the limit of the usual hosts. */
   readonly limit?: number;
-  /** Where the whole plan is kept: a name or a URL. */
-  readonly artifact?: string;
   /** The service, project, environment and state of the plan. */
   readonly where?: Where;
   /** Stands before the summary: the project, in a comment on several. */
@@ -62,7 +60,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   ].join("\n");
 
   const steps = plan.steps.length > 1 ? stepsPart(plan, look, limit * share.steps) : "";
-  const longestFoot = footPart(plan, blocks.length, blocks.length, touched.length, options.artifact).length;
+  const longestFoot = footPart(plan, blocks.length, blocks.length, touched.length).length;
   const room = limit - head.length - steps.length - longestFoot - 4;
   const gravestFirst = [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)];
   const part = (block: PlanBlock): string =>
@@ -77,7 +75,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
     rest = gravestFirst.slice(details.length);
     briefly = brieflyPart(rest, limit * share.briefly);
   }
-  const foot = footPart(plan, blocks.length, rest.length, touched.length, options.artifact);
+  const foot = footPart(plan, blocks.length, rest.length, touched.length);
   const whole = `${[head, ...details, briefly, steps, foot].filter((one) => one !== "").join("\n")}\n`;
   return whole.length <= limit ? whole : `${opening}\n**There is no room here for the details.**\n`;
 }
@@ -251,13 +249,12 @@ function fenceFor(lines: readonly string[]): string {
   return "`".repeat(longest + 1);
 }
 
-function footPart(plan: Plan, all: number, cut: number, touched: number, artifact: string | undefined): string {
+function footPart(plan: Plan, all: number, cut: number, touched: number): string {
   const parts: string[] = [];
   if (cut > 0)
     parts.push(
       `**${numberText(cut)} of ${countOf(all, "changed resource")} are without details here**, for want of room.`,
     );
-  if (artifact !== undefined) parts.push(`The whole plan: ${codeText(artifact)}.`);
   if (touched > 0) parts.push(`${countOf(touched, "resource")} only touched on the way.`);
   if (plan.orphans.length > 0) parts.push(`${countOf(plan.orphans.length, "orphan")} of earlier runs.`);
   return parts.join(" ");

@@ -175,7 +175,7 @@ describe("a plan as a merge-request comment", () => {
       planFor({ applied: manyVms(2_000), options: { destroy: true } }),
     ])
       for (const one of [plan, hostilePlan(plan)]) {
-        const text = planMarkdown(one, { limit, artifact: "plan.json" });
+        const text = planMarkdown(one, { limit });
         expect(text.length).toBeLessThanOrEqual(limit);
         expect(text).toMatch(/[\d,]+ of 2,000 changed resources are without details here|There is no room here/);
       }
