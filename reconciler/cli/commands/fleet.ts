@@ -1,11 +1,22 @@
 /** `reconcile fleet …`: many projects, reconciled by many workers that share one PostgreSQL. */
+
 import { existsSync } from "node:fs";
 import { hashOf, newToken } from "../../fleet/access";
 import { carryOutSync, plannedSync } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
+import type { PersonCommand } from "../../fleet/person";
 import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
-import { command, type Invocation, maybeOne, noArguments, oneArgument, type Positionals, two } from "../command";
+import {
+  type Command,
+  command,
+  type Invocation,
+  maybeOne,
+  noArguments,
+  oneArgument,
+  type Positionals,
+  two,
+} from "../command";
 import { fail, readCount, readDurationFlag } from "../compose";
 import { answeredByServer, serverOf } from "../fleet/answered";
 import { signIn, signOut } from "../fleet/login";
@@ -92,34 +103,37 @@ export const fleetLoginCommand = command({
   },
 });
 
-export const fleetListCommand = command({
+/** A command of a person that has no flags of its own. */
+const answered = <A extends readonly string[]>(
+  name: PersonCommand,
+  words: Pick<Command<never, A>, "usage" | "summary" | "examples" | "positionals">,
+) =>
+  command({
+    ...words,
+    section,
+    flags: personFlags,
+    run: (invocation) => answeredByServer(name, invocation),
+  });
+
+export const fleetListCommand = answered("list", {
   usage: "fleet list",
   summary: "every stack and its status",
-  section,
   examples: [["reconcile fleet list --json", "one line a stack, for programs"]],
-  flags: personFlags,
   positionals: noArguments,
-  run: (invocation) => answeredByServer("list", invocation),
 });
 
-export const fleetShowCommand = command({
+export const fleetShowCommand = answered("show", {
   usage: "fleet show STACK",
   summary: "one stack: its status, what waits, its last runs",
-  section,
   examples: [["reconcile fleet show prod-shop", "its condition, and what to do about it"]],
-  flags: personFlags,
   positionals: aStack,
-  run: (invocation) => answeredByServer("show", invocation),
 });
 
-export const fleetPlanCommand = command({
+export const fleetPlanCommand = answered("plan", {
   usage: "fleet plan STACK",
   summary: "the plan that waits for approval",
-  section,
   examples: [["reconcile fleet plan prod-shop", "as the terminal shows a plan, with its id"]],
-  flags: personFlags,
   positionals: aStack,
-  run: (invocation) => answeredByServer("plan", invocation),
 });
 
 const decisionFlags = [...personFlags, "why"] as const;
@@ -156,14 +170,11 @@ export const fleetRejectCommand = command({
 
 /** Acts on one stack. */
 const act = (name: "run" | "pause" | "resume", summary: string, says: string) =>
-  command({
+  answered(name, {
     usage: `fleet ${name} STACK`,
     summary,
-    section,
     examples: [[`reconcile fleet ${name} prod-shop`, says]],
-    flags: personFlags,
     positionals: aStack,
-    run: (invocation) => answeredByServer(name, invocation),
   });
 
 export const fleetRunCommand = act("run", "looks at a stack now", "ahead of everything that the clock started");
@@ -193,27 +204,21 @@ export const fleetUndoCommand = command({
   run: (invocation) => answeredByServer("undo", invocation, { why: invocation.flags.why }),
 });
 
-export const fleetLogCommand = command({
+export const fleetLogCommand = answered("log", {
   usage: "fleet log STACK|RUN",
   summary: "what a run did, step by step",
-  section,
   examples: [
     ["reconcile fleet log prod-shop", "of its last run"],
     ["reconcile fleet log 4711", "of this run"],
   ],
-  flags: personFlags,
   positionals: oneArgument("the name of a stack, or the number of a run"),
-  run: (invocation) => answeredByServer("log", invocation),
 });
 
-export const fleetHistoryCommand = command({
+export const fleetHistoryCommand = answered("history", {
   usage: "fleet history [STACK]",
   summary: "the history: runs, decisions and approvals, and who made them",
-  section,
   examples: [["reconcile fleet history prod-shop", "runs and decisions, the newest first"]],
-  flags: personFlags,
   positionals: maybeOne,
-  run: (invocation) => answeredByServer("history", invocation),
 });
 
 export const fleetTryCommand = command({

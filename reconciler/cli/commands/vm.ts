@@ -20,7 +20,7 @@ import { runPlan } from "../../engine/run-plan";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import { runText } from "../../report/run-text";
 import { vmListText, vmRows } from "../../report/vm-list";
-import { type CompletionSources, command, type Invocation, noArguments, oneArgument } from "../command";
+import { type CompletionSources, command, type Example, type Invocation, noArguments, oneArgument } from "../command";
 import { commandHolder, createPorts, fail, stateIn } from "../compose";
 import { commonFlags } from "../flags";
 import { prepare } from "../planning";
@@ -49,38 +49,32 @@ export const vmListCommand = command({
   run: listRecordedVms,
 });
 
-export const vmStartCommand = command({
-  usage: "vm start ADDR",
-  summary: "starts a VM",
-  section: actingOnVm,
-  examples: [["reconcile vm start vm.db", "and waits until it runs"]],
-  flags: vmFlags,
-  positionals,
-  complete: completeVm,
-  run: (invocation) => actOnVm(invocation, "start", (vm) => ({ operation: "vm.start", vm })),
-});
+const actingCommand = (verb: Exclude<Verb, "snapshot">, summary: string, example: Example) =>
+  command({
+    usage: `vm ${verb} ADDR`,
+    summary,
+    section: actingOnVm,
+    examples: [example],
+    flags: vmFlags,
+    positionals,
+    complete: completeVm,
+    run: (invocation) => actOnVm(invocation, verb, (vm) => ({ operation: `vm.${verb}`, vm })),
+  });
 
-export const vmStopCommand = command({
-  usage: "vm stop ADDR",
-  summary: "stops a VM",
-  section: actingOnVm,
-  examples: [["reconcile vm stop 'vm.web[a]'", "the service answers when it has stopped, after about 20 seconds"]],
-  flags: vmFlags,
-  positionals,
-  complete: completeVm,
-  run: (invocation) => actOnVm(invocation, "stop", (vm) => ({ operation: "vm.stop", vm })),
-});
+export const vmStartCommand = actingCommand("start", "starts a VM", [
+  "reconcile vm start vm.db",
+  "and waits until it runs",
+]);
 
-export const vmRebootCommand = command({
-  usage: "vm reboot ADDR",
-  summary: "reboots a VM",
-  section: actingOnVm,
-  examples: [["reconcile vm reboot vm.db", "a restart; nothing in the state changes"]],
-  flags: vmFlags,
-  positionals,
-  complete: completeVm,
-  run: (invocation) => actOnVm(invocation, "reboot", (vm) => ({ operation: "vm.reboot", vm })),
-});
+export const vmStopCommand = actingCommand("stop", "stops a VM", [
+  "reconcile vm stop 'vm.web[a]'",
+  "the service answers when it has stopped, after about 20 seconds",
+]);
+
+export const vmRebootCommand = actingCommand("reboot", "reboots a VM", [
+  "reconcile vm reboot vm.db",
+  "a restart; nothing in the state changes",
+]);
 
 export const vmSnapshotCommand = command({
   usage: "vm snapshot ADDR --name NAME",
