@@ -2,10 +2,11 @@
 
 import { resolve } from "node:path";
 import { asClosed, type Closed, isOpen } from "../core/model/desired";
+import { isUrl } from "../core/text/outside-policy";
 import { openProject, type Project } from "../open-project";
 import { setting } from "../outside/environment";
 import { refusedState } from "../outside/trust";
-import { isUrl, storesFrom } from "../store/open";
+import { storesFrom } from "../store/open";
 import type { Invocation } from "./command";
 import { openStore, openWorkspaceService } from "./compose";
 import type { Session } from "./session";

@@ -20,11 +20,12 @@ import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } f
 import { type Asked, changesOfGiving, decideHandover } from "../core/state/handover";
 import { writeSnapshot } from "../core/state/text";
 import { onlyDefined } from "../core/text/objects";
+import { isUrl } from "../core/text/outside-policy";
 import { closeDesired } from "../engine/externals";
 import { preparePlan } from "../engine/plan";
 import { trustFrom } from "../outside/trust";
 import { createMemoryStore } from "../store/memory";
-import { isUrl, openProtectedStore } from "../store/open";
+import { locationBeside, openProtectedStore } from "../store/open";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { newLineage, type Service, stateIn, stateLocation, systemClock } from "./compose";
@@ -290,7 +291,7 @@ export async function lookAhead(
   const opener =
     (folder: string, of: BothSides<FoldedState> | undefined) =>
     (named: string): StateStore => {
-      const location = isUrl(named) || isAbsolute(named) ? named : resolve(folder, named);
+      const location = locationBeside(folder, named);
       const side = sides.find(
         (one) => before[one].location === location || (!isUrl(location) && resolve(before[one].location) === location),
       );

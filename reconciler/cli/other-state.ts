@@ -1,7 +1,8 @@
 /** The other one of two states between which records move: how it is opened, and how each is named in the other's note. */
 
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import { isUrl, openProtectedStore } from "../store/open";
+import { isUrl } from "../core/text/outside-policy";
+import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import type { StateStore } from "../store/store";
 import { lockTimeoutMs, tellHolder } from "./compose";

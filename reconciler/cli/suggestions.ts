@@ -5,8 +5,8 @@
 
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
+import { isUrl } from "../core/text/outside-policy";
 import { setting } from "../outside/environment";
-import { isUrl } from "../store/open";
 import {
   allCommands,
   type Commands,

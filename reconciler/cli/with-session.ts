@@ -1,11 +1,11 @@
 /** Runs a command with its store and its service, and under the lock where it writes. */
 
 import { relative, resolve } from "node:path";
+import { isUrl } from "../core/text/outside-policy";
 import { checkedOutCommit } from "../outside/commit";
 import { uncommitted } from "../outside/git";
 import type { Where } from "../report/json-lines";
 import { holdStore } from "../store/held";
-import { isUrl } from "../store/open";
 import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";

@@ -15,6 +15,7 @@ import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../c
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
+import { isUrl } from "../core/text/outside-policy";
 import { readGroup } from "../kinds/group/read";
 import { readVm } from "../kinds/vm/read";
 import { withWayBack } from "../kinds/vm/read-rollouts";
@@ -315,7 +316,7 @@ function readStatePlace({ subject, values }: { subject: Subject; values: Values 
   const location = readText(subject, values, "state");
   if (location === undefined) return {};
   const source = positionOf(subject.place(["state"]));
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) return { state: { location, source } };
+  if (!isUrl(location)) return { state: { location, source } };
   const url = URL.canParse(location) ? new URL(location) : undefined;
   if (url?.password || url?.searchParams.has("password")) {
     subject.problems.add({

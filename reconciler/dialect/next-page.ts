@@ -2,7 +2,9 @@
  * How the next page of a list is asked for. A link or a path is followed on the same origin alone (the credential goes
  * along); a token, a marker, a page's number and an offset are sent as the dialect's parameter, in the query or the body.
  */
+
 import { fieldsIn } from "../core/text/objects";
+import { isUrl } from "../core/text/outside-policy";
 import type { Paging } from "./dialect";
 import type { Sign } from "./page-signs";
 import { tokensOf } from "./places";
@@ -77,7 +79,7 @@ export function firstPage(request: PageRequest, { size, size_param: param }: Pag
 function nextAddress(target: string, reading: PagingContext): NextPage {
   const { paging } = reading;
   if (paging.as === "token") return withParameter(target, reading);
-  const isAbsolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(target) || target.startsWith("//");
+  const isAbsolute = isUrl(target) || target.startsWith("//");
   if (isAbsolute) return followLink(target, reading);
   if (target.startsWith("/")) return at(onBase(target, reading), reading);
   if (target.startsWith("?")) return at(reading.current.path.split("?")[0] + target, reading);

@@ -7,6 +7,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { isUrl } from "../core/text/outside-policy";
 import { fits, type StackSpec, type Tenant } from "./model";
 
 /** A stack of the fleet with the place of its state. */
@@ -18,12 +19,10 @@ export type MayRead = { readonly state: string } | { readonly refused: true };
 /** What of a database's address says where the state is, with what is meant where it is left out. The rest is how. */
 const usualSettings: Readonly<Record<string, string>> = { schema: "reconcile", state: "default" };
 
-const hasScheme = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
-
 /** Equal for two spellings of one place. Whoever logs in with which password is no part of the place. */
 function placeOf(location: string): string {
   if (/^file:/i.test(location) && URL.canParse(location)) return fileURLToPath(location);
-  if (!hasScheme(location) || !URL.canParse(location)) return resolve(location);
+  if (!isUrl(location) || !URL.canParse(location)) return resolve(location);
   const { protocol, hostname, port, pathname, username, searchParams } = new URL(location);
   const scheme = protocol === "postgresql:" ? "postgres:" : protocol;
   const isDatabase = scheme === "postgres:";
@@ -91,7 +90,7 @@ export function refuseSharedStates(
 
 /** A text that stands in every spelling of this place, so that a database need not answer with all of them. */
 export function partOfPlace(location: string): string {
-  const url = hasScheme(location) && URL.canParse(location) ? new URL(location) : undefined;
+  const url = isUrl(location) && URL.canParse(location) ? new URL(location) : undefined;
   const last = url?.searchParams.get("state") ?? (url?.pathname ?? location).split("/").filter(Boolean).at(-1) ?? "";
   return (last.match(/[A-Za-z0-9_-]+/g) ?? []).reduce(
     (longest, run) => (run.length > longest.length ? run : longest),
@@ -108,9 +107,9 @@ export function mayRead(
   const place = placeOf(location);
   const owners = stacks.filter(({ state }) => placeOf(state) === place);
   const readable = owners.find(
-    (owner) => owner.tenant === tenant || permitted.some((name) => !hasScheme(name) && fits(name, owner.name)),
+    (owner) => owner.tenant === tenant || permitted.some((name) => !isUrl(name) && fits(name, owner.name)),
   );
   if (readable !== undefined) return { state: readable.state };
-  const named = owners.length > 0 ? undefined : permitted.find((one) => hasScheme(one) && placeOf(one) === place);
+  const named = owners.length > 0 ? undefined : permitted.find((one) => isUrl(one) && placeOf(one) === place);
   return named === undefined ? { refused: true } : { state: named };
 }

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorMessage } from "../core/text/errors";
 import { listText } from "../core/text/list-text";
+import { isUrl } from "../core/text/outside-policy";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
@@ -77,7 +78,6 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
   return readOnce(kind.open(location, options));
 }
 
-export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
 export const isFile = (location: string): boolean => !isUrl(location) || /^file:/i.test(location);
 
 /** The store, with its state encrypted if a key is given, and held against what was seen of it before. */

@@ -2,15 +2,17 @@
  * The memory of a machine: `.reconcile/states/HASH.json` beside the project, one file for each state, private, with the
  * lineage and serial that were seen last. The address is in the name as a hash alone, for it may hold a credential.
  */
+
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fieldsOfJson } from "../core/text/objects";
+import { isUrl } from "../core/text/outside-policy";
 import type { StateNote } from "./memory-of-states";
 
 /** One state, whatever its address is spelt like: without user and password, and with the server that a bucket is on. */
 function addressNoted(location: string, environment: Readonly<Record<string, string | undefined>>): string {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) return resolve(location);
+  if (!isUrl(location)) return resolve(location);
   if (!URL.canParse(location)) return location;
   const url = new URL(location);
   url.username = "";

@@ -48,3 +48,6 @@ export const waits = {
   /** For a store that has never answered: its address may be wrong. */
   firstAnswer: 5_000,
 } as const;
+
+/** An address with a scheme, and no path of a file. */
+export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);

@@ -1,7 +1,7 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml-file";
 import { onlyDefined } from "../../core/text/objects";
-import { addressFault, isLoopbackHost } from "../../core/text/outside-policy";
+import { addressFault, isLoopbackHost, isUrl } from "../../core/text/outside-policy";
 import type { Follow, Generator, OutputReference, PullSetting, Source, StackSpec } from "../model";
 import { hostPlace } from "../pulls/host";
 import { duration, type FleetReading, holdsPassword, passwordIn, type Reader } from "./reader";
@@ -86,7 +86,7 @@ function readStackState(
     problems.push(
       passwordIn("state", at(path), "take it out and set PGPASSWORD (or the store's own variables) for the workers"),
     );
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(place) ? place : reading.resolvePath(file, place);
+  return isUrl(place) ? place : reading.resolvePath(file, place);
 }
 
 function readSource(block: SourceBlock, path: Path, { at, problems, reading, file }: Reader): Source {
