@@ -35,7 +35,8 @@ export function readIfOurs<C extends DiagnosticCode>(
   const held: (Problem & { readonly code: ConfigCode })[] = [];
   const inside = heldBack(held);
   const file = readYaml(source, inside);
-  if (isOurs(file, expected.keys, held.length > 0)) {
+  const written = writtenByUs(file);
+  if (written === undefined && isOurs(file, expected.keys, held.length > 0)) {
     for (const problem of held) problems.add(problem);
     return file;
   }
@@ -44,7 +45,8 @@ export function readIfOurs<C extends DiagnosticCode>(
   refuse({
     code,
     summary: `the file is no ${what}`,
-    detail: detail ?? `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
+    detail:
+      written ?? detail ?? `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
     fix: held.some((problem) => problem.code === "config/encoding")
       ? "the file is not UTF-8 text: save it as UTF-8"
       : fix,
@@ -53,6 +55,15 @@ export function readIfOurs<C extends DiagnosticCode>(
   });
   return nothing;
 }
+
+/** A saved plan or a state that is given as a file of the user's own. */
+const writtenByUs = ({ root }: YamlFile): string | undefined =>
+  isMap(root) ? ownFormats.get(root["format"]) : undefined;
+
+const ownFormats: ReadonlyMap<unknown, string> = new Map([
+  ["reconcile-cloud/plan", "it is a saved plan, which reconcile show and reconcile apply take alone"],
+  ["reconcile-cloud/state", "it is a state, which --state names"],
+]);
 
 /** Whether a file shows by a key at its top that it is of this program. An empty one has nothing to show. */
 function isOurs({ root, text }: YamlFile, keys: readonly string[], isBroken: boolean): boolean {

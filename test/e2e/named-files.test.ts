@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli-process";
+import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder, writeFiles } from "../support/folder";
 import { said } from "../support/own-place";
 
@@ -53,6 +53,23 @@ it.each(Object.keys(foreign))("%s given with -f is refused, and nothing of it is
   const ran = await run(folder, ["validate", "-f", name]);
   expect([ran.exitCode, ran.stdout + ran.stderr]).toEqual([1, expect.not.stringContaining("canary")]);
   expect(said(ran)).toContain("the file is no desired state");
+});
+
+it("a saved plan or a state in the place of a file is called what it is, once", async () => {
+  const folder = makeFolder();
+  const files = {
+    "reconcile.yaml": "version: 1\nproject: acme\nservice: { base_url: embedded }\ngroups: { web: {} }\n",
+  };
+  writeFiles(folder, files);
+  await run(folder, ["apply", "-y"]);
+  await run(folder, ["plan", "--out", "a.plan.json"]);
+  for (const [file, what] of [
+    ["a.plan.json", "it is a saved plan"],
+    ["reconcile.state.json", "it is a state"],
+  ] as const) {
+    const ran = await run(folder, ["apply", "reconcile.yaml", file, "-y", "--json"]);
+    expect(jsonLines(ran.stdout).at(-1)?.["diagnostics"]).toMatchObject([{ detail: expect.stringContaining(what) }]);
+  }
 });
 
 it("a file of this program with a mistake shows the line, also when it is no YAML or its one key is misspelt", async () => {
