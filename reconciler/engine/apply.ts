@@ -1,3 +1,4 @@
+import { pairResources } from "../core/diff/pair";
 import type { Address } from "../core/model/address";
 import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
@@ -113,7 +114,9 @@ async function recordOutputs(
   recorder: Recorder,
 ): Promise<Pick<RunReport, "outputs" | "broken">> {
   if (plan.outputs === undefined) return {};
-  const { resources, outputs: before = {} } = recorder.state;
+  const { outputs: before = {} } = recorder.state;
+  // As the plan read them: also where a move that the targets leave out is not recorded yet.
+  const { resources } = pairResources(desired, recorder.state).state;
   const outputs = outputsNow(plan.options.destroy === true ? [] : (desired.outputs ?? []), resources);
   try {
     if (!deepEqual(before, outputs)) await recorder.record([{ type: "outputs", outputs }]);

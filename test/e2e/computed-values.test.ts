@@ -108,6 +108,30 @@ describe("one tier admits another by its addresses", () => {
     expect((await reconcile("output")).stdout).toContain("No outputs");
   });
 
+  it("also of a VM under a new key, where the targets leave its move out", async () => {
+    const file = (key: string, moved: string) =>
+      writeFileSync(
+        join(place.folder, "reconcile.yaml"),
+        `version: 1
+project: acme
+region: in-west-1
+defaults:
+  vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+vms: { ${key}: { name: bastion-1 } }
+groups: { db: { name: db-tier } }
+outputs: { ${key}: "\${vm.${key}.private_ip}" }
+${moved}`,
+      );
+    file("bastion", "");
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    file("jump", "moved: [ { from: vm.bastion, to: vm.jump } ]");
+    const narrow = ["--target", "group.db"];
+    expect((await reconcile("plan", "--detailed-exitcode", ...narrow)).exitCode).toBe(2);
+    expect((await reconcile("apply", "-y", ...narrow)).exitCode).toBe(0);
+    expect((await reconcile("output", "jump")).stdout).toBe(`${vmNamed("bastion-1")?.private_ip}\n`);
+    expect((await reconcile("plan", "--detailed-exitcode", ...narrow)).exitCode).toBe(0);
+  });
+
   it("a saved plan is filled in when it is applied, and refused when an address has changed since", async () => {
     write("[a]", 50);
     expect((await reconcile("plan", "--out", "first.plan.json")).exitCode).toBe(0);
