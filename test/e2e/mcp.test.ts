@@ -128,6 +128,26 @@ describe("a person approves", () => {
     expect(questions[0]).toContain("+ volume.data  create");
   });
 
+  it("in a window that shows the end of a long plan too, where it says what is lost", async () => {
+    const volumes = (count: number): string =>
+      `volumes: { ${Array.from({ length: count }, (_, n) => `a${n}: { size: ${n + 1} }`).join(", ")} }`;
+    const write = (blocks: string): void =>
+      writeFileSync(join(folder, "reconcile.yaml"), `version: 1\nservice: { base_url: embedded }\n${blocks}\n`);
+    write("volumes: { zz: { size: 7 } }");
+    expect((await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "0" } })).exitCode).toBe(0);
+    write(volumes(60));
+    const [question] = await converse(
+      folder,
+      () => ({ action: "decline" }),
+      async (tool) => void (await tool("apply", { plan: idIn((await tool("plan")).text) })),
+    );
+    expect(question!.split("\n").length).toBeLessThan(90);
+    expect(question).toContain("+ volume.a0  create");
+    expect(question).toMatch(/lines more: reconcile show/);
+    expect(question).toMatch(/DATA LOSS: .*\n +volume\.zz /);
+    expect(question).toContain("60 to create");
+  });
+
   it.each([
     ["declines", () => ({ action: "decline" })],
     ["closes the window", () => ({ action: "cancel" })],

@@ -390,7 +390,8 @@ function approvedAtTerminal({ approver }: Server, id: string, plan: Buffer): rea
   return approved(approver, readFileSync(approvalFile(id), "utf8"), plan);
 }
 
-const mostLinesShown = 80;
+/** Of a longer plan, so many lines of its beginning and of its end, where it says what is lost and how much it changes. */
+const mostLinesShown = 40;
 
 /** Asks the person at the client: yes to the plan, and a yes to each volume that is to be flushed. */
 async function approvedInWindow(
@@ -400,12 +401,11 @@ async function approvedInWindow(
 ): Promise<readonly string[] | undefined> {
   if (person === undefined) return undefined;
   const lines = [...planLines(made, { colour: false, width: 100, steps: false })];
-  const shown = lines.slice(0, mostLinesShown);
-  const rest = lines.length - shown.length;
-  if (rest > 0) shown.push(`… and ${rest} lines more: reconcile show ${planFile(id)}`);
+  const rest = lines.length - 2 * mostLinesShown;
+  if (rest > 0) lines.splice(mostLinesShown, rest, `… ${rest} lines more: reconcile show ${planFile(id)}`);
   const flushed = flushesOf(made);
   const yes = (title: string) => ({ type: "boolean", title, default: false });
-  const answer = await person.ask(`May plan ${id} be applied?\n\n${shown.join("\n")}`, {
+  const answer = await person.ask(`May plan ${id} be applied?\n\n${lines.join("\n")}`, {
     type: "object",
     properties: {
       apply: yes("Apply this plan"),
