@@ -89,6 +89,22 @@ it("--apply corrects drift, follows the file as it changes, and stops cleanly on
   expect(existsSync(join(cwd, "reconcile.state.json.lock"))).toBe(false);
 });
 
+it("a state that the files give another place while it runs is not worked on in the old one", async () => {
+  const { emulator, cwd, run, watcher } = await setUp();
+  const { child, finished, round, rounds, output } = watcher("--json", "--apply");
+  await round("in_sync");
+  const elsewhere = `${yaml(emulator.url, "web-one")}state: ./moved.json\nvolumes: { data: { size: 5 } }\n`;
+  writeFiles(cwd, { "moved.json": (await run("state", "pull")).stdout, "reconcile.yaml": elsewhere });
+  expect((await round("failed", rounds().length))["why"]).toContain("start the watch again");
+  expect((await run("apply", "-y")).exitCode).toBe(0);
+  await round("failed", rounds().length);
+  expect(emulator.dump().volumes.filter(({ name }) => name === "data")).toHaveLength(1);
+  const url = /(http:\S+)\/metrics/.exec(output().stderr)![1]!;
+  expect((await fetch(`${url}/healthz`)).status).toBe(503);
+  child.kill("SIGTERM");
+  expect((await finished).exitCode).toBe(0);
+});
+
 it("looks at everything once, and from then on between the rounds; a round begins when something is not as it was", async () => {
   const { emulator, run, watcher, driftOnce } = await setUp();
   expect((await run("apply", "-y")).exitCode).toBe(0);

@@ -40,6 +40,7 @@ import {
   openWorkspaceService,
   readDurationFlag,
   type Service,
+  stateLocation,
   systemClock,
 } from "../compose";
 import { grantsInFlags } from "../consent";
@@ -88,6 +89,7 @@ export const watchCommand = command({
     // Errors in the files end the command at its start, not in its first round.
     const first = readWorkspace(invocation);
     const store = openStore(first, flags);
+    const place = stateLocation(first, flags);
     const lease = flags.apply === true ? createLease(store, invocation) : undefined;
     const stop = listenForStop(output);
     let present = startStatus(systemClock.now(), intervalMs);
@@ -109,7 +111,7 @@ export const watchCommand = command({
           const ended = await withRoundTrace(
             "reconcile watch round",
             () =>
-              watchRound(asked, store, lease, memory, stop, (event) => {
+              watchRound(asked, { store, place }, lease, memory, stop, (event) => {
                 if (event.type === "step") present = afterStep(present, event);
               }),
             ({ result }) => result,
@@ -146,7 +148,7 @@ type Listener = (event: EngineEvent) => void;
 
 async function watchRound(
   invocation: Invocation,
-  store: StateStore,
+  { store, place }: { readonly store: StateStore; readonly place: string },
   lease: Lease | undefined,
   memory: RoundMemory,
   stop: StopListener,
@@ -158,6 +160,8 @@ async function watchRound(
       textOf: textIfThere,
       pause: () => systemClock.sleep(stillMs, stop.soft),
     });
+    if (stateLocation(workspace, invocation.flags) !== place)
+      return { result: { end: "failed", why: elsewhere(store) } };
     const service = await openWorkspaceService(workspace, invocation);
     try {
       const session = { invocation, workspace, service, store: held, signal: stop.soft };
@@ -177,6 +181,10 @@ async function watchRound(
     return { result: { end: "failed", why: placedTexts(diagnostics) } };
   }
 }
+
+/** What others make meanwhile is recorded in the other place: a round on this one would make it a second time. */
+const elsewhere = ({ location }: StateStore): string =>
+  `the files name another state than ${location}, with which this watch began; nothing was looked at: start the watch again`;
 
 /** What earlier rounds saw, so that a round need not look at everything. */
 interface RoundMemory {
