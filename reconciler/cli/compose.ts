@@ -28,10 +28,10 @@ import { openWorld } from "../outside/embedded";
 import { setting } from "../outside/environment";
 import { shownPath } from "../outside/files";
 import { holderOf as holderCalled } from "../outside/holder";
-import { refusedAddress, refusedPath, refusedState, type Trust, trustFrom } from "../outside/trust";
+import { refusedAddress, refusedLink, refusedPath, refusedState, type Trust, trustFrom } from "../outside/trust";
 import type { RequestEvent } from "../service/caller";
 import { createConnections } from "../service/transport";
-import { openProtectedStore } from "../store/open";
+import { filePathOf, isFile, openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
 import type { Invocation } from "./command";
@@ -197,14 +197,21 @@ function pathBesideFile({
  */
 export function stateLocation({ desired, sources, folder }: Workspace, flags: Flags, given = true): string {
   const outside = given ? (flags.state ?? setting("RECONCILE_STATE")) : undefined;
-  if (outside !== undefined) return knownPlace(outside);
+  if (outside !== undefined) return ownPlace(knownPlace(outside), flags);
   const { state, environment } = desired;
-  if (state === undefined) return join(folder, stateFile("reconcile", environment));
+  if (state === undefined) return ownPlace(join(folder, stateFile("reconcile", environment)), flags);
   // A saved plan may be applied in another checkout than it was made in.
   const beside = sources.length === 0 ? folder : dirname(resolve(state.source.file));
   const location = isUrl(state.location) || isAbsolute(state.location) ? state.location : join(beside, state.location);
   const refused = refusedState(trustOf(flags), location, undefined, state.source);
   if (refused !== undefined) throw new CommandFailed([refused]);
+  return location;
+}
+
+/** A link in the place of the state may be anybody's, and in a closed run leads to no state outside of the checkout. */
+function ownPlace(location: string, flags: Flags): string {
+  const refused = isFile(location) ? refusedLink(trustOf(flags), filePathOf(location)) : undefined;
+  if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
   return location;
 }
 

@@ -157,4 +157,20 @@ describe("a closed run", () => {
     // What a person names beside the checkout is the person's.
     expect((await run(folder, ["validate", "-f", join(outside, "reconcile.yaml")], closed)).exitCode).toBe(0);
   });
+
+  it("nor out of the checkout to another state", async () => {
+    const [outside, folder] = [makeFolder(), makeFolder()];
+    const text = `${head}groups: { canary: {} }\n`;
+    writeFiles(outside, { "reconcile.yaml": text });
+    expect((await run(outside, ["apply", "-y"])).exitCode).toBe(0);
+    const state = join(outside, "reconcile.state.json");
+    writeFiles(folder, { ".git/HEAD": "", "reconcile.yaml": text });
+    symlinkSync(state, join(folder, "reconcile.state.json"));
+    for (const given of [[], ["--state", "reconcile.state.json"]]) {
+      const ran = await run(folder, ["state", "list", ...given], closed);
+      expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("trust/path")]);
+      expect((await run(folder, ["state", "list", ...given])).exitCode).toBe(0);
+    }
+    expect((await run(folder, ["state", "list", "--state", state], closed)).exitCode).toBe(0);
+  });
 });
