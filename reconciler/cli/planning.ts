@@ -25,6 +25,7 @@ import { runText } from "../report/run-text";
 import { whereLines, whereText } from "../report/where-text";
 import { idOfUnsaved } from "../saved-plan";
 import { version } from "../version";
+import { refuseBegunAnew } from "./begun-anew";
 import type { Invocation } from "./command";
 import { commandHolder } from "./compose";
 import { getConsent, grantsInFlags, type PlanApproval } from "./consent";
@@ -62,7 +63,7 @@ export async function prepare(session: Session, options: PlanOptions, given?: Cl
       },
     }),
   );
-  return refuseSiblings(environmentsOf(session), prepared);
+  return refuseBegunAnew(session, await refuseSiblings(environmentsOf(session), prepared));
 }
 
 /**

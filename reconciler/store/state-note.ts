@@ -4,8 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { fieldsOfJson } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { StateNote } from "./memory-of-states";
@@ -21,28 +21,44 @@ function addressNoted(location: string, environment: Readonly<Record<string, str
   return `${server ?? ""} ${url.toString()}`;
 }
 
+const statesIn = (folder: string): string => join(folder, ".reconcile", "states");
+
+/** What a note has. A fresh checkout has none, and a note that cannot be read is none. */
+function noted(path: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOfJson(readFileSync(path, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** The states that were seen from a folder: URLs without a password, and files in it. */
+export function statesNoted(folder: string): readonly string[] {
+  const states = statesIn(folder);
+  const notes = existsSync(states) ? readdirSync(states).filter((name) => name.endsWith(".json")) : [];
+  return notes.flatMap((name) => {
+    const { state } = noted(join(states, name));
+    if (typeof state !== "string") return [];
+    return isUrl(state) ? state : join(folder, basename(state));
+  });
+}
+
 export function stateNote(
   folder: string,
   location: string,
   shown: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): StateNote {
-  const states = join(folder, ".reconcile", "states");
+  const states = statesIn(folder);
   const path = join(
     states,
     `${createHash("sha256").update(addressNoted(location, environment)).digest("hex").slice(0, 16)}.json`,
   );
   return {
     read() {
-      try {
-        const { lineage, serial, at } = fieldsOfJson(readFileSync(path, "utf8"));
-        if (typeof lineage !== "string" || typeof serial !== "number" || !Number.isSafeInteger(serial))
-          return undefined;
-        return { lineage, serial, at: typeof at === "string" ? at : undefined };
-      } catch {
-        // A fresh checkout has none, and a note that cannot be read is none.
-        return undefined;
-      }
+      const { lineage, serial, at } = noted(path);
+      if (typeof lineage !== "string" || typeof serial !== "number" || !Number.isSafeInteger(serial)) return undefined;
+      return { lineage, serial, at: typeof at === "string" ? at : undefined };
     },
     write({ lineage, serial }) {
       const temporary = `${path}.${process.pid}.tmp`;

@@ -266,6 +266,34 @@ describe("a file", () => {
   });
 });
 
+describe("a state that is given another place", () => {
+  it("is not begun anew there, and says where it is; what it does not have may be made", async () => {
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    const moved = join(folder, "moved.json");
+    for (const command of [["plan"], ["apply", "-y"]]) {
+      const ran = await reconcile([...command, "--json"], moved);
+      expect([ran.exitCode, codesOf(ran)]).toEqual([1, ["state/elsewhere"]]);
+      expect(ran.stdout).toContain(`${server.url}/s`);
+    }
+    expect(volumes()).toEqual(["data"]);
+    write("more: { name: more, size: 5 }");
+    expect(await reconcile(["plan"], moved)).toMatchObject({ exitCode: 0 });
+    write("data: { name: data, size: 5 }");
+    writeFileSync(join(folder, "copy.json"), (await reconcile(["state", "pull"])).stdout);
+    expect(await reconcile(["state", "push", join(folder, "copy.json")], moved)).toMatchObject({ exitCode: 0 });
+    expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
+    expect(await reconcile(["apply", "-y", "--new-state"], join(folder, "twin.json"))).toMatchObject({ exitCode: 0 });
+    expect(volumes()).toEqual(["data", "data"]);
+  });
+
+  it("of which nobody can say what it has is named", async () => {
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    server.answer("empty 200");
+    const ran = await reconcile(["plan"], join(folder, "moved.json"));
+    expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining("warning[state/elsewhere]")]);
+  });
+});
+
 describe("a bucket", () => {
   it("whose objects are gone is refused, and nothing is made again", async () => {
     expect(await reconcile(["apply", "-y"], "s3://states/gone")).toMatchObject({ exitCode: 0 });

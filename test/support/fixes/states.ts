@@ -208,6 +208,21 @@ export const states = {
       follow: [{ question: /on purpose/ }],
     },
   ],
+  "state/elsewhere": [
+    {
+      files: file(data),
+      before: both(applied, rewritten("project: acme", "project: acme\nstate: ./moved.json")),
+      follow: [
+        {
+          hand: /reconcile state pull --state '.*reconcile\.state\.json' \| reconcile state push --state '.*moved\.json' -;/,
+          done: async (here) => {
+            here.write("copy.json", (await here.reconcile("state", "pull", "--state", "reconcile.state.json")).stdout);
+            await here.ok("state", "push", "copy.json");
+          },
+        },
+      ],
+    },
+  ],
   "state/went-back": [
     {
       files: file(data),

@@ -289,6 +289,7 @@ export type DiagnosticCode =
   | "state/bad-address"
   | "state/cut-off"
   | "state/damaged"
+  | "state/elsewhere"
   | "state/empty"
   | "state/gone"
   | "state/half-moved"

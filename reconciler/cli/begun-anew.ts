@@ -1,0 +1,77 @@
+/**
+ * A state that is given another place, by the file or by a flag, is empty there until somebody brings it. A run on the
+ * empty one would make everything a second time. So before the first create of a state that was never written, the states
+ * that this folder had before are read: what one of them has is not made anew without --new-state.
+ */
+import { join, resolve } from "node:path";
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { RecordedResource } from "../core/model/recorded";
+import { readState } from "../core/state/text";
+import { errorMessage } from "../core/text/errors";
+import { listed } from "../core/text/list-text";
+import { isUrl } from "../core/text/outside-policy";
+import type { Prepared } from "../engine/plan";
+import { refusedState } from "../outside/trust";
+import { openProtectedStore } from "../store/open";
+import { statesNoted } from "../store/state-note";
+import { stateFile, trustOf } from "./compose";
+import type { Session } from "./session";
+
+export async function refuseBegunAnew(session: Session, prepared: Prepared): Promise<Prepared> {
+  const { plan, state } = prepared;
+  const creates = plan.changes.filter(({ action }) => action === "create");
+  if (state.serial > 0 || creates.length === 0 || session.invocation.flags["new-state"] === true) return prepared;
+  const isCreated = ({ kind, name, id }: RecordedResource): boolean =>
+    id !== undefined && creates.some((one) => one.kind === kind && one.name.toLowerCase() === name?.toLowerCase());
+  const found = await Promise.all(
+    formerPlaces(session).map(async (former): Promise<Diagnostic[]> => {
+      const has = await recordedAt(former, session).catch((error: unknown) => errorMessage(error));
+      if (typeof has === "string") return [unread(former, has)];
+      const twice = has.filter(isCreated);
+      return twice.length === 0 ? [] : [isElsewhere(former, session.store.location, twice)];
+    }),
+  );
+  return found.flat().length === 0
+    ? prepared
+    : { ...prepared, plan: { ...plan, diagnostics: [...plan.diagnostics, ...found.flat()] } };
+}
+
+/** The state that lies beside the file where nothing names another place, and those that were seen from here. */
+function formerPlaces({ workspace, store, invocation: { flags } }: Session): string[] {
+  const { folder, desired } = workspace;
+  const now = isUrl(store.location) ? store.location : resolve(store.location);
+  return [...new Set([join(folder, stateFile("reconcile", desired.environment)), ...statesNoted(folder)])].filter(
+    (location) => location !== now && refusedState(trustOf(flags), location, flags.state) === undefined,
+  );
+}
+
+/** What the state there has in this environment, project and service. */
+async function recordedAt(
+  location: string,
+  { workspace, service, invocation: { flags } }: Session,
+): Promise<RecordedResource[]> {
+  const insecureHttp = flags["insecure-http"] === true;
+  const stored = await openProtectedStore(location, { environment: process.env, insecureHttp }).read();
+  const read = readState(stored, "");
+  if (!read.ok) throw new Error(read.problem);
+  const { scope, resources } = read.state;
+  const { project, environment } = workspace.desired;
+  return scope?.origin === service.client.origin && scope.project === project && scope.environment === environment
+    ? [...resources.values()]
+    : [];
+}
+
+const isElsewhere = (former: string, now: string, twice: readonly RecordedResource[]): Diagnostic => ({
+  severity: "error",
+  code: "state/elsewhere",
+  summary: `the state ${now} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
+  detail: "Nothing was sent and nothing was written.",
+  fix: `bring the state to its new place: reconcile state pull --state '${former}' | reconcile state push --state '${now}' -; or, to make all of it a second time: --new-state`,
+});
+
+const unread = (former: string, why: string): Diagnostic => ({
+  severity: "warning",
+  code: "state/elsewhere",
+  summary: `this state is empty, and the state ${former}, which was used here before, cannot be read: ${why}`,
+  fix: "make sure that it has none of what is to be created, or bring it here with reconcile state pull and push",
+});
