@@ -204,5 +204,6 @@ export const stale = (differences: readonly string[]): Refused =>
   refuse(
     "plan/stale",
     `this plan is stale: ${fewParts(differences, 10)}`,
-    "plan again, review it, and apply the new one",
+    // apply looks at the service, also where the plan did not.
+    "plan again (without --no-refresh), review it, and apply the new one",
   );

@@ -240,3 +240,17 @@ it("says of a whole component that it moves, or that it is let go", async () => 
   expect(names()).toEqual(["desk-web", "one", "store-web"]);
   expect((await run(first, "state", "list", "infra")).stdout).not.toMatch(/desk|shop\//);
 });
+
+it("made without a look and refused after one, it says what helps", async () => {
+  const { first, run, names } = await setUp();
+  writeFiles(first, { "infra/reconcile.yaml": vms("one", "two") });
+  expect((await run(first, "apply", "infra", "-y")).exitCode).toBe(0);
+  writeFiles(first, { "infra/reconcile.yaml": vms("one") });
+  expect((await run(first, "plan", "infra", "--no-refresh", "--out", "p.plan.json")).exitCode).toBe(0);
+  const refused = await run(first, "apply", "p.plan.json");
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toMatch(/plan\/stale.*\n.*fix: plan again \(without --no-refresh\)/);
+  expect((await run(first, "plan", "infra", "--out", "p.plan.json")).exitCode).toBe(0);
+  expect((await run(first, "apply", "p.plan.json")).exitCode).toBe(0);
+  expect(names()).toEqual(["one"]);
+});

@@ -654,7 +654,7 @@ export const explanations = {
   },
   "plan/stale": {
     "means": "A saved plan no longer fits: the state or the service is another by now.",
-    "todo": "Plan again, review, and apply the new plan."
+    "todo": "Plan again without --no-refresh, review, and apply the new plan."
   },
   "plan/tampered": {
     "means": "A saved plan was changed after it was made.",
