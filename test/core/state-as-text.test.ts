@@ -150,6 +150,13 @@ describe("a snapshot", () => {
 
   it.each<[what: string, more: object, aside: readonly string[]]>([
     ["a record of another kind", { resources: { "vm.a": record("volume.a") } }, ['vm.a: its kind is "volume", not vm']],
+    ...["10.0.0.1\n  ProxyCommand x", "-oProxyCommand=x", "10.0.0.1 x", "host.example", ""].map(
+      (privateIp): [string, object, readonly string[]] => [
+        `a record whose address is ${JSON.stringify(privateIp)}`,
+        { resources: { "vm.a": record("vm.a", { privateIp }), "vm.b": record("vm.b", { privateIp: "fd00::5" }) } },
+        ["vm.a: its privateIp is not readable"],
+      ],
+    ),
     ["a note of a move", { moves: { m: { ...transfer, side: "x" } } }, ["moves: its note of a move is not readable"]],
     [
       "what was set aside before stays",

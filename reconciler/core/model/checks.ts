@@ -11,6 +11,8 @@ export const number: Check = (value) => typeof value === "number" && Number.isFi
 export const flag: Check = (value) => typeof value === "boolean";
 export const object: Check = isObject;
 export const address: Check = (value) => typeof value === "string" && parseAddress(value) !== undefined;
+/** The address of a machine becomes a word of commands and a line of other programs' files. */
+export const ipText: Check = (value) => typeof value === "string" && /^[0-9A-Fa-f:.]+$/.test(value);
 export const timeText: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
 export const oneOf =
   (...values: readonly string[]): Check =>

@@ -1,5 +1,5 @@
 /** What is to know of one VM alone. */
-import { flag, list, number, object, optional, shape, text } from "../../core/model/checks";
+import { flag, ipText, list, number, object, optional, shape, text } from "../../core/model/checks";
 import type { DesiredByKind } from "../../core/model/desired";
 import { vmFields } from "../../core/model/fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, owes, source } from "../../core/model/kind-facts";
@@ -30,8 +30,8 @@ export const vmFacts: KindFacts<"vm"> = {
     disks: optional(
       list(shape({ id: text, name: optional(text), sizeGb: optional(number), maybeRoot: optional(flag) })),
     ),
-    privateIp: optional(text),
-    floatingIp: optional(text),
+    privateIp: optional(ipText),
+    floatingIp: optional(ipText),
     createdAt: optional(text),
     building: optional(flag),
     resizing: optional(shape({ from: optional(text), to: text })),
