@@ -85,7 +85,9 @@ describe("reconcile import", () => {
       expect(ran.exitCode, ran.stderr).toBe(0);
       blocks.push(ran.stdout);
     }
-    expect(blocks[0]).toContain("vms:\n  primary:\n    name: db-1\n");
+    expect(blocks[0]).toContain(
+      "vms:\n  # fill in: user_id (the service does not show it)\n  primary:\n    name: db-1\n",
+    );
     expect(blocks[0]).toContain(`imports:\n  - { to: vm.primary, id: ${ids["vm.db"]} }\n`);
     expect(blocks[2]).toContain(
       "groups:\n  # the service does not show its name; write it as name:, and take name out of ignore_changes\n  fe:\n    name: fe-1\n",
@@ -108,7 +110,7 @@ describe("reconcile import", () => {
     const first = await reconcile("import", "vm.db", "db-1", "--generate");
     expect(first.exitCode, first.stderr).toBe(0);
     expect(first.stdout).toContain(`vm.db is ${ids["vm.db"]} now.`);
-    expect(first.stdout).toContain("vms:\n  db:\n    name: db-1\n");
+    expect(first.stdout).toContain("  db:\n    name: db-1\n");
     // What is pulled next to it names what this project has already.
     expect((await reconcile("pull")).stdout).toContain(
       `# managed by this project already, take it out of here: ${ids["vm.db"]} is vm.db\n`,

@@ -14,7 +14,7 @@ export function blockOfVm(vm: LiveVm, disks: VmDisks, names: NamesTaken, key?: s
     if (value !== undefined && value !== "") fields[name] = value;
     else if (absent === "missing") missing.push(name);
   };
-  for (const key of observedVmFields) keep(vmFields[key].field, vm[key], vmFields[key].absent);
+  for (const own of observedVmFields) keep(vmFields[own].field, vm[own], vmFields[own].absent);
   if (disks.root?.sizeGb !== undefined && disks.root.sizeGb !== vmFields.rootSizeGb.absent.value)
     fields["root_size"] = disks.root.sizeGb;
   if (disks.told && disks.data === undefined) {
@@ -22,6 +22,8 @@ export function blockOfVm(vm: LiveVm, disks: VmDisks, names: NamesTaken, key?: s
     notes.push("no data volume is attached to it; size is what a replacement would get");
   } else keep("size", disks.data?.sizeGb);
   if (vm.floatingIp === undefined && vm.privateIp !== undefined) fields["skip_floating_ip"] = true;
+  // A whole file says it once, for all of its VMs.
+  if (key !== undefined) missing.push(vmFields.userId.field);
   if (missing.length > 0)
     notes.push(`fill in: ${missing.join(", ")} (the service does not show ${missing.length === 1 ? "it" : "them"})`);
   if (vm.phase !== "running" && vm.phase !== "stopped" && vm.status !== undefined)
