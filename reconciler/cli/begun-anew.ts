@@ -28,7 +28,7 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
       const has = await recordedAt(former, session).catch((error: unknown) => errorMessage(error));
       if (typeof has === "string") return [unread(former, has)];
       const twice = has.filter(isCreated);
-      return twice.length === 0 ? [] : [isElsewhere(former, session.store.location, twice)];
+      return twice.length === 0 ? [] : [isElsewhere(session, former, twice)];
     }),
   );
   return found.flat().length === 0
@@ -36,16 +36,19 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
     : { ...prepared, plan: { ...plan, diagnostics: [...plan.diagnostics, ...found.flat()] } };
 }
 
-/** The state that lies beside the file where nothing names another place, and those that were seen from here. */
+/** The states that lie beside the file where nothing names another place, and those that were seen from here. */
 function formerPlaces({ workspace, store, invocation: { flags } }: Session): string[] {
   const { folder, desired } = workspace;
   const now = isUrl(store.location) ? store.location : resolve(store.location);
-  return [...new Set([join(folder, stateFile("reconcile", desired.environment)), ...statesNoted(folder)])].filter(
+  const usual = [undefined, desired.environment].map((environment) =>
+    join(folder, stateFile("reconcile", environment)),
+  );
+  return [...new Set([...usual, ...statesNoted(folder)])].filter(
     (location) => location !== now && refusedState(trustOf(flags), location, flags.state) === undefined,
   );
 }
 
-/** What the state there has in this environment, project and service. */
+/** What the state there has in this project and service, of no other environment. */
 async function recordedAt(
   location: string,
   { workspace, service, invocation: { flags } }: Session,
@@ -56,18 +59,24 @@ async function recordedAt(
   if (!read.ok) throw new Error(read.problem);
   const { scope, resources } = read.state;
   const { project, environment } = workspace.desired;
-  return scope?.origin === service.client.origin && scope.project === project && scope.environment === environment
-    ? [...resources.values()]
-    : [];
+  if (scope?.origin !== service.client.origin || scope.project !== project) return [];
+  // Names that two environments share are told by `validate --env all`. Files without environments may get some.
+  const isSibling = scope.environment !== undefined && environment !== undefined && scope.environment !== environment;
+  return isSibling ? [] : [...resources.values()];
 }
 
-const isElsewhere = (former: string, now: string, twice: readonly RecordedResource[]): Diagnostic => ({
-  severity: "error",
-  code: "state/elsewhere",
-  summary: `the state ${now} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
-  detail: "Nothing was sent and nothing was written.",
-  fix: `bring the state to its new place: reconcile state pull --state '${former}' | reconcile state push --state '${now}' -; or, to make all of it a second time: --new-state`,
-});
+function isElsewhere({ workspace, store }: Session, former: string, twice: readonly RecordedResource[]): Diagnostic {
+  const { environment } = workspace.desired;
+  const of = (location: string): string =>
+    `--state '${location}'${environment === undefined ? "" : ` --env ${environment}`}`;
+  return {
+    severity: "error",
+    code: "state/elsewhere",
+    summary: `the state ${store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
+    detail: "Nothing was sent and nothing was written.",
+    fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(store.location)} -; or, to make all of it a second time: --new-state`,
+  };
+}
 
 const unread = (former: string, why: string): Diagnostic => ({
   severity: "warning",

@@ -2,7 +2,17 @@
  * A store that answers with less than was seen of its state: nothing, an older state, another one. It is refused by name,
  * nothing is made a second time, and the document stays as it is, byte by byte. `--new-state` is the way on.
  */
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -284,6 +294,24 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
     expect(await reconcile(["apply", "-y", "--new-state"], join(folder, "twin.json"))).toMatchObject({ exitCode: 0 });
     expect(volumes()).toEqual(["data", "data"]);
+  });
+
+  it("is brought to its new place as it says, where the files get environments", async () => {
+    const alone = (args: readonly string[]) => runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
+    expect(await alone(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    appendFileSync(join(folder, "reconcile.yaml"), "environments: { prod: {}, dev: { project: other } }\n");
+    const refused = await alone(["plan", "--env", "prod"]);
+    expect(refused.stderr).toContain("error[state/elsewhere]");
+    const [, from = "", to = ""] =
+      /state pull --state '(.*)' --env prod \| reconcile state push --state '(.*)' --env prod -;/.exec(
+        refused.stderr,
+      ) ?? [];
+    writeFileSync(join(folder, "copy.json"), (await alone(["state", "pull", "--state", from, "--env", "prod"])).stdout);
+    expect(await alone(["state", "push", "--state", to, "--env", "prod", join(folder, "copy.json")])).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await alone(["plan", "--env", "prod", "--detailed-exitcode"])).toMatchObject({ exitCode: 0 });
+    expect(await alone(["plan", "--env", "dev"])).toMatchObject({ exitCode: 0 });
   });
 
   it("of which nobody can say what it has is named", async () => {
