@@ -74,14 +74,15 @@ export function pulumiProgram(
 ): ProgramFiles {
   const components = [...new Set(parts.flatMap((part) => componentPath(resourceOf(part))))];
   const names = variableNames([...components, ...parts.map(({ address }) => address)]);
+  const types = [...new Set(parts.map(({ type }) => type))].sort();
+  const taken = new Set([...names.values(), ...types, "pulumi", "shown"]);
   const lines = [
     ...components.map((component) => componentText(component, names)),
     ...parts.map((part) => resourceText(part, names, state)),
   ];
-  const types = [...new Set(parts.map(({ type }) => type))].sort();
   const handed = outputs.map(({ name, value, sensitive }) => {
     const text = literal(onlyNamed(value, names, state), names, "");
-    return `export const ${name.replaceAll("-", "_")} = ${sensitive ? `pulumi.secret(${text})` : text};`;
+    return `export const ${nameNotIn(taken, name.replaceAll("-", "_"))} = ${sensitive ? `pulumi.secret(${text})` : text};`;
   });
   const code = [...lines, ...(handed.length === 0 ? [] : [handed.join("\n")])].join("\n\n");
   const shows = code.includes("shown(");
@@ -172,7 +173,25 @@ function literal(value: unknown, names: ReadonlyMap<string, string>, indent: str
       : `[\n${value.map((item) => `${inner}${literal(item, names, inner)},`).join("\n")}\n${indent}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return `{\n${entries.map(([key, item]) => `${inner}${key}: ${literal(item, names, inner)},`).join("\n")}\n${indent}}`;
+  return `{\n${entries.map(([key, item]) => `${inner}${propertyName(key)}: ${literal(item, names, inner)},`).join("\n")}\n${indent}}`;
+}
+
+/** A key of an output's value is any text. */
+const propertyName = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key));
+
+/** Words that no constant of a module may have as its name. */
+const reserved = new Set(
+  "arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield".split(
+    " ",
+  ),
+);
+
+/** Where something else has the name already, or the language has it, a number makes it another one. */
+function nameNotIn(taken: Set<string>, base: string): string {
+  let name = base;
+  for (let number = 2; taken.has(name) || reserved.has(name); number++) name = `${base}${number}`;
+  taken.add(name);
+  return name;
 }
 
 /** `volume.db-data/attachment` is volumeDbDataAttachment; two addresses that give the same name get a number. */
@@ -184,10 +203,7 @@ function variableNames(addresses: readonly Address[]): Map<string, string> {
     const base = words
       .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
       .join("");
-    let name = base;
-    for (let number = 2; taken.has(name); number++) name = `${base}${number}`;
-    taken.add(name);
-    names.set(address, name);
+    names.set(address, nameNotIn(taken, base));
   }
   return names;
 }

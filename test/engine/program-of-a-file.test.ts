@@ -255,6 +255,7 @@ describe("the text of a program", () => {
     ["a text with values in it", { pieces: ["of ", { part: "vm.web" }] }, 'pulumi.concat("of ", vmWeb.id)'],
     ["an empty list", [], "[]"],
     ["a list", ["a"], '[\n    "a",\n  ]'],
+    ["a key that is no name", { "a-b": 1, "x: f(), y": 2 }, '{\n    "a-b": 1,\n    "x: f(), y": 2,\n  }'],
     ["a map without what is left out", { a: 1, b: undefined }, "{\n    a: 1,\n  }"],
   ])("writes %s", (_, value, text) => {
     expect(lines([web, part("volume.data", "Volume", { value })])).toContain(`  value: ${text},\n`);
@@ -319,6 +320,14 @@ describe("the text of a program", () => {
     expect(text).toContain(
       'export const web_ip = vmWeb.id;\nexport const key = pulumi.secret(vmWeb.name);\nexport const gone = "5";',
     );
+  });
+  it("gives an output whose name the language or the program has already another one", () => {
+    const text = lines(
+      [web],
+      ["a-b", "a_b", "class", "default", "pulumi", "vmWeb", "Vm"].map((name) => ({ name, value: 1, sensitive: false })),
+    );
+    const exported = ["a_b", "a_b2", "class2", "default2", "pulumi2", "vmWeb2", "Vm2"];
+    expect(text.match(/(?<=export const )\w+/g)).toEqual(exported);
   });
   it.each([
     ["acme shop", "acme-shop"],
