@@ -16,6 +16,7 @@ import type { Fleet, FleetSettings, StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
 import { type Queue, triggerOf } from "./queue";
 import { isBy } from "./sources/change";
+import { type GitSource, renamedFolders } from "./sources/git";
 import { afterRejection, newStatus } from "./status";
 import { type Opening, openingOf } from "./windows";
 
@@ -51,11 +52,12 @@ export async function stackNamed({ records }: Pick<Desk, "records">, name: strin
   );
 }
 
-/** What a sync would change. */
+/** What a sync would change. `cache`: where repositories are, in which a folder may have got another name. */
 export async function plannedSync(
   { records }: Pick<Desk, "records">,
   stacks: readonly StackSpec[],
-): Promise<StackChange[]> {
+  cache?: string,
+): Promise<readonly StackChange[]> {
   const stored = await records.stacks();
   const now = new Map(stored.filter(({ leaving }) => !leaving).map(({ name, spec }) => [name, spec]));
   const wanted = new Map(stacks.map((spec) => [spec.name, spec]));
@@ -66,8 +68,35 @@ export async function plannedSync(
     going.map(({ spec }) => spec),
     "give it another state, or sync again once the other one is gone: reconcile fleet list",
   );
-  return changesOf(now, wanted);
+  const changes = changesOf(now, wanted);
+  const released = stored.filter(({ name, leaving }) => !leaving && !wanted.has(name));
+  return cache === undefined ? changes : withRenamed(changes, released, cache);
 }
+
+/** The changes, where what was added in the place of another stack says so: it has that one's files in another folder. */
+export async function withRenamed(
+  changes: readonly StackChange[],
+  leaving: readonly StackRecord[],
+  cache: string,
+): Promise<readonly StackChange[]> {
+  const urls = new Set(changes.flatMap(({ action, spec }) => (action === "add" ? [placeOf(spec)?.url] : [])));
+  const renamed = new Map<string, StackSpec>();
+  for (const { spec, status } of leaving) {
+    const place = placeOf(spec);
+    const { observedRevision: since } = status;
+    if (place === undefined || since === null || !urls.has(place.url)) continue;
+    for (const path of await renamedFolders(place, cache, since)) renamed.set(`${place.url} ${path}`, spec);
+  }
+  return changes.map((change) => {
+    const { action, spec, insteadOf } = change;
+    const place = placeOf(spec);
+    const former = place === undefined ? undefined : renamed.get(`${place.url} ${place.path}`);
+    const isNew = action === "add" && insteadOf === undefined && former !== undefined && former.state !== spec.state;
+    return isNew ? { ...change, insteadOf: former } : change;
+  });
+}
+
+const placeOf = ({ source }: StackSpec): GitSource | undefined => (source.kind === "git" ? source : undefined);
 
 /** So many stacks are written in one statement. */
 const stacksAtOnce = 500;

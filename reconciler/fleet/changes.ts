@@ -10,7 +10,7 @@ export interface StackChange {
   readonly spec: StackSpec;
   /** For a changed stack: which parts differ. */
   readonly fields: readonly string[];
-  /** For an added stack: one that leaves with the same files, whose state is elsewhere. It may have been meant as a new name. */
+  /** For an added stack: one that leaves, with the same files and its state elsewhere. It may be meant as a new name. */
   readonly insteadOf?: StackSpec;
 }
 

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "n
 import { dirname, isAbsolute, join, posix, relative, sep } from "node:path";
 import { deepEqual } from "../core/text/deep-equal";
 import { errorMessage } from "../core/text/errors";
-import { carryOutChanges, carryOutSync, plannedSync } from "./actions";
+import { carryOutChanges, carryOutSync, plannedSync, withRenamed } from "./actions";
 import type { StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { Followed } from "./database/workers";
@@ -135,7 +135,7 @@ async function carryOutFollowed(
   const desk = { ...ports, who: "fleet" };
   const { follow } = settings;
   const { fleet, stacks, commit } = await readFollowed(follow, ports.cache, { signal });
-  const changes = await plannedSync(desk, stacks);
+  const changes = await plannedSync(desk, stacks, ports.cache);
   const go = changes.filter(({ action }) => action === "release" || action === "destroy");
   const anew = changes.filter(({ insteadOf }) => insteadOf !== undefined);
   const stay = changes.filter((change) => !go.includes(change) && !anew.includes(change));
@@ -170,10 +170,18 @@ async function addGenerated(
       added,
       (await records.stacks()).map(({ spec }) => spec),
     );
-  const changes = added.map((spec): StackChange => ({ action: "add", name: spec.name, spec, fields: [] }));
+  const names = new Set(stacks.map(({ name }) => name));
+  const changes = await withRenamed(
+    added.map((spec): StackChange => ({ action: "add", name: spec.name, spec, fields: [] })),
+    added.length === 0 ? [] : (await records.stacks()).filter(({ name }) => !names.has(name)),
+    cache,
+  );
   if (!(await isStillSo(ports, settings))) return undefined;
-  await carryOutChanges({ ...ports, who: "fleet" }, changes);
-  return { leaving: [] };
+  await carryOutChanges(
+    { ...ports, who: "fleet" },
+    changes.filter(({ insteadOf }) => insteadOf === undefined),
+  );
+  return { leaving: [], anew: changes.flatMap(({ name, insteadOf }) => (insteadOf === undefined ? [] : [name])) };
 }
 
 /** A push to a repository that the fleet's stacks or its file come from: the next look is now. */

@@ -125,6 +125,20 @@ ${more}`;
     expect((await elsewhere("fleet", "list")).stdout).not.toContain("own file");
   });
 
+  test("a folder that has another name by now makes no stack by itself", { timeout: 0 }, async () => {
+    const { records } = stage.session;
+    await stage.until("app-blog", ({ status }) => status.ready);
+    push({ "apps/blog": undefined, "apps/journal/reconcile.yaml": `${project}region: in-west-1\n` });
+    await until("what waits", async () => (await records.followed())?.anew?.length === 1);
+    expect(await names()).toEqual(["app-blog", "three", "uno"]);
+    const { stdout } = await elsewhere("fleet", "sync");
+    expect(stdout).toContain("+ app-journal is added, with the files of app-blog and another state");
+    // It is meant to be another one: a person says so.
+    expect((await elsewhere("fleet", "sync", "--auto-approve")).exitCode).toBe(0);
+    expect(await names()).toEqual(["app-journal", "three", "uno"]);
+    await until("nothing to wait for", async () => (await records.followed())?.anew?.length === 0);
+  });
+
   test("a path beside the file that no worker finds is told", { timeout: 0 }, async () => {
     push({ "fleet/fleet.yaml": fleet(["one"], "  near: { source: { folder: ./near } }\n") });
     const { stderr, exitCode } = await elsewhere("fleet", "sync");

@@ -245,7 +245,7 @@ async function sync(invocation: Invocation<(typeof fleetFlags)[number] | "auto-a
     const { follow } = own === undefined ? await session.records.settings() : {};
     const { fleet, stacks } =
       own ?? (follow === undefined ? await fromFiles(args, cache) : await followedFleet(follow, cache));
-    const changes = await plannedSync(session, stacks);
+    const changes = await plannedSync(session, stacks, cache);
     for (const change of changes) {
       output.event({ type: "stack_change", stack: change.name, action: change.action, fields: change.fields });
       output.print(stackChangeText(change));

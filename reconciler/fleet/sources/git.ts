@@ -255,6 +255,27 @@ export async function changedFiles(
   }
 }
 
+/** The folders that the YAML files of a folder are in by now, where git finds them renamed since a commit. */
+export async function renamedFolders(source: GitSource, cache: string, since: string): Promise<readonly string[]> {
+  const mirror = mirrorOf(source, cache);
+  try {
+    const commit = await commitOf(source, mirror);
+    if (commit === undefined || commit === since) return [];
+    const out = await runGit(
+      ["diff", "--name-status", "--find-renames", "--diff-filter=R", "-z", "--end-of-options", since, commit],
+      { cwd: mirror },
+    );
+    // Of each renamed file its mark, its former name and its name.
+    return [...out.matchAll(/R\d+\0([^\0]+)\0([^\0]+)\0/g)].flatMap(([, before = "", after = ""]) => {
+      const file = before.slice(source.path.length);
+      const isOwn = before.startsWith(`${source.path}/`) && /^\/[^/]+\.ya?ml$/.test(file);
+      return isOwn && after.endsWith(file) ? [after.slice(0, -file.length)] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
 /**
  * Deletes trees that nobody used for a day, and packs mirrors that have grown. Other workers of this machine tidy as
  * well: a tree that one of them took is no error.
