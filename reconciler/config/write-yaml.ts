@@ -3,11 +3,11 @@
  * back as it was meant. Text that holds `${` is escaped, comments are one printable line each, rules are one line each.
  * What a block says is decided by its makers (live-blocks.ts, listing).
  */
-import { Document, isMap, isScalar, isSeq, type YAMLMap } from "yaml";
+import { Document, isMap, isScalar, isSeq, visit, type YAMLMap } from "yaml";
 import { formatAddress } from "../core/model/address";
 import { type Kind, kindRows, sectionOf } from "../core/model/kinds";
 import { keysOf } from "../core/text/objects";
-import { printable } from "../core/text/printable";
+import { printable, printableLines } from "../core/text/printable";
 
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
@@ -56,12 +56,23 @@ export function writeYaml(file: WrittenYaml): string {
   for (const block of file.blocks) describeBlock(root, block);
   writeOnOneLine(root);
   spaceSections(root);
+  quoteHidden(document);
   const header = [
     ...(file.schema === undefined ? [] : [` yaml-language-server: $schema=${file.schema}`]),
     ...(file.notes ?? []).map(comment),
   ];
-  const text = document.toString({ lineWidth: 0, flowCollectionPadding: true });
+  const text = printableLines(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
   return header.length === 0 ? text : `${header.map((line) => `#${line}`).join("\n")}\n${text}`;
+}
+
+/** Only a quoted text can show a direction mark or another hidden character as its number. */
+function quoteHidden(document: Document): void {
+  visit(document, {
+    Scalar(_, node) {
+      const { value } = node;
+      if (typeof value === "string" && printableLines(value) !== value) node.type = "QUOTE_DOUBLE";
+    },
+  });
 }
 
 function describeBlock(root: YAMLMap, { kind, key, notes = [] }: YamlBlock): void {

@@ -11,6 +11,7 @@ import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
 import { keysOf, onlyDefined } from "../core/text/objects";
+import { printableLines } from "../core/text/printable";
 import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
 import { asProperty } from "./words";
 
@@ -84,7 +85,7 @@ export function pulumiProgram(
     const text = literal(onlyNamed(value, names, state), names, "");
     return `export const ${nameNotIn(taken, name.replaceAll("-", "_"))} = ${sensitive ? `pulumi.secret(${text})` : text};`;
   });
-  const code = [...lines, ...(handed.length === 0 ? [] : [handed.join("\n")])].join("\n\n");
+  const code = printableLines([...lines, ...(handed.length === 0 ? [] : [handed.join("\n")])].join("\n\n"));
   const shows = code.includes("shown(");
   const imports = /\bpulumi\./.test(code) ? ['import * as pulumi from "@pulumi/pulumi";'] : [];
   const body = shows ? `${shownHelper}\n\n${code}` : code;

@@ -253,6 +253,7 @@ describe("the text of a program", () => {
       'vmWeb.privateIp.apply((value) => shown(value, "the privateIp of vm.web"))',
     ],
     ["a text with values in it", { pieces: ["of ", { part: "vm.web" }] }, 'pulumi.concat("of ", vmWeb.id)'],
+    ["a direction mark as its number", "a\u202eb", '"a\\u202eb"'],
     ["an empty list", [], "[]"],
     ["a list", ["a"], '[\n    "a",\n  ]'],
     ["a key that is no name", { "a-b": 1, "x: f(), y": 2 }, '{\n    "a-b": 1,\n    "x: f(), y": 2,\n  }'],

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { worldBlocks } from "../../reconciler/config/world-blocks";
 import { writeYaml } from "../../reconciler/config/write-yaml";
 import { pullWorld } from "../../reconciler/engine/pull";
@@ -63,6 +64,14 @@ describe.each([
       { numRuns: runs, endOnFailure: true },
     );
   });
+});
+
+it("what it writes shows a character that hides or turns a text as its number, and is read as the same text", () => {
+  const description = "web \u202e0.0.0.0/0\u202c # \u200b\u0085\ttail";
+  const fields = { description, rules: [{ protocol: "tcp", dst_port: 22, description }] };
+  const text = writeYaml({ head, blocks: [{ kind: "group", key: "web", fields }] });
+  expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(parse(text).groups.web).toEqual(fields);
 });
 
 /** What no file asked for: odd names, rules beyond the vocabulary, port ranges, texts that look like YAML. */

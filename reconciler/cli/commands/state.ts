@@ -13,7 +13,7 @@ import { recordsAfter } from "../../core/state/history";
 import { WrittenByNewer } from "../../core/state/newer";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestText } from "../../core/text/nearest";
-import { printable } from "../../core/text/printable";
+import { printableLines } from "../../core/text/printable";
 import { assertWhole } from "../../engine/half-moved";
 import { openStoredState } from "../../engine/plan";
 import { dataVolumeMoved, resizeEnded } from "../../kinds/vm/answers";
@@ -200,7 +200,7 @@ function asOf(state: FoldedState, named: string): State {
 async function pull({ flags, output }: Invocation, store: StateStore): Promise<number> {
   const state = flags.force === true ? await readWhatIsLeft(store) : await stateIn(store);
   // Control characters are written as JSON escapes, so that a terminal does not act on them.
-  process.stdout.write(writeSnapshot(state).split("\n").map(printable).join("\n"));
+  process.stdout.write(printableLines(writeSnapshot(state)));
   return output.json ? 0 : output.finish({ exitCode: 0 });
 }
 

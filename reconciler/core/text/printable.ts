@@ -7,6 +7,9 @@ const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e
 export const printable = (text: string): string =>
   text.replace(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** The same for several lines, in whose quoted texts that number is the character: JSON, YAML, a program. */
+export const printableLines = (text: string): string => text.split("\n").map(printable).join("\n");
+
 /** The same with one character for one, so that a column still points at the same place. */
 export const printableLine = (text: string): string =>
   text.replace(hidden, (character) => (character === "\t" ? " " : "\ufffd"));
