@@ -3,7 +3,7 @@
  * finds its way. A circle ends nowhere and is refused, and so are two moves that contradict each other.
  */
 
-import { type Address, kindOf, parseAddress } from "../core/model/address";
+import { type Address, isInstanceOf, kindOf, parseAddress } from "../core/model/address";
 import type { MovedRequest } from "../core/model/desired";
 import { mustGet } from "../core/text/invariant";
 import type { Block } from "./blocks";
@@ -95,7 +95,8 @@ function isValidMove(move: MovedEntry, declared: Declared): boolean {
     report(move, `${from} cannot become ${to}`, "to", "a component becomes a component, and an address an address");
   else if (!from.endsWith("/") && kindOf(from) !== kindOf(to))
     report(move, `${from} cannot become ${to}`, "to", `a ${kindOf(from)} stays a ${kindOf(from)}`);
-  else if (from.endsWith("/") ? isDeclared(from, declared) : declared.addresses.has(from)) reportDeclared(move);
+  else if (from.endsWith("/") ? isDeclared(from, declared) && !isInstanceOf(to, from) : declared.addresses.has(from))
+    reportDeclared(move);
   else return true;
   return false;
 }

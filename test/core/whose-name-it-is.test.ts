@@ -573,6 +573,24 @@ describe("a record that moves", () => {
       ],
     ],
     [
+      "a block to an instance of its own, for_each it has now",
+      {
+        applied: [volume("data", { name: "data" })],
+        desired: [volume("data[a]")],
+        moved: move("volume.data", "volume.data[a]"),
+      },
+      [],
+    ],
+    [
+      "what is left in the file takes no instance",
+      {
+        applied: [volume("data[a]"), volume("data[b]")],
+        desired: [volume("data[a]")],
+        moved: move("volume.data", "volume.data[a]"),
+      },
+      [],
+    ],
+    [
       "to what no file declares: it is deleted there",
       { applied: [volume("old")], desired: [], moved: move("volume.old", "volume.data") },
       [],

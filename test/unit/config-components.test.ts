@@ -244,6 +244,11 @@ imports: [{ to: "asia[a]/vm.web[1]", id: v-1 }]`);
     expect(world.removed.map(({ from }) => from)).toEqual(["gone/", "gone2[a]/vm.x"]);
     expect(world.imports.map(({ to }) => to)).toEqual(["asia[a]/vm.web[1]"]);
   });
+  it("take the component of before its for_each to one of its instances", () => {
+    expect(desired(`${uses}\nmoved: [{ from: asia/, to: "asia[a]/" }]`).moved).toMatchObject([
+      { from: "asia/", to: "asia[a]/" },
+    ]);
+  });
   it.each([
     [
       "moved: [{ from: shop/, to: stroe/ }]",

@@ -8,6 +8,7 @@ import {
   blockOf,
   compareAddresses,
   componentsAround,
+  isInstanceOf,
   type Kind,
   parseAddress,
   quoted,
@@ -124,7 +125,7 @@ function applyMoves(
 function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Address {
   let current = address;
   for (let hops = 0; hops <= moves.size; hops++) {
-    const name = namesOf(current).find((one) => moves.has(one));
+    const name = namesOf(current).find((one) => moves.has(one) && !isInstanceNow(current, one, moves.get(one)));
     const to = name === undefined ? undefined : moves.get(name);
     if (name === undefined || to === undefined) return current;
     const next = renamed(current, name, to);
@@ -133,6 +134,10 @@ function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Ad
   }
   return current;
 }
+
+/** `vm.web` to `vm.web[a]` is the block of before its for_each, and no instance of it; so is `shop/` to `shop[a]/`. */
+const isInstanceNow = (address: Address, from: string, to: string | undefined): boolean =>
+  to !== undefined && isInstanceOf(to, from) && isInstanceOf(address, from);
 
 /**
  * The names that may mean an address: the address itself, its block (`volume.scratch` covers `volume.scratch[a]`), or a

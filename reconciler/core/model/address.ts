@@ -110,6 +110,10 @@ export function isMeant(address: Address, named: string): boolean {
   return address.startsWith(named) || (!component.endsWith("]") && componentOf(address).startsWith(`${component}[`));
 }
 
+/** Whether a name is of an instance of a block or a component, or of what is within one: `shop[a]/vm.web` of `shop/`. */
+export const isInstanceOf = (name: string, whole: string): boolean =>
+  name.startsWith(`${whole.endsWith("/") ? whole.slice(0, -1) : whole}[`);
+
 /** The address as it can be written within `{ … }` in a file, where a bracket would begin a list. */
 export const quoted = (address: Address): string => (address.includes("[") ? `"${address}"` : address);
 
