@@ -188,7 +188,9 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     const service = await connection.opened();
     const project = openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
     await project.settle(signal ?? new AbortController().signal);
-    const prepared = await project.plan(options, { observe: refresh !== false, emit: onEvent, signal });
+    const prepared = await heard(onEvent, signal, (emit, until) =>
+      project.plan(options, { observe: refresh !== false, emit, signal: until }),
+    );
     const { plan } = prepared;
     if (saved !== undefined) assertSame(saved, plan);
     const asJson = (): SavedPlan =>
@@ -235,19 +237,20 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       if (differences.length > 0) throw stale(differences);
       return planOn(saved.desired, place, openStore(state ?? saved.state), { ...saved.options, signal }, saved);
     },
-    async apply(plan, { grants, onEvent = () => undefined, signal, stopWaiting } = {}) {
+    async apply(plan, { grants, onEvent, signal, stopWaiting } = {}) {
       const { prepared, project, id } = fromOf(plan);
       refuseErrors(prepared.plan.diagnostics);
       if (hasNothingToDo(prepared.plan, prepared)) return nothingDone;
-      const never = new AbortController().signal;
-      return project.apply(prepared, {
-        holder: holderOf("a program"),
-        stop: { soft: signal ?? never, hard: stopWaiting ?? never },
-        planId: id,
-        emit: onEvent,
-        // No program lifts prevent_destroy.
-        grants: { ...noGrants, ...grants, unprotect: [] },
-      });
+      return heard(onEvent, signal, (emit, soft) =>
+        project.apply(prepared, {
+          holder: holderOf("a program"),
+          stop: { soft, hard: stopWaiting ?? new AbortController().signal },
+          planId: id,
+          emit,
+          // No program lifts prevent_destroy.
+          grants: { ...noGrants, ...grants, unprotect: [] },
+        }),
+      );
     },
     exposure: (plan) => shownExposure(exposureOf(fromOf(plan).prepared)),
     async rehearse(plan, { speed = speedOfTwin, onEvent, signal } = {}) {
@@ -257,7 +260,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       const whole = await withCatalogue(prepared, client);
       const twin = { dialect, timing: realTiming, parallelism, speed, newId: randomUUID };
       const stored = await store.read();
-      return rehearse({ prepared: whole, stored, ...twin }, signal ?? new AbortController().signal, onEvent);
+      return heard(onEvent, signal, (emit, until) => rehearse({ prepared: whole, stored, ...twin }, until, emit));
     },
     async drift({ state: place, acceptService }) {
       const [state, { client }] = await Promise.all([stateIn(place), connection.opened()]);
@@ -286,6 +289,30 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     refuseErrors(findings);
     return (orphan) => sight(orphan).seen;
   }
+}
+
+/** A listener that throws ends what it listens to as its signal does, and then that is what the caller gets. */
+async function heard<T>(
+  onEvent: (event: EngineEvent) => void = () => undefined,
+  signal: AbortSignal | undefined,
+  work: (emit: (event: EngineEvent) => void, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  let thrown: { readonly error: unknown } | undefined;
+  const emit = (event: EngineEvent): void => {
+    if (thrown !== undefined) return;
+    try {
+      onEvent(event);
+    } catch (error) {
+      thrown = { error };
+      stop.abort();
+    }
+  };
+  const until = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+  const [ended] = await Promise.allSettled([work(emit, until)]);
+  if (thrown !== undefined) throw thrown.error;
+  if (ended.status === "rejected") throw ended.reason;
+  return ended.value;
 }
 
 // Only `planOn` makes a plan, and the symbol is nobody else's.

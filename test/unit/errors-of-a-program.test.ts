@@ -25,3 +25,26 @@ it("a service that is not there", async () => {
 it("a service that a credential must not go to", async () => {
   expect(await planAt("http://cloud.example")).toBe("service/insecure-http");
 });
+
+it("a listener that throws stops the run, which is recorded, and the caller gets what it threw", async () => {
+  if (desired === undefined) throw new Error("the file has errors");
+  const emulator = await startEmulator({ timeScale: 0 });
+  const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
+  const mine = new Error("mine");
+  const onEvent = (): never => {
+    throw mine;
+  };
+  try {
+    await expect(cloud.plan(desired, { state: "s.json", onEvent })).rejects.toBe(mine);
+    const plan = await cloud.plan(desired, { state: "s.json" });
+    await expect(cloud.rehearse(plan, { onEvent })).rejects.toBe(mine);
+    await expect(cloud.apply(plan, { onEvent })).rejects.toBe(mine);
+    const left = await cloud.plan(desired, { state: "s.json" });
+    await cloud.apply(left);
+    expect(emulator.dump().groups.filter(({ name }) => name === "web")).toHaveLength(1);
+    expect((await cloud.plan(desired, { state: "s.json" })).changes).toEqual([]);
+  } finally {
+    await cloud.close();
+    await emulator.close();
+  }
+});
