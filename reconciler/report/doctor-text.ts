@@ -7,6 +7,7 @@
 import { isKind, kindRows } from "../core/model/kinds";
 import type { AssumedOperation } from "../core/model/operation";
 import { deepEqual } from "../core/text/deep-equal";
+import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { RecordPlace } from "../dialect/dialect";
 import { ownQuestions } from "../dialect/questions";
@@ -355,7 +356,7 @@ const quoted = (text: string): string =>
 
 /** A value in a remark: on one line, cut short, and without anything that a terminal would act on. */
 const oneLineOf = (text: string): string => {
-  const oneLine = text.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, " ");
+  const oneLine = printable(text.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, " "));
   return oneLine.length > 40 ? `${oneLine.slice(0, 39)}…` : oneLine;
 };
 

@@ -225,6 +225,17 @@ describe("over HTTP", () => {
   });
 });
 
+test("what a record shows turns no line of the text or of the dialect", async () => {
+  const listed = json(200, { data: [{ id: "1", name: "w\u202eb\u2066\u200b\u001b[31m" }] });
+  const service: Script = (request, response, raw) =>
+    (request.url === "/api/v1/vm/list" ? listed : fault(404, "not found"))(request, response, raw);
+  const { client } = await start([service]);
+  const report = await diagnoseService(client, builtInDialect);
+  expect(doctorText(report)).toContain("w\\u202eb");
+  for (const text of [doctorText(report), dialectYaml(report)])
+    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
 describe("a list of what hangs on what", () => {
   const vms = [
     { id: "m-1", name: "web", state: "up" },
