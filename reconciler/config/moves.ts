@@ -3,9 +3,8 @@
  * finds its way. A circle ends nowhere and is refused, and so are two moves that contradict each other.
  */
 
-import { type Address, isInstanceOf, kindOf, parseAddress } from "../core/model/address";
+import { type Address, isInstanceOf, kindOf, movedBy, parseAddress } from "../core/model/address";
 import type { MovedRequest } from "../core/model/desired";
-import { mustGet } from "../core/text/invariant";
 import type { Block } from "./blocks";
 import type { Subject } from "./fields";
 import { type Declared, unknownAddress, unknownComponent } from "./references";
@@ -33,8 +32,9 @@ export function resolveMoves(moves: readonly MovedEntry[], declared: Declared): 
     }
   }
   const ends = new Map<Address, Address | undefined>();
+  const targets = new Map([...byFrom.values()].map(({ from, to }) => [from, to]));
   return [...byFrom.values()].flatMap((move) => {
-    const end = endOfMoves(move.from, byFrom, ends);
+    const end = endOfMoves(move.from, targets, ends);
     if (end === undefined) {
       report(move, `the moves from ${move.from} go round in a circle`, "from", undefined, "take one of them out");
       return [];
@@ -113,16 +113,19 @@ const reportDeclared = (move: MovedEntry): void =>
 /** Where the chain ends; `undefined` for a circle. Each address is walked once, however many chains pass it. */
 function endOfMoves(
   from: Address,
-  byFrom: ReadonlyMap<Address, MovedEntry>,
+  moves: ReadonlyMap<Address, Address>,
   ends: Map<Address, Address | undefined>,
 ): Address | undefined {
   const walked = new Set<Address>();
   let at = from;
-  while (byFrom.has(at) && !ends.has(at) && !walked.has(at)) {
+  let next = movedBy(at, moves);
+  // A chain may grow with each hop (`a/` to `a/b/`), and is as endless as one that comes back.
+  while (next !== undefined && !ends.has(at) && !walked.has(at) && walked.size <= moves.size) {
     walked.add(at);
-    at = mustGet(byFrom, at).to;
+    at = next;
+    next = movedBy(at, moves);
   }
-  const end = ends.has(at) ? ends.get(at) : walked.has(at) ? undefined : at;
+  const end = ends.has(at) ? ends.get(at) : next === undefined ? at : undefined;
   for (const address of walked) ends.set(address, end);
   return end;
 }

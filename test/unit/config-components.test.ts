@@ -244,6 +244,14 @@ imports: [{ to: "asia[a]/vm.web[1]", id: v-1 }]`);
     expect(world.removed.map(({ from }) => from)).toEqual(["gone/", "gone2[a]/vm.x"]);
     expect(world.imports.map(({ to }) => to)).toEqual(["asia[a]/vm.web[1]"]);
   });
+  it("are followed through a component that was renamed since", () => {
+    const moved = "moved: [{ from: vm.web, to: shop/vm.web }, { from: shop/, to: mid/ }, { from: mid/, to: store/ }]";
+    expect(desired(`${uses}\n${moved}`).moved).toMatchObject([
+      { from: "vm.web", to: "store/vm.web" },
+      { from: "shop/", to: "store/" },
+      { from: "mid/", to: "store/" },
+    ]);
+  });
   it("take the component of before its for_each to one of its instances", () => {
     expect(desired(`${uses}\nmoved: [{ from: asia/, to: "asia[a]/" }]`).moved).toMatchObject([
       { from: "asia/", to: "asia[a]/" },
@@ -256,6 +264,7 @@ imports: [{ to: "asia[a]/vm.web[1]", id: v-1 }]`);
     ],
     ["moved: [{ from: shop/, to: vm.x }]", expect.stringContaining("2 shop/ cannot become vm.x")],
     ["moved: [{ from: asia/, to: store/ }]", expect.stringContaining("2 asia/ is moved, and still declared")],
+    ["moved: [{ from: a/, to: a/b/ }]", expect.stringContaining("2 the moves from a/ go round in a circle")],
     ["moved: [{ from: shop, to: store/ }]", expect.stringContaining("write shop/ for the whole component")],
     ["removed: [{ from: store/ }]", expect.stringContaining("2 store/ is removed, and still declared")],
     ["imports: [{ to: store/vm.wbe, id: x }]", expect.stringContaining("2 store/vm.wbe is not declared")],

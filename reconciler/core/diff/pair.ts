@@ -7,12 +7,11 @@ import {
   type Address,
   blockOf,
   compareAddresses,
-  componentsAround,
-  isInstanceOf,
   type Kind,
+  movedBy,
+  namesOf,
   parseAddress,
   quoted,
-  renamed,
 } from "../model/address";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
@@ -125,25 +124,12 @@ function applyMoves(
 function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Address {
   let current = address;
   for (let hops = 0; hops <= moves.size; hops++) {
-    const name = namesOf(current).find((one) => moves.has(one) && !isInstanceNow(current, one, moves.get(one)));
-    const to = name === undefined ? undefined : moves.get(name);
-    if (name === undefined || to === undefined) return current;
-    const next = renamed(current, name, to);
-    if (next === current) return current;
+    const next = movedBy(current, moves);
+    if (next === undefined || next === current) return current;
     current = next;
   }
   return current;
 }
-
-/** `vm.web` to `vm.web[a]` is the block of before its for_each, and no instance of it; so is `shop/` to `shop[a]/`. */
-const isInstanceNow = (address: Address, from: string, to: string | undefined): boolean =>
-  to !== undefined && isInstanceOf(to, from) && isInstanceOf(address, from);
-
-/**
- * The names that may mean an address: the address itself, its block (`volume.scratch` covers `volume.scratch[a]`), or a
- * component around it.
- */
-const namesOf = (address: Address): string[] => [address, blockOf(address), ...componentsAround(address)];
 
 /** The declared addresses near this one: an instance of its block, or the block itself where that has no for_each. */
 function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {

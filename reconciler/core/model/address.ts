@@ -88,6 +88,22 @@ export function renamed(address: Address, from: string, to: string): Address {
   return to.slice(0, -1) + address.slice(from.length - 1);
 }
 
+/**
+ * The names that may mean an address: the address itself, its block (`volume.scratch` covers `volume.scratch[a]`), or a
+ * component around it.
+ */
+export const namesOf = (address: Address): string[] => [address, blockOf(address), ...componentsAround(address)];
+
+/** Where an entry for the address, its block or a component around it takes it; `undefined` where there is none. */
+export function movedBy(address: Address, moves: ReadonlyMap<string, string>): Address | undefined {
+  for (const from of namesOf(address)) {
+    const to = moves.get(from);
+    // `vm.web` to `vm.web[a]` means the block of before its for_each, and no instance of it; so does `shop/` to `shop[a]/`.
+    if (to !== undefined && !(isInstanceOf(to, from) && isInstanceOf(address, from))) return renamed(address, from, to);
+  }
+  return undefined;
+}
+
 /** The address within its component. */
 export const localAddress = (address: Address): string => address.slice(componentOf(address).length);
 
