@@ -260,6 +260,19 @@ describe("examples/two-projects", () => {
   });
 });
 
+it("GitLab: a request whose newest plan failed has none that was reviewed, whatever an earlier push left", async () => {
+  const pipeline = await gitlab();
+  try {
+    expect((await pipeline.plan(checkout())).exitCode).toBe(0);
+    host.keep("failed", "");
+    const { exitCode, stderr } = await pipeline.apply(checkout());
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("there is no plan that was reviewed")]);
+    expect(writes()).toEqual([]);
+  } finally {
+    await pipeline.close();
+  }
+});
+
 it("what plans a request sees no token of the code host, and starts no program of its files", () => {
   const { runs } = parse(readFileSync(join(root, "actions/plan/action.yml"), "utf8")) as {
     runs: { steps: { run?: string; env?: Record<string, string> }[] };

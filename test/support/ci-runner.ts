@@ -57,7 +57,9 @@ case "$method $url" in
   "POST "*/notes) test ! -f "$HOST/comment"; cat "$form" > "$HOST/comment" ;;
   "PUT "*/notes/5) cat "$form" > "$HOST/comment" ;;
   "GET "*/merge_requests) echo '[{"iid":12}]' ;;
-  "GET "*/jobs/artifacts/refs%2Fmerge-requests%2F12%2Fhead/raw/*) cat "$HOST/artifacts/plan/reviewed.plan.json" > "$out" ;;
+  "GET "*/merge_requests/12/pipelines) echo '[{"id":9,"ref":"larger"},{"id":8,"ref":"refs/merge-requests/12/head"},{"id":6,"ref":"refs/merge-requests/12/head"}]' ;;
+  "GET "*/pipelines/8/jobs?scope=success*) if [ -f "$HOST/failed" ]; then echo '[]'; else echo '[{"id":80,"name":"test"},{"id":81,"name":"plan"}]'; fi ;;
+  "GET "*/jobs/81/artifacts/reviewed.plan.json) cat "$HOST/artifacts/plan/reviewed.plan.json" > "$out" ;;
   "GET "*/issues*) if [ -f "$HOST/issue" ]; then echo '[{"iid":3}]'; else echo '[]'; fi ;;
   "POST "*/issues) cat "$form" > "$HOST/issue" ;;
   "PUT "*/issues/3) if [ "$state" = close ]; then rm "$HOST/issue"; else cat "$form" > "$HOST/issue"; fi ;;
