@@ -37,6 +37,14 @@ function standing(world: World, address: string, attribute: Attribute): string {
 describe("a value that only the service knows", () => {
   it.each<[what: string, world: World, address: string, attribute: Attribute, says: string]>([
     ["the id of what is there", { applied: [web], desired: [web] }, "vm.web", "id", idOf("vm.web")],
+    ["the id of what goes, as an undo may ask for it", { applied: [web], desired: [data] }, "vm.web", "id", "left out"],
+    [
+      "an address of what is let go",
+      { applied: [{ ...web, now: seen }], desired: [data], removed: [{ from: "vm.web", destroy: false, source }] },
+      "vm.web",
+      "private_ip",
+      "left out",
+    ],
     ["the id of what is made", { desired: [web] }, "vm.web", "id", "open: vm.web is created"],
     [
       "the id of what is made again: never the one before",

@@ -21,7 +21,7 @@ import type { Pair } from "./pair";
 export type Standing =
   | { readonly is: "known"; readonly text: string }
   | { readonly is: "open"; readonly computed: Computed }
-  /** `quiet`: another diagnostic speaks of the resource already. `leftOut`: the targets leave it out. */
+  /** `quiet`: another diagnostic speaks of the resource already. `leftOut`: the targets leave it out, or it goes. */
   | {
       readonly is: "missing";
       readonly why: string;
@@ -57,6 +57,9 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
       return { is: "missing", why: `${address} cannot be planned`, quiet: true };
     if (difference?.action === "create" || difference?.action === "replace")
       return ofNew(computed, difference, context);
+    // Of files no value is asked for that goes, but of what a run made and an undo takes away.
+    if (difference?.action === "delete" || difference?.action === "forget")
+      return { is: "missing", leftOut: true, why: `${address} goes with this plan` };
     const id = difference?.change?.id ?? recorded?.id;
     if (id === undefined) return withoutId(address, difference !== undefined);
     if (attribute === "id") return known(id);
