@@ -10,6 +10,8 @@ export interface OddStateServer {
   answer(oddity: Oddity, times?: number, after?: number): void;
   /** So many more writes are kept; those behind them are answered and forgotten. */
   keep(writes: number): void;
+  /** Answers nothing any more. */
+  fallSilent(): void;
   document(name: string): string | undefined;
   /** What an older read is answered with from now on. */
   keepAsOlder(name: string): void;
@@ -29,6 +31,7 @@ export async function startOddStateServer(): Promise<OddStateServer> {
   const locks = new Map<string, string>();
   const older = new Map<string, string>();
   const requests: string[] = [];
+  let isSilent = false;
   let kept = Number.POSITIVE_INFINITY;
   let odd: { readonly oddity: Oddity; left: number; after: number } | undefined;
   const server = createServer((request, response) => {
@@ -38,6 +41,7 @@ export async function startOddStateServer(): Promise<OddStateServer> {
       const body = Buffer.concat(chunks).toString("utf8");
       const name = new URL(request.url ?? "/", "http://localhost").pathname.slice(1);
       requests.push(`${request.method} ${name}`);
+      if (isSilent) return;
       const [status, text] = answerTo(request.method ?? "", name, body);
       response.writeHead(status, { "content-type": "application/json" });
       response.end(text);
@@ -83,6 +87,9 @@ export async function startOddStateServer(): Promise<OddStateServer> {
     },
     keep(writes) {
       kept = writes;
+    },
+    fallSilent() {
+      isSilent = true;
     },
     document: (name) => documents.get(name),
     keepAsOlder: (name) => void older.set(name, documents.get(name) ?? ""),

@@ -6,6 +6,7 @@ import { commandsIn, wordsOf } from "../support/ci-runner";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder, writeFiles } from "../support/folder";
+import { startOddStateServer } from "./odd-state-server";
 
 const env = { RECONCILE_TOKEN: "ops-token" };
 const open: { close(): unknown }[] = [];
@@ -165,6 +166,18 @@ it("a service that cannot be reached fails the round and not the watcher, which 
   emulator.setFaults([]);
   await round("in_sync");
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+it.each(["is silent", "is gone"])("ends when it is told to, also where the state %s by then", async (how) => {
+  const { watcher } = await setUp();
+  const states = await startOddStateServer();
+  if (how === "is silent") open.push({ close: () => states.stop() });
+  const { child, finished, round } = watcher("--json", "--apply", "--state", `${states.url}/s`);
+  await round("in_sync");
+  if (how === "is silent") states.fallSilent();
+  else await states.stop();
+  child.kill("SIGTERM");
+  expect((await finished).stdout).toContain("state/store-failed");
 });
 
 it("does not start on a file that is wrong, an interval that is none, or an address that is taken", async () => {

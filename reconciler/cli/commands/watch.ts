@@ -31,6 +31,7 @@ import {
   startStatus,
   statusAfterRound,
 } from "../../report/watch-status";
+import { withStop } from "../../store/patience";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
 import {
@@ -88,10 +89,10 @@ export const watchCommand = command({
       throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
     // Errors in the files end the command at its start, not in its first round.
     const first = readWorkspace(invocation);
-    const store = openStore(first, flags);
+    const stop = listenForStop(output);
+    const store = withStop(openStore(first, flags), stop.soft, stop.atOnce);
     const place = stateLocation(first, flags);
     const lease = flags.apply === true ? createLease(store, invocation) : undefined;
-    const stop = listenForStop(output);
     let present = startStatus(systemClock.now(), intervalMs);
     let asked = invocation;
     const memory = rememberRounds(invocation, intervalMs, stop.soft);
@@ -130,9 +131,12 @@ export const watchCommand = command({
         between: memory.between,
       });
     } finally {
-      await lease?.letGo();
-      await server?.close();
-      stop.close();
+      try {
+        await lease?.letGo();
+      } finally {
+        await server?.close();
+        stop.close();
+      }
     }
     return output.finish({ exitCode: 0 });
   },
