@@ -7,6 +7,7 @@ import { acceptInBlock, acceptInEnvironment, declares, type Edit } from "../conf
 import type { Edited } from "../config/edit-text";
 import type { Address } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
+import { allOfKind } from "../core/model/kinds";
 
 export interface EditAt {
   readonly address: Address;
@@ -73,7 +74,7 @@ function edit(
       }
       const next = new Map([...texts, [file, edited.text]]);
       const after = read(next);
-      const wrong = otherThanMeant(readings, after, one.address, environment);
+      const wrong = otherThanMeant(readings, after, one, environment);
       if (wrong === undefined) return { texts: next, readings: after };
       problem = wrong;
     }
@@ -84,7 +85,7 @@ function edit(
 function otherThanMeant(
   before: Readings,
   after: Readings,
-  address: Address,
+  { address, edit }: EditAt,
   environment: string | undefined,
 ): string | undefined {
   for (const [name, then] of before) {
@@ -97,11 +98,17 @@ function otherThanMeant(
       if (!changed.includes(address)) return "the files would say the same as before";
       const others = changed.filter((one) => one !== address);
       if (others.length > 0) return `it would change ${others.slice(0, 3).join(", ")} as well`;
+      const more = ruleCount(now, address) - ruleCount(then, address);
+      if (edit.rule !== undefined && more !== (edit.rule.is === "added" ? 1 : -1))
+        return "its other rules come from a merge key (<<) or from defaults, and would be lost";
     } else if (changed.length > 0)
       return `its block holds for ${name} as well, which would change; write a variable there, with a value under environments: { ${environment}: { vars: { … } } }`;
   }
   return undefined;
 }
+
+const ruleCount = ({ resources }: Desired, address: Address): number =>
+  allOfKind(resources, "group").find((group) => group.address === address)?.rules.length ?? 0;
 
 /** The addresses of resources that differ; a name of the rest where anything else does. */
 function changedIn(before: Desired, after: Desired): string[] {

@@ -332,6 +332,23 @@ describe("reconcile explain", () => {
 });
 
 describe("drift --accept", () => {
+  it("leaves a group whose rules come from a merge key, for its own list would take their place", async () => {
+    write(`${head}x-group: &base { rules: [ { protocol: tcp, dst_port: 993, remote_ip: 10.0.0.0/8 } ] }
+groups: { mail: { <<: *base, description: Post } }
+`);
+    const applied = await reconcile("apply", "-y");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    const seen = place.emulator.dump();
+    const [rule] = seen.rules.filter((one) => one.port_range_min === 993);
+    if (rule === undefined) throw new Error("there is no rule");
+    const more = { ...rule, id: "99999999-9999-4999-8999-999999999999", port_range_min: 25, port_range_max: 25 };
+    await place.emulator.load({ ...seen, rules: [...seen.rules, more] });
+    const before = read("reconcile.yaml");
+    const left = await reconcile("drift", "--accept");
+    expect([left.exitCode, read("reconcile.yaml")]).toEqual([2, before]);
+    expect(left.stderr).toContain("group.mail: rules is not written into the files: its other rules come from");
+  });
+
   it("writes what was found into the file, comments kept, and then there is nothing to do", async () => {
     write(`${head}# all of it
 vms:
