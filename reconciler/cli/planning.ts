@@ -143,11 +143,11 @@ export interface Planned {
 /** Locks, plans, asks, applies. */
 export const planAndApply = (
   opened: Session,
-  makePlan: (held: Session, signal: AbortSignal) => Promise<Planned>,
+  planOn: (held: Session, signal: AbortSignal) => Promise<Planned>,
 ): Promise<number> =>
   lockedSession(opened, "run", async (held, stop) => {
     await projectOfSession(held).settle(stop.soft);
-    const { session, prepared } = await makePlan(held, stop.soft);
+    const { session, prepared } = await planOn(held, stop.soft);
     if (stop.soft.aborted) return stoppedEarly(session.invocation);
     const review = await reviewPlan(session, prepared);
     showPlan(session.invocation, prepared, review);

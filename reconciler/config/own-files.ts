@@ -61,7 +61,7 @@ const writtenByUs = ({ root }: YamlFile): string | undefined =>
   isMap(root) ? ownFormats.get(root["format"]) : undefined;
 
 const ownFormats: ReadonlyMap<unknown, string> = new Map([
-  ["reconcile-cloud/plan", "it is a saved plan, which reconcile show and reconcile apply take alone"],
+  ["reconcile-cloud/plan", "it is a saved plan, which is shown and applied without other files"],
   ["reconcile-cloud/state", "it is a state, which --state names"],
 ]);
 

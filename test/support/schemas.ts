@@ -153,6 +153,7 @@ const isKind = (value: unknown): value is string => value === "vm" || value === 
 
 function textOf({ format, pattern }: Schema, kind = "vm"): string {
   if (format === "date-time") return "2026-01-01T00:00:00Z";
+  if (pattern?.includes("A-Fa-f:.") === true) return "10.0.0.3";
   return pattern?.includes("vm|volume|group") === true ? `${kind}.web` : "2026-01-01T00:00:00Z";
 }
 
