@@ -5,7 +5,7 @@
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
 import { errorCode, errorMessage } from "../core/text/errors";
-import { refuseState } from "../outside/private-file";
+import { refuseKept } from "../outside/private-file";
 import { CommandFailed } from "./crash";
 import { tellOutputLost } from "./output-lost";
 
@@ -18,7 +18,7 @@ export interface JsonFile {
 export function openJsonFile(path: string): JsonFile {
   let file: number;
   try {
-    refuseState(path);
+    refuseKept(path);
     const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
     file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW), 0o600);
     if (fstatSync(file).isFile()) fchmodSync(file, 0o600);

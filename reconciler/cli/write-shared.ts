@@ -19,7 +19,7 @@ export function writeShared(path: string, text: string, name: string, isWhole: b
   const target = there === undefined || !lstatSync(path).isSymbolicLink() ? path : realpathSync(path);
   const mode = there === undefined ? undefined : statSync(target).mode & 0o777;
   try {
-    writePrivately(target, next);
+    writePrivately(target, next, { overFiles: true });
     if (mode !== undefined) chmodSync(target, mode);
   } catch (error) {
     if (error instanceof FileNotWritten) throw error;

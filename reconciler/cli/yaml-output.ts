@@ -20,7 +20,7 @@ export function putYaml({ flags, output }: Invocation, text: string): void {
   if (flags.out === undefined) output.print(text);
   else {
     try {
-      writePrivately(flags.out, text, { isNew: flags.force !== true });
+      writePrivately(flags.out, text, { isNew: flags.force !== true, overFiles: true });
     } catch (error) {
       throw fail("cli/file-unwritable", `${flags.out} cannot be written: ${errorMessage(error)}`, "name another file");
     }

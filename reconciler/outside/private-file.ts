@@ -30,14 +30,14 @@ export class FileNotWritten extends Error {
   readonly code = "cli/file-unwritable" satisfies DiagnosticCode;
 }
 
-/** `isNew`: an existing file is left as it is, and is an error (EEXIST). */
-export function writePrivately(path: string, text: string, { isNew = false } = {}): void {
+/** `isNew`: an existing file is left as it is, and is an error (EEXIST). `overFiles`: it may be one of the user's own. */
+export function writePrivately(path: string, text: string, { isNew = false, overFiles = false } = {}): void {
   if (isStream(path)) {
     writeFileSync(path, text);
     return;
   }
   refuseLink(path);
-  refuseState(path);
+  refuseKept(path, overFiles);
   const temporary = temporaryOf(path);
   try {
     const file = openSync(temporary, "wx", 0o600);
@@ -90,15 +90,25 @@ function refuseLink(path: string): void {
   throw new FileNotWritten(`${path} is a symbolic link, and nothing is written through one: name the file it leads to`);
 }
 
-/** What a state knows is nowhere else, and its name is offered where any file may stand. */
-export function refuseState(path: string): void {
+/**
+ * What a state knows is nowhere else, and its name is offered where any file may stand. A file of the desired state is
+ * somebody's own work, and stands on the same command line. `overFiles`: the caller may write over the latter.
+ */
+export function refuseKept(path: string, overFiles = false): void {
   if (lookIfThere(path, statSync)?.isFile() !== true) return;
   const head = readPlainFile(path, mostOfGiven);
-  if (
-    "text" in head &&
-    /^\s*\{\s*"format":\s*"reconcile-cloud\/(?:state"|sealed",[^{}]*"purpose":\s*"state")/.test(head.text)
-  )
-    throw new FileNotWritten(`${path} holds a state, and nothing is written over one: name another file`);
+  const kept = "text" in head ? keptIn(head.text) : undefined;
+  if (kept === undefined || (kept === "a desired state" && overFiles)) return;
+  throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over one: name another file`);
+}
+
+function keptIn(text: string): "a state" | "a desired state" | undefined {
+  if (/^\s*\{\s*"format":\s*"reconcile-cloud\/(?:state"|sealed",[^{}]*"purpose":\s*"state")/.test(text))
+    return "a state";
+  // Saved plans, reports and pictures begin otherwise.
+  return !/^\s*[{<]/.test(text) && /^(["']?)(?:version|component|vms|volumes|groups)\1[ \t]*:/m.test(text)
+    ? "a desired state"
+    : undefined;
 }
 
 function nameAsNew(temporary: string, path: string): void {

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { openJsonFile } from "../../reconciler/cli/json-file";
 import { writePrivately } from "../../reconciler/outside/private-file";
 import { makeFolder } from "../support/folder";
 
@@ -39,6 +40,27 @@ describe("a file that a command writes for its user", () => {
     expect(readFileSync(at("reconcile.state.json"), "utf8")).toBe(head);
     expect(readdirSync(folder)).toEqual(["reconcile.state.json"]);
   });
+
+  it.each([
+    ["a file", "# what should exist\nversion: 1\nvms: {}\n"],
+    ["a component", "component: 1\nvms: {}\n"],
+    ["a part without a version", '"groups" : {}\n'],
+  ])("is not written over %s of a desired state, unless that was asked for", (_, text) => {
+    writeFileSync(at("reconcile.yaml"), text);
+    expect(() => writePrivately(at("reconcile.yaml"), "new")).toThrow(/holds a desired state/);
+    expect(() => openJsonFile(at("reconcile.yaml"))).toThrow(/holds a desired state/);
+    expect(readFileSync(at("reconcile.yaml"), "utf8")).toBe(text);
+    writePrivately(at("reconcile.yaml"), "new", { overFiles: true });
+    expect(readFileSync(at("reconcile.yaml"), "utf8")).toBe("new");
+  });
+
+  it.each(['{\n "version": 1\n}', "<pre>\ngroups: 2\n</pre>", "flowchart LR\n  a[version: 1]\n"])(
+    "is written over what a command wrote before",
+    (text) => {
+      writeFileSync(at("p"), text);
+      expect(() => writePrivately(at("p"), "new")).not.toThrow();
+    },
+  );
 
   it("is not written through a link, and what that leads to stays as it was", () => {
     writeFileSync(at("victim"), "precious");

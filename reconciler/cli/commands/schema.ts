@@ -7,6 +7,7 @@ import { readYaml } from "../../config/yaml-reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
+import { refuseKept } from "../../outside/private-file";
 import { packageFolder } from "../../version";
 import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
@@ -38,6 +39,7 @@ export const schemaCommand = command({
     else {
       // The schema can be made again at any time from the files and the service, so it may be written over.
       mkdirSync(dirname(flags.out), { recursive: true });
+      refuseKept(flags.out);
       writeFileSync(flags.out, text);
       output.note(`Wrote ${flags.out}`);
     }

@@ -12,6 +12,7 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { errorCode } from "../../core/text/errors";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openBeside } from "../../outside/beside";
+import { refuseKept } from "../../outside/private-file";
 import { junitOfTests, tapText, testEvent, testsText } from "../../report/test-text";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
@@ -62,8 +63,10 @@ const defaultTest = "reconcile.test.yaml";
 function showResults(results: Results, format: keyof typeof reports | undefined, { flags, output }: Invocation): void {
   for (const result of results) output.event(testEvent(result));
   const text = format === undefined ? undefined : reports[format](results);
-  if (text !== undefined && flags.out !== undefined) writeFileSync(flags.out, text);
-  else if (text !== undefined) output.print(text);
+  if (text !== undefined && flags.out !== undefined) {
+    refuseKept(flags.out);
+    writeFileSync(flags.out, text);
+  } else if (text !== undefined) output.print(text);
   if (text === undefined || flags.out !== undefined)
     output.print(testsText(results, { colour: output.colour, width: output.width }));
 }
