@@ -223,7 +223,9 @@ async function look(input: RoundInput, ports: RoundPorts, project: Project, chec
     const planned = await project.plan(anyOf(input));
     if (isCutShort(input, planned)) return leftToAnother;
     const decision = await decisionOf(input, ports, planned, checkout);
-    const mayAct = decision === undefined ? project.leases : decision.do === "apply";
+    // What leaves and has nothing left goes only where nobody is at work on its state.
+    const isLast = input.stack.leaving && decision?.do === "nothing";
+    const mayAct = decision === undefined || isLast ? project.leases : decision.do === "apply";
     if (!mayAct) return withChange(conclude(planned, decision, checkout, input.stack), input, checkout, project);
   }
   const seen = await project.underLock(anyOf(input), (planned) => act(input, ports, planned, checkout));
@@ -350,6 +352,8 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
       return {
         ...base,
         drifted: 0,
+        // It never made anything, or a worker died after it had deleted all of it.
+        gone: stack.leaving,
         result: { end: "in_sync", note: planned.leftInGuests },
         outputs: planned.outputs,
       };

@@ -38,14 +38,16 @@ describe("a worker", () => {
   let readAt: Date | undefined;
   let during: (stack: string) => void | Promise<void> = () => undefined;
 
+  /** Of what leaves, those that have nothing (left). */
+  const nothingIn = new Set<string>();
   /** What leaves is deleted, and everything else is in sync. */
   const openProject: OpenProject = async ({ stack, destroy, inputs }) => {
     variables.push(inputs);
     const planned: Planned = {
       facts: {
         digest: "0123456789abcdef",
-        empty: !destroy,
-        steps: destroy ? 1 : 0,
+        empty: !destroy || nothingIn.has(stack.name),
+        steps: destroy && !nothingIn.has(stack.name) ? 1 : 0,
         consents: [],
         opens: [],
         drifted: [],
@@ -221,6 +223,25 @@ describe("a worker", () => {
     await records.leaveStack("unwanted");
     await run("unwanted");
     expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([expect.any(String), true]);
+  });
+
+  test("a stack goes that never made anything, or whose worker died when all of it was deleted", async () => {
+    await records.saveStacks([stackSpec("ground", { source, destroy: true })]);
+    const goes = { source, dependsOn: ["ground"], destroy: true };
+    await records.saveStacks([stackSpec("never-made", goes), stackSpec("deleted", goes)]);
+    for (const stack of ["never-made", "deleted"]) {
+      await records.leaveStack(stack);
+      nothingIn.add(stack);
+    }
+    await records.leaveStack("ground");
+    await beginRun(records, { stack: "deleted", worker: "dead:1" });
+    for (const stack of ["never-made", "deleted"]) {
+      await run(stack);
+      expect(await records.stack(stack)).toBeUndefined();
+    }
+    expect(hastened.splice(0)).toEqual(["ground", "ground"]);
+    await approveAndRun("ground");
+    expect(await records.stack("ground")).toBeUndefined();
   });
 
   test("a stack goes although what it depended on is gone", async () => {
