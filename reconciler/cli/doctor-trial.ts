@@ -9,7 +9,7 @@ import type { DesiredVm, NewVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { allOfKind, kindRows } from "../core/model/kinds";
 import { newVm } from "../core/plan/records";
-import { onlyDefined } from "../core/text/objects";
+import { isObject, isOneOf, keysOf, onlyDefined, parsedJson } from "../core/text/objects";
 import type { DoctorPorts } from "../engine/doctor/look";
 import type { DoctorReport } from "../engine/doctor/report";
 import { tryOut } from "../engine/doctor/trial";
@@ -61,11 +61,12 @@ export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { r
 
 const notesFile = (workspace: Workspace): string => join(workspace.folder, ".reconcile", "trial.json");
 
-function notebookAt(path: string): Notebook {
+function notebookAt(path: string, service: string): Notebook {
   return {
+    service,
     read() {
       if (!existsSync(path)) return undefined;
-      const notes: unknown = JSON.parse(readFileSync(path, "utf8"));
+      const notes = parsedJson(readFileSync(path, "utf8"));
       if (isNotes(notes)) return notes;
       throw fail(
         "cli/file-unreadable",
@@ -82,7 +83,17 @@ function notebookAt(path: string): Notebook {
 }
 
 const isNotes = (value: unknown): value is TrialNotes =>
-  typeof value === "object" && value !== null && "version" in value && value.version === 1 && "made" in value;
+  isObject(value) &&
+  value["version"] === 1 &&
+  typeof value["service"] === "string" &&
+  Array.isArray(value["made"]) &&
+  value["made"].every(isThing);
+
+const isThing = (value: unknown): boolean =>
+  isObject(value) &&
+  isOneOf(value["kind"], keysOf(kindRows)) &&
+  typeof value["askedAt"] === "number" &&
+  [value["id"], value["name"]].every((one) => one === undefined || typeof one === "string");
 
 /** What an earlier trial left, reported by a run that makes nothing. */
 export function trialLeft(workspace: Workspace): readonly Diagnostic[] {
@@ -106,12 +117,12 @@ export async function runTrial(
   signal: AbortSignal,
   ask: TrialPorts["ask"],
 ): Promise<DoctorReport> {
-  const notebook = notebookAt(notesFile(workspace));
+  const notebook = notebookAt(notesFile(workspace), service.baseUrl);
   const earlier = notebook.read();
-  if (earlier !== undefined && earlier.service !== (ports.baseUrl ?? ""))
+  if (earlier !== undefined && earlier.service !== service.baseUrl)
     throw fail(
       "service/trial-left",
-      `an earlier trial at ${earlier.service} left things, and this is ${ports.baseUrl ?? "another service"}`,
+      `an earlier trial at ${earlier.service} left things, and this is ${service.baseUrl}`,
       `take them away first: reconcile doctor --trial --base-url ${earlier.service}`,
     );
   const { timing } = service;
@@ -180,5 +191,5 @@ export const leftOfTrial = (report: DoctorReport): readonly Diagnostic[] =>
     severity: "error",
     code: "service/trial-left",
     summary: `the trial could not take it away again: ${line}`,
-    fix: "reconcile doctor --trial tries again. What no list shows is for you to delete: once nothing of it is left, remove .reconcile/trial.json",
+    fix: "reconcile doctor --trial tries again. What no list shows is for you to delete: once nothing of a trial is left, remove .reconcile/trial.json",
   }));

@@ -207,6 +207,21 @@ test("what is left ends the next trial before it makes anything", async () => {
   expect(kept.report.trial?.routes["vm.resize.confirm"]).toBeDefined();
 });
 
+test.each([
+  ["by its id", ({ id }: { readonly id: string }) => ({ id, name: "trial-0a1b2c-v" })],
+  ["by its name alone", () => ({ name: "prod-db" })],
+  ["as a disk that came with a VM", ({ id }: { readonly id: string }) => ({ id })],
+])("what the notes name %s, and bears a name that no trial gives, is left alone", async (_, noted) => {
+  const standing = await bare("operations: { volume.list: { method: GET, path: /api/v1/volume/list } }");
+  const made = await standing.world.client.createVolume("prod-db", 20);
+  if (made.status !== "accepted") throw new Error("the volume was not made");
+  const thing = { kind: "volume", askedAt: 0, isTaken: true, ...noted(made.value) } as const;
+  standing.notes.kept = { version: 1, service: standing.url, made: [thing] };
+  const { report } = await tryIn({}, standing);
+  expect(report.trial?.left).toEqual([expect.stringContaining("is called prod-db, which is no name of a trial")]);
+  expect(leftIn(standing.world)).toEqual(["prod-db"]);
+});
+
 test("where no volume can be deleted, one of 1 GB is left and told of, and no VM is made", async () => {
   const known = deployments.find(({ beforeTrial }) => beforeTrial !== undefined);
   if (known === undefined) throw new Error("there is no such deployment");

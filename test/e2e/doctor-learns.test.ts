@@ -1,5 +1,5 @@
 /** The doctor as a command: what it keeps, works from, is told, and says of a dialect that does not fit. */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -215,6 +215,27 @@ test("a trial sends nothing without its consent, and learns and leaves nothing w
   expect(warned.stdout).toContain("service/trial-left");
   expect((await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small")).exitCode).toBe(0);
   expect(readdirSync(join(folder, ".reconcile"))).toEqual([]);
+});
+
+const gone = { kind: "group", id: "00000000-0000-4000-8009-000000000000", askedAt: 0 };
+
+test.each([
+  ["the embedded service, at another address each time", { version: 1, service: "embedded", made: [gone] }, 0, ""],
+  ["a list that holds nothing", { version: 1, service: "embedded", made: [null] }, 1, "does not hold the notes"],
+  ["no kind of things", { version: 1, service: "embedded", made: [{ ...gone, kind: "x" }] }, 1, "does not hold the"],
+  ["no JSON", '{"version": 1', 1, "does not hold the notes of a trial"],
+])("an earlier trial's notes of %s", async (_, notes, exitCode, said) => {
+  writeFileSync(join(folder, "reconcile.yaml"), trialProject);
+  mkdirSync(join(folder, ".reconcile"));
+  const path = join(folder, ".reconcile", "trial.json");
+  writeFileSync(path, typeof notes === "string" ? notes : JSON.stringify(notes));
+  const args = ["--base-url", "embedded", "--time-scale", "0", "--trial", "--allow-trial", "m1.small"];
+  const ran = await doctor("reconcile.yaml", ...args);
+  expect([ran.exitCode, ran.stderr, existsSync(path)]).toEqual([
+    exitCode,
+    expect.stringContaining(said),
+    exitCode !== 0,
+  ]);
 });
 
 test("the file of desired state may name the dialect that is about to be written", async () => {

@@ -5,6 +5,7 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { keysOf } from "../../core/text/objects";
 import { mayMeanGone } from "../../dialect/built-in";
 import type { ListRoute } from "../../dialect/dialect";
+import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import { noteDisks } from "./trial-disks";
 import { canList, findMade, idsNamed, isListed, listedOf } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
@@ -103,6 +104,13 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
   }
   let noted = thing;
   for (const id of ids) {
+    const other = trial.isOfEarlier ? await nameOfOthers(trial, thing, id) : undefined;
+    if (other !== undefined) {
+      trial.left.push(
+        `${nounOf(thing.kind)} ${id}: it is called ${other}, which is no name of a trial, and was left alone`,
+      );
+      return;
+    }
     const problem = await deleteOne[thing.kind](trial, id, () => {
       noted = trial.notes.note(noted, { id, isDeleteAsked: true });
     });
@@ -116,6 +124,27 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
   }
   trial.notes.drop(noted, ids.length === 0 ? "did not appear" : "was deleted");
 }
+
+/**
+ * The name of what an earlier trial has noted, where nothing in its record is of a trial: its id may have become
+ * another's since then. `undefined`: nothing speaks against its being the trial's.
+ */
+async function nameOfOthers(trial: Trial, thing: TrialThing, id: string): Promise<string | undefined> {
+  const { kind } = thing;
+  const shown =
+    kind === "group"
+      ? (await listedOf(trial, kind))?.find((one) => one.id === id)
+      : (await lookAt(trial, kind, id))?.live;
+  const name = shown?.name;
+  if (name === undefined || isOfTrial(name)) return undefined;
+  // A disk that came with the VM has a name that the service gave it.
+  const isOwnDisk = thing.name === undefined && shown !== undefined && "sizeGb" in shown && shown.sizeGb === 1;
+  const record = (await trial.shownNow(kind, id)).record ?? trial.recordOf(kind, id);
+  return isOwnDisk || leavesOf(record).some(({ value }) => isOfTrial(String(value))) ? undefined : name;
+}
+
+/** A service may write a name in capitals, in other signs, or as a part of its own. */
+const isOfTrial = (text: string): boolean => /trial[0-9a-f]{6}/.test(lettersAndDigits(text));
 
 const noWay = "no way to delete a volume is known";
 

@@ -32,6 +32,8 @@ export interface TrialFate extends Pick<TrialThing, "kind" | "name" | "id"> {
 
 /** Where the notes are kept: each write is durable when it returns. */
 export interface Notebook {
+  /** The service as the user names it: the embedded one answers at another address each time. */
+  readonly service: string;
   read(): TrialNotes | undefined;
   write(notes: TrialNotes): void;
   remove(): void;
@@ -45,10 +47,7 @@ export class Notes {
   #fates: readonly { readonly thing: TrialThing; readonly became: string }[];
   readonly #earlier: readonly TrialThing[];
 
-  constructor(
-    private readonly notebook: Notebook,
-    private readonly service: string,
-  ) {
+  constructor(private readonly notebook: Notebook) {
     this.#earlier = notebook.read()?.made ?? [];
     this.#made = this.#earlier;
     this.#fates = this.#made.map((thing) => ({ thing, became: "is there still" }));
@@ -94,6 +93,6 @@ export class Notes {
   #write(made: readonly TrialThing[]): void {
     this.#made = made;
     if (made.length === 0) this.notebook.remove();
-    else this.notebook.write({ version: 1, service: this.service, made });
+    else this.notebook.write({ version: 1, service: this.notebook.service, made });
   }
 }

@@ -45,6 +45,8 @@ export class Trial {
   readonly jobless = new Set<string>();
   /** Volumes that nothing can delete may stay. */
   mayStay = false;
+  /** What is taken away stands in the notes of an earlier trial: what its ids name today may be another's. */
+  isOfEarlier = false;
   rules: TrialFindings["rules"] = {};
   limits: TrialFindings["limits"] = {};
   /** What the creates were answered. */
@@ -76,7 +78,7 @@ export class Trial {
     readonly wanted: KnownIds["names"] = {},
     readonly sent: NonNullable<Made["sent"]> = {},
   ) {
-    this.notes = new Notes(ports.notebook, ports.doctor.baseUrl ?? "");
+    this.notes = new Notes(ports.notebook);
     this.client = this.#watcher();
   }
 

@@ -48,7 +48,9 @@ export async function tryOut(
   };
   const trial = new Trial(ports, looked, named, sent);
   trial.mayStay = wish.keepVolume === true;
+  trial.isOfEarlier = true;
   await takeAway(trial);
+  trial.isOfEarlier = false;
   trial.mayStay = false;
   if (trial.left.length > 0) {
     trial.open.push("nothing new was made, since what an earlier trial made is there still");

@@ -57,6 +57,7 @@ export function trialStage(
     return client;
   };
   const notebook: Notebook = {
+    service: url,
     read: () => notes.kept,
     write(kept) {
       if (mortal.isDead()) throw new Killed();
