@@ -31,7 +31,10 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   const vms = world.vms.map(({ vm, disks }) => {
     const block = blockOfVm(vm, disks, names);
     keyOfVm.set(vm.id, block.key);
-    if (!disks.told) left.push(`the disks of VM ${vm.name} (${vm.id}) are not told apart; none of them is written`);
+    if (!disks.told)
+      left.push(
+        `the disks of VM ${vm.name} (${vm.id}) are not told apart; only those that --volume ID names are written`,
+      );
     return block;
   });
   const volumes = world.volumes.map((volume) => {

@@ -53,7 +53,12 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
     all.flatMap((vm) => (vm.volumes ?? []).filter((disk) => disk.root === true).map(({ id }) => id)),
   );
   const further = chosen.flatMap((vm) => (mustGet(disksOf, vm.id).told ? (vm.volumes ?? []).map(({ id }) => id) : []));
-  const everything = [...(listed?.keys() ?? [])];
+  // The list shows their root disks as well, which stand in no block of their own.
+  const untold = all.filter((vm) => !mustGet(disksOf, vm.id).told);
+  const doubtful = new Set(untold.flatMap((vm) => (vm.volumes ?? []).map(({ id }) => id)));
+  const isOnUntold = ({ id, attachedTo }: LiveVolume): boolean =>
+    doubtful.has(id) || untold.some((vm) => vm.id === attachedTo);
+  const everything = [...(listed?.values() ?? [])].flatMap((volume) => (isOnUntold(volume) ? [] : [volume.id]));
   const picked = [...new Set([...further, ...named, ...everything])].filter(
     (id) => !own.has(id) && !roots.has(id) && volumes.has(id),
   );

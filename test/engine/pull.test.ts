@@ -82,6 +82,31 @@ it("a disk of a VM that is asked for by itself stands in the VM's block", async 
   expect(diagnostics.map(({ code }) => code)).toEqual(["pull/disk-of-vm"]);
 });
 
+it.each([
+  ["do not tell which disk is which", ({ id }: { id: string }) => ({ id })],
+  ["do not show their disks", () => undefined],
+])("where VMs %s, the list of volumes brings no disk of theirs, and one that is named is taken", async (_, shown) => {
+  const { stage, nameOf, idOf } = await world(lists);
+  const client = {
+    ...stage.client,
+    async listVms() {
+      const listed = await stage.client.listVms();
+      if (listed.status !== "accepted") return listed;
+      return {
+        ...listed,
+        value: listed.value.map(({ volumes, ...vm }) => {
+          const disks = volumes?.flatMap((disk) => shown(disk) ?? []);
+          return disks === undefined || disks.length === 0 ? vm : { ...vm, volumes: disks };
+        }),
+      };
+    },
+  };
+  const taken = async (volumes: PullWanted["volumes"]): Promise<string[]> =>
+    (await pullWorld(client, { vms: "all", volumes: volumes ?? [] })).volumes.map(({ id }) => nameOf(id));
+  expect(await taken("all")).toEqual(["spare"]);
+  expect(await taken([idOf("data")])).toEqual(["data"]);
+});
+
 it("several of one name are told, and none of them is taken", async () => {
   const { stage, idOf } = await world(lists);
   const client = {
