@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { PgBoss, WorkHandler } from "pg-boss";
 import { onlyDefined } from "../core/text/objects";
-import type { Database } from "./database/database";
+import { type Database, maybeText, textOf } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
 import { isAlive } from "./database/workers";
@@ -76,7 +76,7 @@ export interface Queue {
    * workers left is given to others.
    */
   tend(): Promise<void>;
-  /** Deletes what ended; one worker does it for all, once a minute. */
+  /** Deletes what ended, and queues stacks whose round was lost; one worker does it for all, once a minute. */
   maintain(): Promise<void>;
   /** Removes the waiting round of a stack. */
   forget(stack: string): Promise<void>;
@@ -234,6 +234,34 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     return rows.length > 0;
   }
 
+  async function hastenAll(triggers: readonly Trigger[]): Promise<void> {
+    if (triggers.length === 0) return;
+    await database.query(
+      `UPDATE reconcile_queue.job j SET start_after = least(j.start_after, now()), group_id = t.tenant, group_tier = t.tier,
+         data = j.data || jsonb_build_object('cause', t.cause)
+       FROM jsonb_to_recordset($1::jsonb) AS t (key text, tenant text, tier text, cause text)
+       WHERE j.name = '${rounds}' AND j.singleton_key = t.key AND j.state < 'active'`,
+      [
+        JSON.stringify(
+          triggers.map((one) => ({
+            key: keyOf(one),
+            tenant: one.tenant,
+            tier: tierOf(one.tenant, one.service),
+            cause: one.cause,
+          })),
+        ),
+      ],
+    );
+    // What waits already stays as it is.
+    await boss.insert(
+      rounds,
+      triggers.map((one) => {
+        const { data, options } = jobOf(one, undefined);
+        return { data, ...options };
+      }),
+    );
+  }
+
   return {
     async enqueue(trigger) {
       const at = trigger.at ?? new Date();
@@ -256,40 +284,17 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const { data, options } = jobOf({ ...trigger, at: new Date() }, start);
       await boss.upsert(rounds, data, options);
     },
-    async hastenAll(triggers) {
-      if (triggers.length === 0) return;
-      await database.query(
-        `UPDATE reconcile_queue.job j SET start_after = least(j.start_after, now()), group_id = t.tenant, group_tier = t.tier,
-           data = j.data || jsonb_build_object('cause', t.cause)
-         FROM jsonb_to_recordset($1::jsonb) AS t (key text, tenant text, tier text, cause text)
-         WHERE j.name = '${rounds}' AND j.singleton_key = t.key AND j.state < 'active'`,
-        [
-          JSON.stringify(
-            triggers.map((one) => ({
-              key: keyOf(one),
-              tenant: one.tenant,
-              tier: tierOf(one.tenant, one.service),
-              cause: one.cause,
-            })),
-          ),
-        ],
-      );
-      // What waits already stays as it is.
-      await boss.insert(
-        rounds,
-        triggers.map((one) => {
-          const { data, options } = jobOf(one, undefined);
-          return { data, ...options };
-        }),
-      );
-    },
+    hastenAll,
     async tend() {
       const isLost = await tendRounds(database);
       if (isLost) await boss.supervise(rounds);
       // What was lost waits again now.
       if (isLost) await tendRounds(database);
     },
-    maintain: () => boss.supervise(rounds),
+    async maintain() {
+      await boss.supervise(rounds);
+      await hastenAll(await lostRounds(database));
+    },
     async forget(stack) {
       const waiting = await boss.findJobs(rounds, { key: stack, queued: true });
       if (waiting.length > 0)
@@ -462,6 +467,24 @@ async function tendRounds(database: Database): Promise<boolean> {
            AND (start_after > now() - interval '3 seconds' OR extract(epoch FROM now())::bigint % 5 = 0) AND ${isServed} LIMIT 1) waiting)`,
   );
   return row?.["lost"] === true;
+}
+
+/**
+ * Stacks that nothing would look at again: the queue was lost, or it deleted rounds that nobody took for a month. One
+ * that was given up has no next round.
+ */
+async function lostRounds(database: Database): Promise<readonly Trigger[]> {
+  const rows = await database.query(
+    `SELECT s.name, s.spec ->> 'tenant' AS tenant, s.spec ->> 'service' AS service FROM ${tables}.stacks s
+     WHERE NOT s.paused AND coalesce(s.next_at < now() - interval '1 minute', s.status -> 'stalled' <> 'true')
+       AND NOT EXISTS (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND singleton_key = s.name AND state <= 'active')`,
+  );
+  return rows.map((row) => ({
+    stack: textOf(row["name"]),
+    tenant: textOf(row["tenant"]),
+    service: maybeText(row["service"]),
+    cause: "interval",
+  }));
 }
 
 /** Sets back all clocks and all waiting rounds, so that their order stays. */

@@ -241,4 +241,33 @@ describe("what a fleet keeps", () => {
     expect(Number(only?.["s"])).toBeLessThanOrEqual(60);
     await queue.close();
   });
+
+  test("a stack whose round the queue lost is queued again, and no other one", async () => {
+    const queue = await openQueue({ database, onError: () => undefined });
+    await database.run("DELETE FROM reconcile_queue.job; DELETE FROM reconcile_fleet.stacks");
+    const next = { now: "now()", late: "now() - interval '40 days'", never: "NULL" };
+    const cases: readonly (readonly [string, keyof typeof next, string])[] = [
+      ["added", "never", ""],
+      ["lost", "late", ""],
+      ["given-up", "never", `, status = status || '{"stalled": true}'`],
+      ["paused", "late", ", paused = true"],
+      ["between-rounds", "now", ""],
+      ["waiting", "late", ""],
+    ];
+    await records.saveStacks(cases.map(([name]) => stackSpec(name, { tenant: "labs", service: "here" })));
+    for (const [name, at, more] of cases)
+      await database.run(`UPDATE reconcile_fleet.stacks SET next_at = ${next[at]}${more} WHERE name = '${name}'`);
+    await queue.enqueue({ stack: "waiting", tenant: "labs", cause: "person" });
+    await queue.maintain();
+    await queue.maintain();
+    const rows = await database.query(
+      "SELECT singleton_key AS stack, data ->> 'cause' AS cause, group_tier AS tier FROM reconcile_queue.job ORDER BY 1",
+    );
+    expect(rows.map(({ stack, cause, tier }) => `${stack} ${cause} (${tier})`)).toEqual([
+      "added interval (labs here)",
+      "lost interval (labs here)",
+      "waiting person (labs )",
+    ]);
+    await queue.close();
+  });
 });
