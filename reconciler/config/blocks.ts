@@ -23,6 +23,7 @@ import {
   placeOf,
   positionOf,
   valueAt,
+  type YamlFile,
   type YamlMap,
 } from "./yaml-file";
 
@@ -73,7 +74,7 @@ export function expandBlocks(
   let count = 0;
   const disabled = new Set<string>();
   const sources = new Set([...entries.map(({ source }) => source), ...layersOf(defaults).map(({ source }) => source)]);
-  const interpolates = [...sources].some(({ text }) => mayInterpolate(text));
+  const interpolates = [...sources].some(mayInterpolate);
   for (const entry of entries) {
     const { key, value } = entry;
     if ((value !== null && !isMap(value)) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
@@ -219,7 +220,8 @@ export const storedInTheClear = (name: string, path: Path) =>
 /**
  * Whether a file may hold an interpolation: a `${`, or an escape that could be one. Without any, no value is searched.
  */
-const mayInterpolate = (text: string): boolean => text.includes("${") || text.includes("\\");
+const mayInterpolate = ({ text, isLiteral }: YamlFile): boolean =>
+  isLiteral !== true && (text.includes("${") || text.includes("\\"));
 
 /** Maps are merged, everything else is replaced. */
 export function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {

@@ -23,7 +23,6 @@ export function sourceOfValues(file: string, values: object): ValueSource {
     return offset;
   };
   const convert = (value: unknown, path: Path, offset: number): unknown => {
-    if (typeof value === "string") return value.replaceAll("${", () => "$${");
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
       const items: unknown[] = [];
@@ -46,5 +45,5 @@ export function sourceOfValues(file: string, values: object): ValueSource {
     return map;
   };
   const root = convert(values, [], place([]));
-  return { file, text: lines.join("\n"), root, pathAt: (line) => paths[line - 1] ?? [] };
+  return { file, text: lines.join("\n"), root, isLiteral: true, pathAt: (line) => paths[line - 1] ?? [] };
 }

@@ -20,6 +20,8 @@ export interface YamlFile {
   readonly root: unknown;
   /** A part of the file could not be read, so that references to it would look undeclared. */
   isIncomplete?: boolean;
+  /** A `${` in a value is text, and refers to nothing. */
+  readonly isLiteral?: true;
   oddNumbers?: readonly OddNumber[];
   /** Where each line begins; filled on first use. */
   lineStarts?: number[];

@@ -200,6 +200,19 @@ describe("diff says what a change leads to", () => {
     );
   });
 
+  it("text that would be an interpolation in a file reaches the service as it is", async () => {
+    const texts = ["of ${var.x}", "$${HOME}", "${open"];
+    for (const [index, description] of texts.entries()) {
+      const inputs = { name: `group-${index}`, description, rules: [{ ...rule, description }] };
+      const kept = await handlers.SecurityGroup.create(context, inputs);
+      const { groups, rules } = world.emulator.dump();
+      expect(groups.find(({ id }) => id === kept.id)?.description).toBe(description);
+      expect(rules.flatMap((one) => (one.security_group_id === kept.id ? [one.description] : []))).toContain(
+        description,
+      );
+    }
+  });
+
   it("refuses to shrink, in the words of the plan", async () => {
     const kept = await handlers.Volume.create(context, { name: "data", size: 5 });
     await expect(handlers.Volume.diff(context, kept.id, kept.outputs, { name: "data", size: 4 })).rejects.toThrow(
