@@ -14,6 +14,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { checkOutArtifact } from "../../reconciler/fleet/sources/artifact";
 import type * as sources from "../../reconciler/fleet/sources/git";
 import { eventually } from "../support/eventually";
 
@@ -186,5 +187,19 @@ exec ${real} "$@"
     await Promise.all([tidyTrees(cache), tidyBeside(cache), tidyTrees(cache)]);
     expect(readdirSync(join(cache, "trees"))).toEqual([]);
     expect(readdirSync((await checkOutGit(source, cache)).folder)).toHaveLength(files.length);
+  });
+
+  it("gives up artifacts in the same way, and what a worker left that died while it unpacked one", async () => {
+    const { tidyTrees } = await worker();
+    const cache = join(folder, "cache");
+    const [used, unused] = ["a".repeat(64), "b".repeat(64)];
+    const longAgo = new Date(Date.now() - 2 * 86_400_000);
+    for (const name of [used, unused, `.${unused}-left`]) {
+      mkdirSync(join(cache, "artifacts", name), { recursive: true });
+      utimesSync(join(cache, "artifacts", name), longAgo, longAgo);
+    }
+    await checkOutArtifact({ url: "http://127.0.0.1:9/a.tgz", digest: `sha256:${used}`, path: "" }, cache);
+    await tidyTrees(cache);
+    expect(readdirSync(join(cache, "artifacts"))).toEqual([used]);
   });
 });

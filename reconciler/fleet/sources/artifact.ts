@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { errorMessage } from "../../core/text/errors";
@@ -20,6 +20,9 @@ export async function checkOutArtifact(
   const hex = digest.replace("sha256:", "");
   const root = join(cache, "artifacts", hex);
   if (!existsSync(root)) await unpack(url, hex, root, cache, signal);
+  // What was used lately is not tidied away (tidyTrees).
+  const used = new Date();
+  await utimes(root, used, used).catch(() => undefined);
   return { folder: path === "" ? root : join(root, path), root, revision: digest, content: digest, copied: true };
 }
 
@@ -32,7 +35,8 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
   const file = `${work}.tgz`;
   await writeFile(file, bytes);
   try {
-    await promisify(execFile)("tar", ["-xzf", file, "-C", work, "--no-same-owner"], { timeout: unpackMs, signal });
+    // With times of now (m): those in the archive would have it tidied away while it is unpacked.
+    await promisify(execFile)("tar", ["-xzmf", file, "-C", work, "--no-same-owner"], { timeout: unpackMs, signal });
     await rename(work, root).catch((error: NodeJS.ErrnoException) => {
       // Another worker of this machine unpacked it first.
       if (!existsSync(root)) throw error;

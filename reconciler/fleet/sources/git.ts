@@ -277,12 +277,12 @@ export async function renamedFolders(source: GitSource, cache: string, since: st
 }
 
 /**
- * Deletes trees that nobody used for a day, and packs mirrors that have grown. Other workers of this machine tidy as
+ * Deletes trees and artifacts that nobody used for a day, and packs mirrors that have grown. Other workers of this machine tidy as
  * well: a tree that one of them took is no error.
  */
 export async function tidyTrees(cache: string, signal?: AbortSignal): Promise<void> {
-  const trees = join(cache, "trees");
-  for (const name of await readdir(trees).catch(() => [])) await tidyTree(join(trees, name)).catch(() => undefined);
+  for (const trees of [join(cache, "trees"), join(cache, "artifacts")])
+    for (const name of await readdir(trees).catch(() => [])) await tidyTree(join(trees, name)).catch(() => undefined);
   const mirrors = join(cache, "mirrors");
   for (const name of await readdir(mirrors).catch(() => [])) {
     const mirror = join(mirrors, name);
