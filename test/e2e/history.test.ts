@@ -141,7 +141,7 @@ describe("reconcile undo", () => {
     expect(refused.stderr).toContain("--allow-loss vm.web");
     const undone = await reconcile("undo", "last", "-y", "--allow-loss", "vm.web");
     expect(undone.exitCode, undone.stderr).toBe(0);
-    expect(undone.stderr).toContain("warning[undo/files-ahead]");
+    expect(undone.stderr).toContain("warning[undo/files-ahead]: this changes no file");
     expect(undone.stdout).toMatch(/undoes run [0-9a-f]{8}: /);
     expect(shape()).toEqual(before);
     write(first);

@@ -134,8 +134,8 @@ async function wayBackOf(session: Session, named: string): Promise<WayBackNow> {
             {
               severity: "warning" as const,
               code: "undo/files-ahead" as const,
-              summary: "the files still declare what this undoes, and the next apply would do it again",
-              fix: "revert the change in the files as well (git revert)",
+              summary: "this changes no file: what the files still declare of it, the next apply would do again",
+              fix: "revert the change in the files as well (git revert), unless that is done",
             },
           ]
         : []),

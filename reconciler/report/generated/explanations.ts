@@ -1121,8 +1121,8 @@ export const explanations = {
     "todo": "Forget the one that is there with reconcile state rm; the undo then takes the other one back."
   },
   "undo/files-ahead": {
-    "means": "The files still declare what an undo undoes.",
-    "todo": "Undo it in the files as well, or the next apply does it again."
+    "means": "An undo changes no file, and what the files still declare of it is done again.",
+    "todo": "Undo it in the files as well."
   },
   "undo/later-runs": {
     "means": "An undo also undoes what later runs did.",
