@@ -168,7 +168,10 @@ describe("what is no service", () => {
     ["one that names what was not found", site('{"title":"Not Found","detail":"no such page"}', 404)],
     ["one that has an empty list for everything", site("[]", 200)],
     ["one that answers nothing to everything", site("{}", 200)],
-  ])("%s", async (_, ports) => {
+    ["one that refuses everything inside a 200", site('{"code":40101,"data":null,"msg":"who"}', 200)],
+  ])("%s, also where a list of it was told", async (_, ports) => {
+    const told = readDialectText("operations: { vm.list: { path: /api/v2/servers } }", "").dialect;
+    expect(await diagnoseService(ports, told)).toMatchObject({ reachable: false, credential: "unknown" });
     const report = await diagnoseService(ports, builtInDialect);
     expect(report).toMatchObject({ reachable: false, operations: [] });
     expect(report.diagnostics).toContainEqual(expect.objectContaining({ code: "service/not-this-service" }));

@@ -361,7 +361,7 @@ test.each(["X-Acme-Session", "X-Tenant-Key"])(
 );
 
 const nothingKnown = { volumes: new Set<string>(), flavors: new Set<string>(), images: new Set<string>() };
-const placesIn = (kind: "vm" | "volume" | "flavor", records: readonly object[], known: object = {}) =>
+const placesIn = (kind: "vm" | "volume" | "flavor" | "region", records: readonly object[], known: object = {}) =>
   Object.fromEntries(
     learnRecord(kind, builtInDialect, records, { ...nothingKnown, ...known }).fields.map(({ field, place }) => [
       field,
@@ -692,6 +692,14 @@ test("a flavor that was sent is found where none are listed, and the size of a d
 test("where nothing is called an id, what the record is of may be", () => {
   expect(placesIn("vm", [{ vm: "vm-12", name: "web", host: "host-3" }], {})).toMatchObject({ id: "/vm" });
   expect(placesIn("volume", [{ disk: "d-1", vm: "vm-12", name: "data" }], {})).toMatchObject({ id: "/disk" });
+});
+
+test.each([
+  ["what is called so", [{ uid: "in-west-1", name: "West" }], {}, "/uid"],
+  ["its name, where that is all", [{ name: "West", location: "Berlin" }], {}, "/name"],
+  ["its name, where others refer to it", [{ code: 7, name: "west-1" }], { referred: new Set(["west-1"]) }, "/name"],
+])("the id of a region is %s", (_, regions, known, id) => {
+  expect(placesIn("region", regions, known)).toMatchObject({ id, name: "/name" });
 });
 
 test("what leads on stands in a link that leaves out the rest of the query", () => {

@@ -4,7 +4,9 @@
  * be told is left open and never guessed at.
  */
 import { kindRows } from "../../core/model/kinds";
+import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
+import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { findAtPath } from "../places";
 import { compilePointers, findText, findWord } from "../pointers";
@@ -166,7 +168,15 @@ export function learnRecord(
     const apart = field === "name" && !(kind in kindRows) ? withoutPlace(leaves, id) : leaves;
     const owned = field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined;
     const places = (said[field] ?? []).filter((place) => name === undefined || !sameValueAt(name, place));
-    const known = whereItIsSaid(places, looked, rule, evidence, owned);
+    const there = whereItIsSaid(places, looked, rule, evidence, owned);
+    // Built in, the name of a region stands for its id as well: what is called an id says more, unless others refer to
+    // the name.
+    const isByName = field === "id" && (said["name"] ?? []).some((one) => one === there?.place);
+    const better =
+      isByName && deepEqual(places, builtInDialect.records[kind].id)
+        ? learnPlace({ ...rule, names: [...idNames, /^name$/] }, free, evidence)
+        : undefined;
+    const known = better === undefined || better.place === there?.place ? there : undefined;
     const learnt =
       known ??
       (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??

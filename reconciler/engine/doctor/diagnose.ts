@@ -165,9 +165,12 @@ function reportOf(
     keptIfGiven({ given, base }, learnings.findings.get(operation) ?? notTried(given, operation)),
   );
   const isFound = findings.some(({ verdict }) => verdict === "found");
-  // One that a person showed, and that is a list where other paths are refused, may well be empty.
+  // One that a person showed may well be empty, where it is not what the service says of everything.
   const isRead = [...learnings.lists].some(
-    ([operation, { items }]) => items.length > 0 || isGivenRoute({ given, base }, operation),
+    ([operation, { items, route, bodies }]) =>
+      items.length > 0 ||
+      (isGivenRoute({ given, base }, operation) &&
+        !learnings.isSaidOfNobody(route.path, { ...missing, body: bodies[0] })),
   );
   const isProven = isSaidOfEverything
     ? first.credential === "accepted" || isRead
@@ -176,7 +179,7 @@ function reportOf(
   const report = {
     ...first,
     reachable: isProven,
-    credential: isFound ? ("accepted" as const) : first.credential,
+    credential: isProven && isFound ? ("accepted" as const) : first.credential,
     ...onlyDefined({ authorization }),
     operations: isProven ? findings : [],
     records: [...learnings.records.values()].sort(
