@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createChildren, createSuspects } from "../../reconciler/cli/fleet/children";
 import { createReaders } from "../../reconciler/cli/fleet/readers";
 import { makeFolder } from "../support/folder";
@@ -81,6 +81,18 @@ test("a file that is too much for a process is given up, the others are read mea
   setTimeout(() => stop.abort(), 200);
   await expect(check(bad, "r2", stop.signal)).rejects.toThrow("was stopped");
   expect(await check(good, "r3")).toEqual([]);
+});
+
+test("a process that cannot even start is not said to have had too little memory", async () => {
+  vi.stubEnv("NODE_OPTIONS", "--require=./absent.cjs");
+  const limits = { timeMs: 30_000, longestMs: 1_200_000, memoryMb: 256, most: 1, slowMs: 0, niceness: 10 };
+  const readers = createReaders(createChildren({ ...limits, givesWayMs: 1000 }));
+  const folder = makeFolder({ "reconcile.yaml": well });
+  await expect(readers.check(folder, { folder, flags: {} }, "r")).rejects.toThrow(
+    "its files cannot be read: the process that was to do it ended with the exit code 1",
+  );
+  vi.unstubAllEnvs();
+  expect((await readers.check(folder, { folder, flags: {} }, "r")).problems).toEqual([]);
 });
 
 test("a process that is only starting is waited for, and no others are started beside it", async () => {

@@ -213,9 +213,14 @@ function createPool(
       peer.fail(new ReadingEnded(reason));
       child.kill("SIGKILL");
     };
-    const onExit = (): void => {
+    const onExit = (code: number | null): void => {
       if (isWanted()) suspects.add(stack);
-      peer.fail(new ReadingEnded(why ?? `${text.cannot} with ${memoryMb} MB of memory`));
+      // Without memory it is ended by a signal. One that ends by itself may have been replaced beneath this worker.
+      const isOwnEnd = code !== null && code < 128;
+      const cause = isOwnEnd
+        ? `: the process that was to do it ended with the exit code ${code}`
+        : ` with ${memoryMb} MB of memory`;
+      peer.fail(new ReadingEnded(why ?? text.cannot + cause));
     };
     child.once("exit", onExit);
     // Turns are counted, not timed: a machine that was asleep has not hung, nor a process that was not asked.
