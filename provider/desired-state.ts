@@ -107,6 +107,7 @@ function makeResource(
     ...(part.protect ? { protect: true } : {}),
     ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: [...part.ignoreChanges] }),
     ...(deletedWith === undefined ? {} : { deletedWith }),
+    ...(part.formerly === undefined ? {} : { aliases: part.formerly.map((name) => ({ name })) }),
   };
   // `partsOf` gives each part the inputs of its type.
   const make = classes[part.type] as new (

@@ -165,7 +165,7 @@ function seenIn(seen: ReadonlyMap<string, Registered>, address: string): Registe
 }
 
 async function partRequest(
-  { type, address, inputs, protect, ignoreChanges, deletedWith }: DesiredPart,
+  { type, address, inputs, protect, ignoreChanges, deletedWith, formerly = [] }: DesiredPart,
   seen: Seen,
   request: ConstructRequest,
   parent: string,
@@ -193,11 +193,17 @@ async function partRequest(
     own.setPlugindownloadurl(pluginDownloadUrl);
   }
   // A program that made the same files with dynamic resources before keeps its resources when it moves to the plugin.
-  const former = new alias.Alias();
-  const spec = new alias.Alias.Spec();
-  spec.setType(dynamicToken(type));
-  former.setSpec(spec);
-  own.setAliasesList([former]);
+  const aliasOf = (set: (spec: InstanceType<typeof alias.Alias.Spec>) => unknown): InstanceType<typeof alias.Alias> => {
+    const former = new alias.Alias();
+    const spec = new alias.Alias.Spec();
+    set(spec);
+    former.setSpec(spec);
+    return former;
+  };
+  own.setAliasesList([
+    aliasOf((spec) => spec.setType(dynamicToken(type))),
+    ...formerly.map((name) => aliasOf((spec) => spec.setName(name))),
+  ]);
   own.setAliasspecs(true);
   const given = [...request.getInputdependenciesMap().entries()].flatMap(([, one]) => one.getUrnsList());
   const all = new Set([...request.getDependenciesList(), ...given]);

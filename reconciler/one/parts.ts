@@ -4,7 +4,7 @@
  * after the resources that it refers to.
  */
 
-import type { Address } from "../core/model/address";
+import { type Address, movedBy } from "../core/model/address";
 import type { Attribute, Computed, Text } from "../core/model/computed";
 import type {
   Command,
@@ -53,6 +53,8 @@ export interface DesiredPart {
   readonly ignoreChanges: readonly string[];
   /** The part that this one vanishes with. */
   readonly deletedWith?: Address;
+  /** The addresses that it had before, by the file's `moved`. */
+  readonly formerly?: readonly string[];
 }
 
 export type DesiredParts = readonly DesiredPart[];
@@ -129,13 +131,21 @@ function partsInOrder(parts: readonly DesiredPart[]): DesiredParts {
 
 export function partsOf(given: Desired): DesiredParts {
   const desired = closedOrRefused(given);
-  const { resources } = desired;
+  const { resources, moved } = desired;
   const parts = [
     ...groupParts(allOfKind(resources, "group")),
     ...allOfKind(resources, "vm").map(vmPart),
     ...allOfKind(resources, "volume").flatMap(volumeParts),
-  ];
+  ].map((part) => withFormer(part, moved));
   return resources.some((resource) => computedOfResource(resource).length > 0) ? partsInOrder(parts) : parts;
+}
+
+/** What is a part of a resource moves with it. The reader of the file has followed each move to its end. */
+function withFormer(part: DesiredPart, moved: Desired["moved"]): DesiredPart {
+  const [suffix = ""] = /\/(?:attachment|rule-\d+)$/.exec(part.address) ?? [];
+  const address = part.address.slice(0, part.address.length - suffix.length);
+  const formerly = moved.flatMap(({ from, to }) => movedBy(address, new Map([[to, from]])) ?? []);
+  return formerly.length === 0 ? part : { ...part, formerly: formerly.map((former) => `${former}${suffix}`) };
 }
 
 const referenceTo = (reference: Reference): PartReference | string =>

@@ -42,6 +42,29 @@ it.each<readonly [what: string, file: string, parts: readonly string[]]>([
   expect(said(file)).toEqual(parts);
 });
 
+it.each<readonly [moved: string, file: string, formerly: Readonly<Record<string, readonly string[]>>]>([
+  [
+    "{ from: vm.old, to: vm.web }, { from: volume.a, to: volume.b }, { from: volume.b, to: volume.data }",
+    volume("attach_to: web"),
+    {
+      "vm.web": ["vm.old"],
+      "volume.data": ["volume.a", "volume.b"],
+      "volume.data/attachment": ["volume.a/attachment", "volume.b/attachment"],
+    },
+  ],
+  [
+    "{ from: vm.old, to: vm.web }",
+    vm("for_each: [a, b], name: '${each}-1'"),
+    { "vm.web[a]": ["vm.old[a]"], "vm.web[b]": ["vm.old[b]"] },
+  ],
+  ["{ from: vm.web, to: 'vm.web[a]' }", vm("for_each: [a, b], name: '${each}-1'"), { "vm.web[a]": ["vm.web"] }],
+])("moved: [%s] says what a part was called before", (moved, file, formerly) => {
+  const parts = partsOf(desiredOf(`${file}moved: [${moved}]\n`));
+  expect(Object.fromEntries(parts.flatMap((part) => (part.formerly ? [[part.address, part.formerly]] : [])))).toEqual(
+    formerly,
+  );
+});
+
 type Given = readonly [what: string, file: string, address: string, part: object];
 
 it.each<Given>([

@@ -106,6 +106,7 @@ groups:
   front: { description: "\${var.key}", rules: [ { protocol: tcp, dst_port: 22, remote_group: back } ] }
   back: { name: back-1, rules: [ { protocol: tcp, dst_port: 5432, remote_group: front }, { protocol: tcp, dst_port: 53, remote_ip: "\${vm.db.private_ip}" } ] }
 outputs: { address: "\${vm.db.private_ip}", port: 5432 }
+moved: [ { from: volume.old, to: volume.data } ]
 `;
 
   it("is a whole file: each resource after those whose ids and addresses it names, and what the file hands out", async () => {
@@ -139,6 +140,11 @@ outputs: { address: "\${vm.db.private_ip}", port: 5432 }
     expect([byName.get("vm.db"), byName.get("volume.data")].map((one) => one?.request.getProtect())).toEqual([
       ...[true, false],
     ]);
+    const formerNames = byName
+      .get("volume.data/attachment")
+      ?.request.getAliasesList()
+      .map((one) => one.getSpec()?.getName());
+    expect(formerNames).toEqual(["", "volume.old/attachment"]);
     const state = response.getState()?.toJavaScript();
     expect(state).toEqual(monitor.outputs());
     expect(state).toMatchObject({
