@@ -87,7 +87,8 @@ describe("output --write", () => {
       /^# BEGIN reconcile acme \(.*\)\n# vm.bastion\nHost bastion-1\n[\s\S]*\n# END reconcile acme\n$/,
     );
     expect(statSync(config).mode & 0o777).toBe(0o600);
-    await done(write());
+    const again = await done(write("--json"));
+    expect(JSON.parse(again.stdout)).toMatchObject({ type: "summary", command: "output", exit_code: 0 });
     expect(readFileSync(config, "utf8")).toBe(first);
 
     writeFileSync(config, `Host other\r\n  Port 1\n\n${first}\n# mine  \nHost *\n\tUser me`, { mode: 0o644 });

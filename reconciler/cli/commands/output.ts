@@ -78,18 +78,14 @@ export const outputCommand = command({
       output.note(
         `The state knows no address of the machine on the way to ${routes.without.join(", ")}: left out. The next reconcile apply records it, where the service shows it.`,
       );
-    if (flags.write === undefined) process.stdout.write(text);
-    else {
-      const { project = state.scope?.project, environment } = workspace.desired;
-      writeShared(
-        flags.write,
-        text,
-        blockName(project, environment),
-        format === "ansible" || format === "prometheus-sd",
-      );
-      output.note(`Wrote ${flags.write}.`);
+    if (flags.write === undefined) {
+      process.stdout.write(text);
+      return 0;
     }
-    return 0;
+    const { project = state.scope?.project, environment } = workspace.desired;
+    writeShared(flags.write, text, blockName(project, environment), format === "ansible" || format === "prometheus-sd");
+    output.note(`Wrote ${flags.write}.`);
+    return output.finish({ exitCode: 0, diagnostics: [] });
   },
 });
 
