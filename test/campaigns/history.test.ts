@@ -1,7 +1,7 @@
 /** Each store under many writers at once; `npm run campaign:history` tries more of them, and for longer. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { protectStore } from "../../reconciler/store/encrypted";
 import { createFileStore } from "../../reconciler/store/file";
 import { createHttpStore } from "../../reconciler/store/http";
@@ -17,7 +17,6 @@ import { createMemoryStore } from "../support/virtual-world";
 const seeds = Number(process.env["HISTORY_SEEDS"] ?? 2);
 const steps = Number(process.env["HISTORY_STEPS"] ?? 8);
 const writers = Number(process.env["HISTORY_WRITERS"] ?? 5);
-vi.setConfig({ testTimeout: 60_000 + seeds * steps * 3000 });
 
 let postgres: PostgresServer;
 let s3: S3Server;
