@@ -3,6 +3,8 @@
  * VMs, one read a volume and a group where there is no list, the catalogue only when something has to be looked up in it.
  */
 
+import { judgeMade, type Made, type NameIndexes } from "../core/diff/evidence";
+import { bearsName } from "../core/diff/find";
 import { type Address, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -32,7 +34,14 @@ import {
   sight,
 } from "../core/model/live";
 import { isRefusedAs, type Outcome } from "../core/model/outcome";
-import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type State } from "../core/model/recorded";
+import {
+  type Intent,
+  type Orphan,
+  orphanKey,
+  type RecordedResource,
+  type RecordedVm,
+  type State,
+} from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import { lazily } from "../core/text/lazily";
@@ -180,10 +189,10 @@ function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string
 }
 
 function liveSeen(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State): Live {
-  const weighAll = <T>(found: Observed<T>, kind: Kind): SeenOfKind<T> => {
+  const weighAll = <T extends Made>(found: Observed<T>, kind: Kind): SeenOfKind<T> => {
     const proof = proofOf(verdict, kind);
     return {
-      listed: found.listed && !isUnproven(kind, verdict, state),
+      listed: found.listed && !isUnproven(kind, verdict, state, found.looks),
       byId: new Map([...found.looks].map(([id, look]) => [id, weigh(look, proof)])),
       unlisted: weigh(found.unlisted, proof),
     };
@@ -197,12 +206,28 @@ function liveSeen(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: Sta
 
 /**
  * A list that proves nothing does not show either that an open create was not done, which would then be sent again: it
- * counts as not read.
+ * counts as not read. What such a list does show needs no proof.
  */
-const isUnproven = (kind: Kind, verdict: ScopeProof | ScopeDoubt, { intents }: State): boolean =>
-  !isDoubt(verdict) &&
-  verdict.doubts[kind] !== undefined &&
-  [...intents.values()].some(({ operation }) => operation === `${kind}.create`);
+const isUnproven = (
+  kind: Kind,
+  verdict: ScopeProof | ScopeDoubt,
+  { intents, resources }: State,
+  looks: ReadonlyMap<string, Look<Made>>,
+): boolean => {
+  if (isDoubt(verdict) || verdict.doubts[kind] === undefined) return false;
+  const known = new Set([...resources.values()].map(({ id }) => id));
+  const isShown = (intent: Intent): boolean => {
+    const named = [...looks].flatMap(([id, look]) =>
+      look.seen === "yes" && bearsName(look.value, intent.name) && !known.has(id) && !intent.idsBefore.includes(id)
+        ? [look.value]
+        : [],
+    );
+    return named.length > 0 && judgeMade(intent, named, withoutLists).strangers.length === 0;
+  };
+  return [...intents.values()].some((intent) => intent.operation === `${kind}.create` && !isShown(intent));
+};
+
+const withoutLists: NameIndexes = { flavors: undefined, images: undefined };
 
 /** Two looks may find the same problem: it is told once. */
 const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [

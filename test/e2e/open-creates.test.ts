@@ -152,6 +152,35 @@ it("a create that was lost and shows after the plan was made is not sent again",
   expect(creates()).toBe(0);
 });
 
+it.each([
+  ["VM", { vms: { web: {} } }, "vm.web", "/api/v1/vm/list"],
+  ["volume", { volumes: { web: { size: 5 } } }, "volume.web", "/api/v1/volume/list"],
+] as const)("what an interrupted create made is found where no other %s shows", async (kind, blocks, address, path) => {
+  declare(blocks);
+  expect((await apply()).exitCode).toBe(0);
+  const former = state().resources[address].id;
+  await fetch(`${place.emulator.url}/_control/${kind.toLowerCase()}/${former}`, { method: "DELETE" });
+  const again = () => reconcile("apply", "-y", "--allow-data-loss", "--recreate", address);
+  let isSent = false;
+  hear(({ method, path: asked }) => {
+    isSent ||= method === "POST" && asked.endsWith("/create");
+    if (method === "POST") return { body: '"done"' };
+    return isSent && asked === path ? { body: "[]" } : undefined;
+  });
+  expect((await again()).exitCode).toBe(1);
+  const unclear = await again();
+  expect([unclear.exitCode, creates()], unclear.stderr).toEqual([1, 2]);
+  expect(said(unclear)).toContain(`The list of ${kind}s proves nothing here (the service shows no ${kind}`);
+  hear(() => undefined);
+  const found = await again();
+  expect([found.exitCode, creates()], found.stderr).toEqual([0, 2]);
+  const made = JSON.stringify(await shown(path));
+  expect([made.includes(state().resources[address].id), state().resources[address].id === former]).toEqual([
+    true,
+    false,
+  ]);
+});
+
 describe("a stranger that bears the name of a lost create", () => {
   type Open = Parameters<typeof leaveOpen>[0];
   const vmRecord: Open["record"] = {

@@ -146,9 +146,10 @@ export const bearsName = (live: { readonly name?: string }, name: string | undef
 /** Says of an open create that no list was read: the service has none, or this plan did not look. */
 export function unseenCreate(pair: Pair, intent: Intent, what: What, context: DiffContext): Diagnostic {
   const { unlisted } = context.live.of[kindOf(pair.address)];
-  return unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason
-    ? { ...unsettledIntent(pair, intent, what, "This plan did not look"), fix: "plan without --no-refresh" }
-    : unsettledIntent(pair, intent, what);
+  if (unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason)
+    return { ...unsettledIntent(pair, intent, what, "This plan did not look"), fix: "plan without --no-refresh" };
+  const doubt = unlisted.seen === "unobserved" ? unlisted.vanished?.doubt : undefined;
+  return unsettledIntent(pair, intent, what, doubt && `The list of ${what}s proves nothing here (${doubt})`);
 }
 
 /** Why nobody can say which live resource an open create made, or that it made none. */
