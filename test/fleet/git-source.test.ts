@@ -18,8 +18,6 @@ import { checkOutArtifact } from "../../reconciler/fleet/sources/artifact";
 import type * as sources from "../../reconciler/fleet/sources/git";
 import { eventually } from "../support/eventually";
 
-const patience = Number(process.env["TEST_PATIENCE"] ?? 1);
-
 /** Each has its own memory, as each worker process does. */
 async function worker(): Promise<typeof sources> {
   vi.resetModules();
@@ -107,7 +105,7 @@ exec ${real} "$@"
     expect(readdirSync(mirrors)).toEqual([name]);
   });
 
-  it("is fetched although a worker that had the turn died", { timeout: 40_000 * patience }, async () => {
+  it("is fetched although a worker that had the turn died", async () => {
     const cache = join(folder, "cache");
     const { checkOutGit } = await worker();
     await checkOutGit(source, cache);
@@ -117,7 +115,7 @@ exec ${real} "$@"
     expect((await checkOutGit(source, cache, { now: true })).revision).toBe(newest);
   });
 
-  it("is given up when it is silent, together with what git started", { timeout: 60_000 * patience }, async () => {
+  it("is given up when it is silent, together with what git started", async () => {
     const silent = createServer(() => undefined);
     const sockets = new Set<Socket>();
     silent.on("connection", (socket) => sockets.add(socket.resume()));

@@ -594,7 +594,7 @@ it("killed at a durable write, files and states end in one of two worlds with th
   countCampaign("moves with their files, killed at a durable write", tried, violations);
   expect(tried).toBeGreaterThan(0);
   expect(violations).toBe(0);
-}, 1_200_000);
+});
 
 it("from a file to PostgreSQL, and the plan of both says nothing to do", async () => {
   if (postgres === undefined) return;

@@ -108,7 +108,7 @@ it("killed at a durable write: plan refuses, and the next apply of either side f
   }
   expect(refused).toBeGreaterThan(0);
   expect(writes()).toBe(before);
-}, 600_000);
+});
 
 it("between states that are encrypted under different keys", async () => {
   expect((await reconcile("shop", ["apply", "-y"], { RECONCILE_STATE_KEY: keys.own })).exitCode).toBe(0);
