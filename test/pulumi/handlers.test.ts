@@ -374,24 +374,6 @@ describe("with a service that has less", () => {
 });
 
 describe("a rule that is deleted by itself", () => {
-  it("goes beside others of its group that go at the same time", async () => {
-    const capabilities = { with: everything };
-    const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
-    try {
-      const context = contextFor(world);
-      const group = await handlers.SecurityGroup.create(context, { name: "web-group", rulesMode: "shared" });
-      const made: Awaited<ReturnType<Handler["create"]>>[] = [];
-      for (const dstPort of ["22", "23", "24"])
-        made.push(await handlers.SecurityGroupRule.create(context, { ...rule, dstPort, securityGroupId: group.id }));
-      await Promise.all(made.map((one) => handlers.SecurityGroupRule.delete(context, one.id, one.outputs)));
-      expect(world.emulator.dump().rules.filter(({ port_range_min }) => typeof port_range_min === "number")).toEqual(
-        [],
-      );
-    } finally {
-      await world.close();
-    }
-  });
-
   it.each<readonly [what: string, faults: readonly Omit<FaultSpec, "operation">[], fails: boolean, left: number]>([
     ["goes", [], false, 0],
     ["goes where only the answer was lost", [{ kind: "drop-after", count: 1 }], false, 0],

@@ -301,11 +301,8 @@ const ruleField: FieldResource<RuleIds> = {
     const all = now.seen === "yes" ? (now.value.rules ?? []) : [];
     const others = all.filter((rule) => rule.id !== ruleId);
     if (others.length === all.length) return true;
-    const going = all.filter((rule) => rule.id === ruleId).map(canonicalLiveRule);
-    // The others are nobody's here: other resources may remove them meanwhile.
-    const platformRules = others.map((rule) => ruleKey(canonicalLiveRule(rule)));
-    const record = { ...recordWith(groupId, going), platformRules };
-    const desired = groupWith([], "authoritative");
+    const record = recordWith(groupId, all.map(canonicalLiveRule));
+    const desired = groupWith(others.map(canonicalLiveRule), "authoritative");
     const planned = planAgain(
       service,
       { ...looked, state: stateOf(address, { record }) },
