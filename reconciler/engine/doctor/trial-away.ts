@@ -131,10 +131,7 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
  */
 async function nameOfOthers(trial: Trial, thing: TrialThing, id: string): Promise<string | undefined> {
   const { kind } = thing;
-  const shown =
-    kind === "group"
-      ? (await listedOf(trial, kind))?.find((one) => one.id === id)
-      : (await lookAt(trial, kind, id))?.live;
+  const shown = await shownAs[kind](trial, id);
   const name = shown?.name;
   if (name === undefined || isOfTrial(name)) return undefined;
   // A disk that came with the VM has a name that the service gave it.
@@ -142,6 +139,13 @@ async function nameOfOthers(trial: Trial, thing: TrialThing, id: string): Promis
   const record = (await trial.shownNow(kind, id)).record ?? trial.recordOf(kind, id);
   return isOwnDisk || leavesOf(record).some(({ value }) => isOfTrial(String(value))) ? undefined : name;
 }
+
+/** What the service shows of one: no read shows the name of a group. */
+const shownAs = {
+  vm: async (trial: Trial, id: string) => (await lookAt(trial, "vm", id))?.live,
+  volume: async (trial: Trial, id: string) => (await lookAt(trial, "volume", id))?.live,
+  group: async (trial: Trial, id: string) => (await listedOf(trial, "group"))?.find((one) => one.id === id),
+};
 
 /** A service may write a name in capitals, in other signs, or as a part of its own. */
 const isOfTrial = (text: string): boolean => /trial[0-9a-f]{6}/.test(lettersAndDigits(text));
