@@ -31,9 +31,8 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
       return twice.length === 0 ? [] : [isElsewhere(session, former, twice)];
     }),
   );
-  return found.flat().length === 0
-    ? prepared
-    : { ...prepared, plan: { ...plan, diagnostics: [...plan.diagnostics, ...found.flat()] } };
+  const diagnostics = [...plan.diagnostics, ...found.flat()];
+  return { ...prepared, plan: { ...plan, diagnostics } };
 }
 
 /** The states that lie beside the file where nothing names another place, and those that were seen from here. */
