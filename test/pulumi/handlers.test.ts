@@ -374,6 +374,30 @@ describe("with a service that has less", () => {
 });
 
 describe("a rule that is deleted by itself", () => {
+  it.each<readonly [what: string, others: readonly Props[]]>([
+    ["others of its group", [{ dstPort: "22" }, { dstPort: "23" }]],
+    ["others that admit the same", [{ remoteIp: "10.0.0.0/8" }, { remoteIp: "10.1.0.0/16" }]],
+  ])("goes beside %s that go at the same time", async (_, others) => {
+    const capabilities = { with: everything };
+    const world = await startBenchWorld({ ...capabilities, dialect: dialectFor(capabilities) });
+    try {
+      const log: string[] = [];
+      const context = contextFor(world, log);
+      const { id: securityGroupId } = await handlers.SecurityGroup.create(context, {
+        name: "web-group",
+        rulesMode: "shared",
+      });
+      const made: Awaited<ReturnType<Handler["create"]>>[] = [];
+      for (const other of [rule, ...others])
+        made.push(await handlers.SecurityGroupRule.create(context, { ...rule, ...other, securityGroupId }));
+      await Promise.all(made.map((one) => handlers.SecurityGroupRule.delete(context, one.id, one.outputs)));
+      expect(world.emulator.dump().rules.filter(({ direction }) => direction === "ingress")).toEqual([]);
+      expect(log.filter((line) => line.startsWith("warning"))).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  });
+
   it.each<readonly [what: string, faults: readonly Omit<FaultSpec, "operation">[], fails: boolean, left: number]>([
     ["goes", [], false, 0],
     ["goes where only the answer was lost", [{ kind: "drop-after", count: 1 }], false, 0],

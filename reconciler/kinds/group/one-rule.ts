@@ -298,14 +298,17 @@ const ruleField: FieldResource<RuleIds> = {
     const looked = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
     const now = sight(looked.live, "group", groupId);
     if (now.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${now.reason}`);
-    const all = now.seen === "yes" ? (now.value.rules ?? []) : [];
-    const others = all.filter((rule) => rule.id !== ruleId);
-    if (others.length === all.length) return true;
-    const record = recordWith(groupId, all.map(canonicalLiveRule));
-    const desired = groupWith(others.map(canonicalLiveRule), "authoritative");
+    const going = now.seen === "yes" ? now.value.rules?.filter((rule) => rule.id === ruleId) : undefined;
+    if (now.seen !== "yes" || going === undefined || going.length === 0) return true;
+    // The others of the group are not this resource's: whoever they are of may remove them meanwhile.
+    const { of } = looked.live;
+    const alone = { ...now, value: { ...now.value, rules: going } };
+    const live = { ...looked.live, of: { ...of, group: { ...of.group, byId: new Map([[groupId, alone]]) } } };
+    const record = recordWith(groupId, going.map(canonicalLiveRule));
+    const desired = groupWith([], "authoritative");
     const planned = planAgain(
       service,
-      { ...looked, state: stateOf(address, { record }) },
+      { ...looked, live, state: stateOf(address, { record }) },
       closedWith(nothingDesired, { resources: [desired] }),
     );
     const ran = await carryOut(context, service, planned, false);
