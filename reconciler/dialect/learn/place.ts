@@ -126,18 +126,15 @@ export function learnPlace(
     );
     const shown = values.filter((value): value is string => value !== undefined && value !== "");
     if (shown.length === 0) return [];
-    if (rule.unique === true && new Set(shown).size !== leaves.length) return [];
-    if (rule.everywhere === true && shown.length < leaves.length) return [];
-    const isElse = names.some((one) => rule.besides?.test(one) === true);
-    const named = isElse ? -1 : rule.names.findIndex((name) => names.some((one) => name.test(one)));
-    const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
+    if (!keepsCounts(rule, shown, leaves.length)) return [];
+    const byName = scoreOfNames(rule, names);
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
     if (wanted !== undefined) {
       const there =
         rule.outlives === true && byName > 0 ? shown.filter((text) => knownReferenceIn(text, wanted)) : shown;
       return referring(place, wanted, values, there, 200 + byName + simple);
     }
-    if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
+    if (!fitsAll(rule, shown, evidence)) return [];
     // The key of a tag stands in records of every kind.
     const isOfRecord = rule.unique === true && typeof place === "string";
     const isReferred = isOfRecord && shown.some((text) => /\d/.test(text) && evidence.referred?.has(text) === true);
@@ -153,14 +150,32 @@ export function learnPlace(
   const none = rule.refersTo !== undefined && shows !== undefined && saysNone.test(shows) ? shows : undefined;
   const told = none === undefined ? best.place : withNone(best.place, none);
   const place = rule.absentIsNone === true && isAbsent ? absentIsNone(told) : told;
-  const cut = rule.links === true && evidence.hasPaths !== true ? cutOfLinks(best.values) : undefined;
-  return { place: withUnit(withCut(place, cut), shows), shows };
+  return { place: withUnit(withCut(place, cutOfLinks(rule, best.values, evidence)), shows), shows };
 }
+
+/** How well the plain names of a place suit: 0 where none does. */
+function scoreOfNames(rule: PlaceRule, names: readonly string[]): number {
+  if (names.some((one) => rule.besides?.test(one))) return 0;
+  const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
+  return named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
+}
+
+/** Whether as many of the records show a value, or another one, as the rule wants. */
+export const keepsCounts = (rule: PlaceRule, shown: readonly string[], records: number): boolean =>
+  (rule.unique !== true || new Set(shown).size === records) && (rule.everywhere !== true || shown.length === records);
+
+export const fitsAll = (rule: PlaceRule, shown: readonly string[], evidence: KnownThings): boolean =>
+  shown.every((text) => rule.fits?.(text, evidence) !== false);
 
 const linkParts = /^(?:[a-z][a-z0-9+.-]*:\/\/\S+|\/\S*)?\/([^/\s]+)\/[^/\s]+$/i;
 
-/** What stands before the ids, where all the values are links alike. */
-export function cutOfLinks(values: readonly (string | undefined)[]): string | undefined {
+/** What stands before the ids, where all the values are links alike and stand for what they end with. */
+export function cutOfLinks(
+  rule: PlaceRule,
+  values: readonly (string | undefined)[],
+  evidence: KnownThings,
+): string | undefined {
+  if (rule.links !== true || evidence.hasPaths === true) return undefined;
   const folders = new Set(values.flatMap((value) => (value ? [linkParts.exec(value)?.[1]] : [])));
   const [folder] = folders;
   return folders.size === 1 && folder !== undefined ? `*/${folder}/{value}` : undefined;

@@ -15,10 +15,12 @@ import { volumesOfVm } from "./disks";
 import {
   cutOfLinks,
   type FieldFinding,
+  fitsAll,
   idNames,
   idWord,
   isId,
   type KnownThings,
+  keepsCounts,
   learnPlace,
   noun,
   type PlaceRule,
@@ -153,61 +155,94 @@ export function learnRecord(
   // The fields that `rules` has for a kind are those whose places are a list of pointers.
   const said = dialect.records[kind] as Readonly<Record<string, Pointers>>;
   const fields: FieldFinding[] = [];
-  for (const [field, rule] of Object.entries(rules[kind])) {
-    // What identifies a record refers to nothing else, though kinds may share their ids.
-    const own = fields.flatMap(({ field: other, place }) =>
-      place !== undefined && (other === "id" || other === "name" || other === "size") ? [place] : [],
-    );
-    const name = field === "description" ? fields.find((one) => one.field === "name")?.place : undefined;
-    const free =
-      rule.refersTo === undefined
-        ? withoutPlace(leaves, name)
-        : leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
-    const id = fields.find((one) => one.field === "id")?.place;
-    // A file may name a flavor or an image by its id: that tells nothing of its name.
-    const apart = field === "name" && !(kind in kindRows) ? withoutPlace(leaves, id) : leaves;
-    const owned = field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined;
-    const places = (said[field] ?? []).filter((place) => name === undefined || !sameValueAt(name, place));
-    const there = whereItIsSaid(places, looked, rule, evidence, owned);
-    // Built in, the name of a region stands for its id as well: what is called an id says more, unless others refer to
-    // the name.
-    const isByName = field === "id" && (said["name"] ?? []).some((one) => one === there?.place);
-    const better =
-      isByName && deepEqual(places, builtInDialect.records[kind].id)
-        ? learnPlace({ ...rule, names: [...idNames, /^name$/] }, free, evidence)
-        : undefined;
-    const known = better === undefined || better.place === there?.place ? there : undefined;
-    const learnt =
-      known ??
-      (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??
-      // Without a list of them, a flavor or an image that was sent is the best proof.
-      (rule.outlives === true && rule.refersTo?.(evidence) === undefined
-        ? textSent(free, evidence.made?.sent?.[field])
-        : undefined) ??
-      learnPlace(rule, free, evidence) ??
-      learnName(rule, free, evidence) ??
-      (field === "size" ? sizeSent(leaves, looked, fields, evidence) : textSent(free, evidence.made?.sent?.[field]));
-    const unit = field === "size" ? unitOf(learnt?.place, looked, fields, evidence) : undefined;
-    const other = field === "name" ? otherName(learnt?.place, fields, rule, leaves, evidence) : undefined;
-    if (learnt === undefined)
-      fields.push(places.length === said[field]?.length ? { field } : { field, nowhere: true, learnt: true });
-    else if (other !== undefined) fields.push({ field, ...other, learnt: true });
-    else if (unit !== undefined) fields.push({ field, ...learnt, place: unit, learnt: true });
-    else fields.push(known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt });
-  }
+  for (const [field, rule] of Object.entries(rules[kind]))
+    fields.push(learnField(field, rule, { kind, said, looked, leaves, evidence, fields }));
   const listsWithin: Readonly<Partial<Record<ReadKind, () => readonly FieldFinding[]>>> = {
     vm: () => volumesOfVm(dialect, looked, evidence),
     group: () => rulesOfGroup(said["rules"] ?? [], looked),
   };
-  fields.push(...(listsWithin[kind]?.() ?? []));
-  return { record: kind, looked: looked.length, keys, fields };
+  return { record: kind, looked: looked.length, keys, fields: [...fields, ...(listsWithin[kind]?.() ?? [])] };
+}
+
+type Leaves = readonly (readonly Leaf[])[];
+
+/** What one field of a record is learnt from. */
+interface Shown {
+  readonly kind: ReadKind;
+  /** Where the dialect looks. */
+  readonly said: Readonly<Record<string, Pointers>>;
+  readonly looked: readonly unknown[];
+  readonly leaves: Leaves;
+  readonly evidence: KnownThings;
+  /** The fields that were learnt before this one. */
+  readonly fields: readonly FieldFinding[];
+}
+
+function learnField(field: string, rule: PlaceRule, shown: Shown): FieldFinding {
+  const { kind, said, looked, leaves, evidence, fields } = shown;
+  const [id, name] = [placeOf("id", fields), placeOf("name", fields)];
+  // A description stands beside the name.
+  const taken = field === "description" ? name : undefined;
+  const free = rule.refersTo === undefined ? withoutPlace(leaves, taken) : withoutOwn(leaves, fields);
+  // A file may name a flavor or an image by its id: that tells nothing of its name.
+  const apart = field === "name" && !(kind in kindRows) ? withoutPlace(leaves, id) : leaves;
+  const owned = field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined;
+  const places = (said[field] ?? []).filter((place) => taken === undefined || !sameValueAt(taken, place));
+  const there = whereItIsSaid(places, looked, rule, evidence, owned);
+  const known =
+    field === "id" && there !== undefined && isNamedBetter(there.place, rule, free, shown) ? undefined : there;
+  const learnt = known ?? learnAnew(field, rule, free, owned, shown);
+  if (learnt === undefined)
+    return places.length === said[field]?.length ? { field } : { field, nowhere: true, learnt: true };
+  const other = field === "name" ? otherName(learnt.place, id, rule, leaves, evidence) : undefined;
+  const unit = field === "size" ? unitOf(learnt.place, looked, id, evidence) : undefined;
+  if (other !== undefined) return { field, ...other, learnt: true };
+  if (unit !== undefined) return { field, ...learnt, place: unit, learnt: true };
+  return known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt };
+}
+
+/** Where a field is that is not where the dialect looks; what proves most comes first. */
+function learnAnew(
+  field: string,
+  rule: PlaceRule,
+  free: Leaves,
+  owned: Leaves | undefined,
+  { looked, leaves, evidence, fields }: Shown,
+): ReturnType<typeof learnPlace> {
+  const bySent = () => textSent(free, evidence.made?.sent?.[field]);
+  // Without a list of them, a flavor or an image that was sent is the best proof.
+  const isProvenBySent = rule.outlives === true && rule.refersTo?.(evidence) === undefined;
+  return (
+    (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??
+    (isProvenBySent ? bySent() : undefined) ??
+    learnPlace(rule, free, evidence) ??
+    learnName(rule, free, evidence) ??
+    (field === "size" ? sizeSent(leaves, looked, placeOf("id", fields), evidence) : bySent())
+  );
+}
+
+const placeOf = (field: string, fields: readonly FieldFinding[]): RecordPlace | undefined =>
+  fields.find((one) => one.field === field)?.place;
+
+/**
+ * Built in, the name of a region stands for its id as well: what is called an id says more, unless others refer to the
+ * name.
+ */
+function isNamedBetter(place: RecordPlace, rule: PlaceRule, free: Leaves, { kind, said, evidence }: Shown): boolean {
+  const isByName = (said["name"] ?? []).some((one) => one === place);
+  if (!isByName || !deepEqual(said["id"], builtInDialect.records[kind].id)) return false;
+  const better = learnPlace({ ...rule, names: [...idNames, /^name$/] }, free, evidence);
+  return better !== undefined && better.place !== place;
+}
+
+/** What identifies a record refers to nothing else, though kinds may share their ids. */
+function withoutOwn(leaves: Leaves, fields: readonly FieldFinding[]): Leaves {
+  const own = ["id", "name", "size"].flatMap((field) => placeOf(field, fields) ?? []);
+  return leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
 }
 
 /** The leaves at places where one of the known ids stands; `undefined`: there is none. */
-function ownPlaces(
-  leaves: readonly (readonly Leaf[])[],
-  own: ReadonlySet<string> = new Set(),
-): readonly (readonly Leaf[])[] | undefined {
+function ownPlaces(leaves: Leaves, own: ReadonlySet<string> = new Set()): Leaves | undefined {
   const known = leaves.flat().filter(({ value }) => knownReferenceIn(String(value), own) !== undefined);
   if (known.length === 0) return undefined;
   const places = new Set(known.map(({ place }) => textOfPlace(place)));
@@ -220,41 +255,39 @@ function whereItIsSaid(
   records: readonly unknown[],
   rule: PlaceRule,
   evidence: KnownThings,
-  owned?: readonly (readonly Leaf[])[],
+  owned?: Leaves,
 ): { readonly place: RecordPlace; readonly shows?: string } | undefined {
-  const wanted = rule.refersTo?.(evidence);
   const { alike } = evidence;
   const isOther = rule.unique === true && alike !== undefined && owned === undefined && isUniqueAt(alike, records);
   for (const place of places) {
     if (isOther && !samePlace(place, alike)) continue;
+    if (owned?.flat().some((leaf) => sameValueAt(place, leaf.place)) === false) continue;
     const path = compilePointers([place]);
-    const isEmpty = records.every((record) => {
-      const found = path[0] === undefined ? undefined : findAtPath(record, path[0]);
-      return found === undefined || isObject(found) || Array.isArray(found);
-    });
-    if (isEmpty) continue;
+    const found = records.map((record) => (path[0] === undefined ? undefined : findAtPath(record, path[0])));
+    if (found.every((one) => one === undefined || isObject(one) || Array.isArray(one))) continue;
     const texts = records.map((record) => findText(record, path) ?? findWord(record, path));
     const shown = texts.filter((text): text is string => typeof text === "string" && text !== "");
-    if (rule.unique === true && new Set(shown).size !== records.length) continue;
-    if (owned?.flat().some((leaf) => sameValueAt(place, leaf.place)) === false) continue;
-    if (rule.everywhere === true && shown.length < records.length) continue;
-    const strangers = wanted === undefined ? [] : shown.filter((text) => !wanted.has(text));
-    if (strangers.length > (rule.outlives === true ? shown.length - 1 : 0)) continue;
+    if (!keepsCounts(rule, shown, records.length) || !fitsAll(rule, shown, evidence)) continue;
     if (
-      rule.links === true &&
-      evidence.hasPaths !== true &&
-      typeof place === "string" &&
-      cutOfLinks(shown) !== undefined
+      !refersToKnown(rule, shown, evidence) ||
+      (typeof place === "string" && cutOfLinks(rule, shown, evidence) !== undefined)
     )
       continue;
-    if (rule.refersTo !== undefined && shown.some((text) => saysNone.test(text))) continue;
-    if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
     // Only some records have the place: the dialect has to say what its absence means.
-    const isAbsent = records.some((record) => path[0] !== undefined && findAtPath(record, path[0]) === undefined);
-    if (rule.absentIsNone === true && isAbsent && shown.length > 0) return undefined;
+    if (rule.absentIsNone === true && found.includes(undefined) && shown.length > 0) return undefined;
     return { place, shows: shown[0] };
   }
   return undefined;
+}
+
+/** Whether what is shown names nothing but the things that it has to refer to. */
+function refersToKnown(rule: PlaceRule, shown: readonly string[], evidence: KnownThings): boolean {
+  if (rule.refersTo === undefined) return true;
+  const wanted = rule.refersTo(evidence);
+  const strangers = wanted === undefined ? [] : shown.filter((text) => !wanted.has(text));
+  return (
+    strangers.length <= (rule.outlives === true ? shown.length - 1 : 0) && !shown.some((text) => saysNone.test(text))
+  );
 }
 
 function isUniqueAt(place: RecordPlace, records: readonly unknown[]): boolean {
@@ -264,28 +297,24 @@ function isUniqueAt(place: RecordPlace, records: readonly unknown[]): boolean {
 
 /** What is called a name and is the id: a place that is a name as well is the name. */
 function otherName(
-  place: RecordPlace | undefined,
-  fields: readonly FieldFinding[],
+  place: RecordPlace,
+  id: RecordPlace | undefined,
   rule: PlaceRule,
-  leaves: readonly (readonly Leaf[])[],
+  leaves: Leaves,
   evidence: KnownThings,
 ): ReturnType<typeof learnPlace> {
-  const id = fields.find(({ field }) => field === "id")?.place;
-  if (place === undefined || id === undefined || !sameValueAt(id, place)) return undefined;
+  if (id === undefined || !sameValueAt(id, place)) return undefined;
   return learnPlace(rule, withoutPlace(leaves, id), evidence);
 }
 
-const withoutPlace = (
-  leaves: readonly (readonly Leaf[])[],
-  place: RecordPlace | undefined,
-): readonly (readonly Leaf[])[] =>
+const withoutPlace = (leaves: Leaves, place: RecordPlace | undefined): Leaves =>
   place === undefined ? leaves : leaves.map((all) => all.filter((leaf) => !sameValueAt(place, leaf.place)));
 
 const sameValueAt = (one: RecordPlace, other: RecordPlace): boolean =>
   samePlace(one, other) || (typeof one === "object" && one.in === undefined && one.value === other);
 
 /** Where entries of any list name the VM that something hangs on, by its id or by its name. */
-export function attachedTo(leaves: readonly (readonly Leaf[])[], evidence: KnownThings): RecordPlace | undefined {
+export function attachedTo(leaves: Leaves, evidence: KnownThings): RecordPlace | undefined {
   const { absentIsNone: _, ...rule } = {
     ...rules.volume["attached_to"],
     names: rules.volume["attached_to"]?.names ?? [],
@@ -294,11 +323,7 @@ export function attachedTo(leaves: readonly (readonly Leaf[])[], evidence: Known
 }
 
 /** The same for a place that refers by a name. */
-function learnName(
-  rule: PlaceRule,
-  leaves: readonly (readonly Leaf[])[],
-  evidence: KnownThings,
-): ReturnType<typeof learnPlace> {
+function learnName(rule: PlaceRule, leaves: Leaves, evidence: KnownThings): ReturnType<typeof learnPlace> {
   const names = rule.named?.(evidence);
   if (names === undefined || names.size === 0) return undefined;
   const { named: _, ...others } = rule;
@@ -309,7 +334,7 @@ function learnName(
 }
 
 /** Where a record shows the very text that a trial has sent, whatever the key. */
-function textSent(leaves: readonly (readonly Leaf[])[], sent: string | undefined): ReturnType<typeof learnPlace> {
+function textSent(leaves: Leaves, sent: string | undefined): ReturnType<typeof learnPlace> {
   const shown = sent === undefined ? [] : leaves.flat().filter(({ value }) => value === sent);
   const found = shown.find(({ place }) => typeof place === "string") ?? shown[0];
   return found === undefined ? undefined : { place: found.place, shows: sent };
@@ -317,12 +342,11 @@ function textSent(leaves: readonly (readonly Leaf[])[], sent: string | undefined
 
 /** Where the numbers of a trial's own volumes are their sizes in one unit, and others have other numbers. */
 function sizeSent(
-  leaves: readonly (readonly Leaf[])[],
+  leaves: Leaves,
   records: readonly unknown[],
-  fields: readonly FieldFinding[],
+  id: RecordPlace | undefined,
   { made }: KnownThings,
 ): ReturnType<typeof learnPlace> {
-  const id = fields.find((one) => one.field === "id")?.place;
   if (id === undefined || made === undefined) return undefined;
   const idAt = compilePointers([id]);
   const sizes = records.map((record) => made.sizes.get(findText(record, idAt) ?? ""));
@@ -346,13 +370,12 @@ const unitsOfRatios: Readonly<Record<number, NonNullable<Exclude<RecordPlace, st
 
 /** The place of a size with its unit, told by volumes whose sizes are known, or by numbers that can only be bytes. */
 function unitOf(
-  place: RecordPlace | undefined,
+  place: RecordPlace,
   records: readonly unknown[],
-  fields: readonly FieldFinding[],
+  id: RecordPlace | undefined,
   { made }: KnownThings,
 ): RecordPlace | undefined {
-  const id = fields.find(({ field }) => field === "id")?.place;
-  if (place === undefined || id === undefined) return undefined;
+  if (id === undefined) return undefined;
   if (typeof place === "object" && place.unit !== undefined) return undefined;
   const [sizeAt, idAt] = [compilePointers([place]), compilePointers([id])];
   const shown = records.flatMap((record) => {
