@@ -251,7 +251,20 @@ describe("examples/two-projects", () => {
         "<!-- reconcile-plan shop -->",
       ]);
       rmSync(join(folder, "plans"), { recursive: true });
-      expect(await run("reconcile-apply.yml")).toMatchObject({ exitCode: 0 });
+      // The first plan is refused, and holds the second one up neither now nor when the job is started again.
+      const first = "artifacts/reconcile-plans/network.plan.json";
+      const reviewed = host.kept(first)!;
+      host.keep(first, "{}");
+      const refused = await run("reconcile-apply.yml");
+      expect(refused).toMatchObject({
+        exitCode: 1,
+        stdout: expect.stringContaining("::error::the plan network ended"),
+      });
+      expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["acme-shop-a", "acme-shop-b"]);
+      host.keep(first, reviewed);
+      const again = await run("reconcile-apply.yml");
+      expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^error\[plan\/stale\]/m) });
+      expect(again.stdout).toMatch(/::error::the plan (?!network)/);
       expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["acme-shop-a", "acme-shop-b"]);
       expect(readFileSync(join(folder, "reports/network.html"), "utf8")).toContain('id="h-exposure"');
     } finally {
