@@ -309,9 +309,9 @@ describe("the volume that goes with a VM", () => {
       ["d (data volume of web, 5 GB)"],
     ],
     [
-      "may not be looked at: it stays",
+      "may not be looked at: the next run tries it again",
       { ...going, volumes: at(refused("forbidden")) },
-      "failed service/forbidden | delete | no record",
+      "failed service/forbidden | delete | deleting true",
       ["d (data volume of web, 5 GB)"],
     ],
     [
@@ -327,21 +327,21 @@ describe("the volume that goes with a VM", () => {
       [],
     ],
     [
-      "is refused: it stays",
+      "is refused: the next run tries it again",
       { ...going, answers: [preserved("d"), refused("forbidden")], volumes: at(accepted(volume("d"))) },
-      "failed service/forbidden | delete, delete volume d | no record",
+      "failed service/forbidden | delete, delete volume d | deleting true",
       ["d (data volume of web, 5 GB)"],
     ],
     [
       "was lost: it is being deleted",
       { ...going, answers: [preserved("d"), lost], volumes: at(accepted(volume("d"))) },
-      "unknown service/unknown | delete, delete volume d | no record",
+      "unknown service/unknown | delete, delete volume d | deleting true",
       ["d (data volume of web, 5 GB, being deleted)"],
     ],
     [
       "stays in view: it is being deleted",
       { ...going, volumes: at(accepted(volume("d"))) },
-      "failed apply/volume-not-settled | delete, delete volume d | no record",
+      "failed apply/volume-not-settled | delete, delete volume d | deleting true",
       ["d (data volume of web, 5 GB, being deleted)"],
     ],
   ])("%s", async (_, row, told, orphans) => {

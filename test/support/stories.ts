@@ -190,6 +190,10 @@ export const stories: Readonly<Record<string, Story>> = {
     before: file({ vms: { web: { lifecycle: { preserved_volumes: "delete" } } } }),
     after: file({ vms: { web: { root_size: 80, lifecycle: { preserved_volumes: "delete" } } } }),
   },
+  "delete a VM and its own volume": {
+    before: file({ vms: { web: { lifecycle: { preserved_volumes: "delete" } }, db: { name: "base" } } }),
+    after: file({ vms: { db: { name: "base" } } }),
+  },
   "delete a VM with a snapshot before": {
     before: file({ vms: { web: { lifecycle: { snapshot_before: ["delete"] } } } }),
     after: file({ vms: {}, groups: { front: { rules: [] } } }),

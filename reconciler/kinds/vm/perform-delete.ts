@@ -65,12 +65,16 @@ export async function performVmDelete(
   // A delete that was accepted may fail later on: the VM keeps its record until it is gone.
   const { vm: _, ...result } = await waitForVm(step, run, id, { for: "gone" });
   if (result.end !== "done") return result;
-  await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
-  const going = orphans.find((orphan) => orphan.id === action.deletesVolume?.id);
   run.deleted.add(`vm:${id}`);
-  return going === undefined || action.deletesVolume === undefined || !run.mayLose("volume", going.id)
-    ? result
-    : deleteOwnVolume(step, going, action.deletesVolume, id, run);
+  const going = orphans.find((orphan) => orphan.id === action.deletesVolume?.id);
+  const end =
+    going === undefined || action.deletesVolume === undefined || !run.mayLose("volume", going.id)
+      ? result
+      : await deleteOwnVolume(step, going, action.deletesVolume, id, run);
+  // Until the volume is gone as well, the record is what says to the next run that it is to go.
+  if (end.end === "done" || end.code === "apply/attached-since")
+    await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
+  return end;
 }
 
 /** Looks at the VM's disks again: since the plan was made, somebody may have attached one, or started the VM. */

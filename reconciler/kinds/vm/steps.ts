@@ -23,8 +23,10 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       if (difference.idUnknown === true) waitForId(difference, draft);
       return;
     case "create":
-      createVm(difference.desired, difference.imageId, draft, noteStranded(difference, draft));
-      deleteLeft(difference, draft);
+      createVm(difference.desired, difference.imageId, draft, [
+        ...noteStranded(difference, draft),
+        ...deleteLeft(difference, draft),
+      ]);
       return;
     case "delete": {
       const { adopts, live, recorded } = difference;
