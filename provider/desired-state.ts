@@ -1,12 +1,7 @@
 /** A whole file of desired state in a program: one component with a resource for each address of the file. */
 import * as pulumi from "@pulumi/pulumi";
-import {
-  type DesiredPart,
-  isPartReference,
-  isPartText,
-  type OutputPart,
-  type PartReference,
-} from "../reconciler/index";
+import { noteRemoved } from "../reconciler/for-provider";
+import { type DesiredPart, isPartReference, isPartText, type PartReference } from "../reconciler/index";
 import { detaches, type FileSettings, partsOfFiles } from "./components/desired-files";
 import type { Parts } from "./components/parts";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
@@ -31,10 +26,9 @@ export class DesiredState extends pulumi.ComponentResource {
 
   private constructor(
     name: string,
-    parts: readonly DesiredPart[],
+    { parts, outputs, removed = [] }: Parts,
     settings: FromYamlOptions,
     opts?: pulumi.ComponentResourceOptions,
-    outputs: readonly OutputPart[] = [],
   ) {
     super("reconcile-cloud:index:DesiredState", name, {}, opts);
     const made: Record<string, AnyResource> = {};
@@ -47,7 +41,9 @@ export class DesiredState extends pulumi.ComponentResource {
         return [output, sensitive ? pulumi.secret(worth) : worth];
       }),
     );
-    this.registerOutputs({ ids: this.ids, outputs: this.outputs });
+    const noted = this.urn.apply((urn) => (pulumi.runtime.isDryRun() ? undefined : noteRemoved(urn, removed)));
+    // The engine deletes what is left out only after the component has told its outputs.
+    this.registerOutputs(noted.apply(() => ({ ids: this.ids, outputs: this.outputs })));
   }
 
   /** Several files are one desired state. Its `service` block is left to the stack's configuration. */
@@ -57,9 +53,9 @@ export class DesiredState extends pulumi.ComponentResource {
     opts?: pulumi.ComponentResourceOptions,
   ): DesiredState {
     const paths = typeof files === "string" ? [files] : files;
-    const { parts, outputs, warnings } = partsOrProblems(paths, settings);
-    for (const line of warnings) void pulumi.log.warn(line);
-    return new DesiredState(settings.name ?? paths.join(","), parts, settings, opts, outputs);
+    const found = partsOrProblems(paths, settings);
+    for (const line of found.warnings) void pulumi.log.warn(line);
+    return new DesiredState(settings.name ?? paths.join(","), found, settings, opts);
   }
 
   vm(key: string): Vm {

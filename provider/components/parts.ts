@@ -1,11 +1,13 @@
 /** A component as single resources, in an order in which they can be made, and the outputs of the component. */
-import type { DesiredPart, OutputPart, Property, Props } from "../../reconciler/index";
+import type { Desired, DesiredPart, OutputPart, Property, Props } from "../../reconciler/index";
 
 export interface Parts {
   readonly parts: readonly DesiredPart[];
   /** The outputs, in terms of the parts. */
   readonly outputs: readonly OutputPart[];
   readonly warnings: readonly string[];
+  /** What the files take out of the program. Absent: the component is of no files. */
+  readonly removed?: Desired["removed"];
 }
 
 /** A component that a program in any language names as one resource. */

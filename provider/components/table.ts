@@ -63,7 +63,7 @@ const desiredState: Component = {
   isDecided: ({ flushConfirmed: _flushConfirmed, ...inputs }) => !holdsUnknown(inputs),
   partsOf(_name, { files, flushConfirmed: stated, ...settings }) {
     // The engine has checked the inputs against the schema that is made of `inputs`; `isDecided` has found no unknown value.
-    const { parts, outputs, warnings } = partsOfFiles(files as readonly string[], settings as FileSettings);
+    const { parts, outputs, warnings, removed } = partsOfFiles(files as readonly string[], settings as FileSettings);
     const vms = parts.filter(({ type }) => type === "Vm");
     const addressesOf = ({ address }: DesiredPart): [string, Props] => [
       address,
@@ -72,6 +72,7 @@ const desiredState: Component = {
     return {
       parts: stated === true ? parts.map((part) => (detaches(part.type) ? withFlush(part) : part)) : parts,
       warnings,
+      ...(removed === undefined ? {} : { removed }),
       outputs: [
         output("ids", idsOf(Object.fromEntries(parts.map(({ address }) => [address, address])))),
         output("addresses", Object.fromEntries(vms.map(addressesOf))),

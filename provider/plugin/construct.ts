@@ -4,7 +4,7 @@
  */
 import type { ConstructRequest } from "@pulumi/pulumi/proto/provider_pb";
 import type { RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
-import { partsNamedIn } from "../../reconciler/for-provider";
+import { noteRemoved, partsNamedIn } from "../../reconciler/for-provider";
 import {
   type DesiredPart,
   isPartReference,
@@ -53,6 +53,7 @@ export async function construct(request: ConstructRequest, log: Log) {
     const self = await call<RegisterResourceResponse>((done) =>
       monitor.registerResource(componentRequest(request), done),
     );
+    if (made.removed !== undefined && !request.getDryrun()) await noteRemoved(self.getUrn(), made.removed);
     for (const warning of made.warnings) log("warning", self.getUrn(), warning);
     const registering = new Map<string, Promise<Registered>>();
     const hidden = secretTexts(raw);

@@ -3,7 +3,7 @@
  * both. Here is whose it is, and that it is of this service; what it reads of the other resource, and changes there, its
  * kind says.
  */
-import { assertSameService } from "./guards";
+import { assertSameService, keptAlive } from "./guards";
 import {
   type Difference,
   type Found,
@@ -176,6 +176,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     async delete(context, id, before) {
       const of = await known(context, id, before);
       const { service, ids, remembered } = of;
+      if (context.notes?.staysAlive() === true) return context.log("warning", keptAlive(`${noun} ${id}`));
       const { exclusively = (_service, _ids, call) => call() } = field;
       await exclusively(service, ids, async () => {
         const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `${noun} ${id}`);

@@ -121,11 +121,14 @@ export function assertSameService(service: HandlerService, { scope }: Remembered
   );
 }
 
+export const keptAlive = (what: string): string =>
+  `${what} stays in the service: the removed section of a file takes it out of the program and leaves it alive`;
+
 export const replacesAdopted = (inputs: Props, id: string): HandlerFailure =>
   failure(
     "plan/unseen-loss",
     `${String(inputs["name"])} would have to be replaced, and adopt: "${id}" names the very one that would be deleted for it`,
-    "leave adopt out, which is done with once it has been taken over; then the preview shows what is lost",
+    "leave adopt out (in a file, its line in imports), which is done with once it has been taken over; then the preview shows what is lost",
   );
 
 /** A destroy gives up a create whose outcome nobody can find out; the create may have made something. */

@@ -131,19 +131,26 @@ function partsInOrder(parts: readonly DesiredPart[]): DesiredParts {
 
 export function partsOf(given: Desired): DesiredParts {
   const desired = closedOrRefused(given);
-  const { resources, moved } = desired;
+  const { resources, moved, imports } = desired;
+  const adopted = new Map(imports.map(({ to, id }) => [to, id]));
   const parts = [
     ...groupParts(allOfKind(resources, "group")),
     ...allOfKind(resources, "vm").map(vmPart),
     ...allOfKind(resources, "volume").flatMap(volumeParts),
-  ].map((part) => withFormer(part, moved));
+  ].map((part) => withFormer(taking(part, adopted.get(part.address)), moved));
   return resources.some((resource) => computedOfResource(resource).length > 0) ? partsInOrder(parts) : parts;
 }
 
+const taking = (part: DesiredPart, id: string | undefined): DesiredPart =>
+  id === undefined ? part : { ...part, inputs: { ...part.inputs, adopt: id } };
+
+/** The address of the resource that a part is of. */
+export const resourceOfPart = (address: string): Address => address.replace(/\/(?:attachment|rule-\d+)$/, "");
+
 /** What is a part of a resource moves with it. The reader of the file has followed each move to its end. */
 function withFormer(part: DesiredPart, moved: Desired["moved"]): DesiredPart {
-  const [suffix = ""] = /\/(?:attachment|rule-\d+)$/.exec(part.address) ?? [];
-  const address = part.address.slice(0, part.address.length - suffix.length);
+  const address = resourceOfPart(part.address);
+  const suffix = part.address.slice(address.length);
   const formerly = moved.flatMap(({ from, to }) => movedBy(address, new Map([[to, from]])) ?? []);
   return formerly.length === 0 ? part : { ...part, formerly: formerly.map((former) => `${former}${suffix}`) };
 }

@@ -87,6 +87,8 @@ export interface ProgramNotes {
    * meanwhile has not heard of it, and asks for the same delete again.
    */
   forgetLeaving(): void;
+  /** The files of its component have taken it out of the program, and it is to stay in the service. */
+  staysAlive(): boolean;
   claimOf(thing: string): Claim | undefined;
   /** Durable once it is over. `by`: this resource, where it is left out. */
   claim(thing: string, owner: string, by?: string): Promise<void>;

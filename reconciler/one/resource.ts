@@ -12,6 +12,7 @@ import { holding } from "./exclusion";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import {
   assertSameService,
+  keptAlive,
   notedOpen,
   notProvenGone,
   noWitness,
@@ -264,6 +265,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       assertSameService(service, remembered, String(before["name"]));
       await noteInState(context, service, id, remembered);
       await context.notes?.formerGoes();
+      if (context.notes?.staysAlive() === true) return context.log("warning", keptAlive(whatOf(before, id)));
       const isOthers = (): string | undefined =>
         isPending(id)
           ? undefined

@@ -6,12 +6,15 @@
  *   creates/<resource>.left.json  a delete that was sent
  *   creates/made-<thing>.json     which of the first files has the id of this thing
  *   owners/<thing>.json           which resource has taken this thing over
+ *   removed/<component>.json      what the files of a component take out of the program
  */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type RemovedRequest, removalOf } from "../core/model/desired";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
+import { resourceOfPart } from "../one/parts";
 import {
   type Claim,
   type ForeignCreate,
@@ -147,11 +150,53 @@ export function programNotes(
       return note?.id === id ? note.disks : undefined;
     },
     forgetLeaving: () => removeFile(leaving),
+    staysAlive: () => isKeptAlive(folder, urn),
     claimOf: (thing) => noteAt(claimAt(thing), isClaim),
     claim: (thing, owner, by = urn) => write(claimAt(thing), { owner, by }),
     unclaim: (thing) => removeFile(claimAt(thing)),
     claimAt,
   };
+}
+
+interface RemovedNote {
+  /** The stack of the component, and the types of it and of those around it. */
+  readonly stack: string;
+  readonly types: string;
+  readonly removed: readonly Pick<RemovedRequest, "from" | "destroy">[];
+}
+
+const removedIn = (folder: string): string => join(folder, "removed");
+
+/** Written before the engine deletes what the component does not make any more. */
+export async function noteRemoved(
+  component: string,
+  removed: readonly RemovedRequest[],
+  folder = join(process.cwd(), ".reconcile"),
+): Promise<void> {
+  const path = join(removedIn(folder), `${noteName(component)}.json`);
+  if (removed.length === 0) return removeFile(path);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const note: RemovedNote = {
+    stack: stackIn(component),
+    types: typesIn(component),
+    removed: removed.map(({ from, destroy }) => ({ from, destroy })),
+  };
+  await writeBeside(path, JSON.stringify(note));
+}
+
+function isKeptAlive(folder: string, urn: string): boolean {
+  const within = removedIn(folder);
+  const around = typesIn(urn).split("$").slice(0, -1).join("$");
+  const address = resourceOfPart(urn.split("::").slice(3).join("::"));
+  return (existsSync(within) ? readdirSync(within) : [])
+    .filter((name) => /^[0-9a-f]{32}\.json$/.test(name))
+    .some((name) => {
+      const note = noteAt(join(within, name), isRemovedNote);
+      if (note === undefined || note.types !== around) return false;
+      // A stack that was renamed may still have its resources under its former name.
+      if (note.stack !== stackIn(urn) && isStackThere(folder, stackIn(urn))) return false;
+      return removalOf(address, new Map(note.removed.map((one) => [one.from, one])))?.destroy === false;
+    });
 }
 
 const isAbout = (note: Note | undefined, thing: string): boolean =>
@@ -221,7 +266,8 @@ function foreignIn(folder: string, creates: string, own: string, urn: string, na
 
 /** urn:pulumi:stack::project::types::name, and the last type as package:module:Type */
 export const stackIn = (urn: string): string => urn.split("::")[0]?.split(":").at(-1) ?? "";
-const typeIn = (urn: string): string => urn.split("::")[2]?.split(":").at(-1) ?? "";
+const typesIn = (urn: string): string => urn.split("::")[2] ?? "";
+const typeIn = (urn: string): string => typesIn(urn).split(":").at(-1) ?? "";
 
 /** A stack that is renamed or removed takes its configuration along, which is beside the program. */
 const isStackThere = (folder: string, stack: string): boolean =>
@@ -293,6 +339,9 @@ const hasKeys = <K extends string>(value: unknown, ...names: readonly K[]): valu
 const isMadeFile = (note: unknown): note is MadeFile => hasKeys(note, "file") && typeof note.file === "string";
 
 const isLeaving = (note: unknown): note is OpenDelete => hasKeys(note, "id", "disks") && Array.isArray(note.disks);
+
+const isRemovedNote = (note: unknown): note is RemovedNote =>
+  hasKeys(note, "stack", "types", "removed") && Array.isArray(note.removed);
 
 const isClaim = (note: unknown): note is Claim =>
   hasKeys(note, "owner", "by") && typeof note.owner === "string" && typeof note.by === "string";

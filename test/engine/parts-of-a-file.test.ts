@@ -68,6 +68,12 @@ it.each<readonly [moved: string, file: string, formerly: Readonly<Record<string,
 type Given = readonly [what: string, file: string, address: string, part: object];
 
 it.each<Given>([
+  [
+    "the id that an import takes over",
+    `${vm("name: web-1")}imports: [ { to: vm.web, id: vm-7 } ]\n`,
+    "vm.web",
+    { adopt: "vm-7" },
+  ],
   ["no rulesMode, where all rules are its own", group("rules: [{}]"), "group.front", { rulesMode: undefined }],
   ["rulesMode, where others may add rules", group("rules_mode: additive"), "group.front", { rulesMode: "additive" }],
   [

@@ -76,6 +76,7 @@ describe("a component that a program in another language names", () => {
   });
   afterEach(() => monitor.close());
 
+  const told: string[] = [];
   const make = (
     type: string,
     inputs: Record<string, unknown>,
@@ -87,7 +88,7 @@ describe("a component that a program in another language names", () => {
     request.setMonitorendpoint(monitor.address);
     request.setInputs(Struct.fromJavaScript(inputs as never));
     set?.(request);
-    return createService(() => undefined).construct(request);
+    return createService((_severity, _urn, message) => void told.push(message)).construct(request);
   };
   const fileOf = (text: string): string => {
     const file = join(mkdtempSync(join(tmpdir(), "reconcile-component-")), "reconcile.yaml");
@@ -174,6 +175,18 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(said).toContain("size");
     expect(monitor.asked).toEqual([]);
     await expect(make("DesiredState", { file: "x" })).rejects.toThrow(/file is not a property[\s\S]*files is required/);
+  });
+
+  it("says what a file removes and keeps, and asks for the id of what it imports by its name", async () => {
+    const removed = fileOf("version: 1\nremoved: [ { from: volume.old }, { from: vm.old, destroy: true } ]\n");
+    await make("DesiredState", { files: [removed] }, (request) => request.setDryrun(true));
+    expect(told.filter((line) => line.includes("removed"))).toEqual([
+      `warning: ${removed}:2: volume.old is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
+    ]);
+    const named = fileOf(`${world}imports: [ { to: vm.db, name: db-1 } ]\n`);
+    await expect(make("DesiredState", { files: [named] })).rejects.toThrow(
+      /vm\.db is imported by its name.*write its id/,
+    );
   });
 
   it("in a preview has parts whose ids are not known yet, and none while it is not known what it is made of", async () => {

@@ -6,7 +6,7 @@ import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import type { HandlerContext, Props } from "../../reconciler/one/handler";
 import type { ProgramNotes } from "../../reconciler/one/program-notes";
 import { handlers } from "../../reconciler/one/table";
-import { programNotes } from "../../reconciler/outside/program-notes";
+import { noteRemoved, programNotes } from "../../reconciler/outside/program-notes";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
 import { eventually } from "../support/eventually";
 import { contextFor } from "../support/handler-program";
@@ -316,6 +316,31 @@ describe("a create whose engine was killed", () => {
     } finally {
       await world.close();
     }
+  });
+
+  it.each<readonly [which: string, stack: string, of: string, stays: boolean]>([
+    ["a part of the component", "prod", "Site$x:index:Volume::volume.scratch[a]", true],
+    ["what is part of that", "prod", "Site$x:index:VolumeAttachment::volume.scratch/attachment", true],
+    ["what hangs in a component of the file", "prod", "Site$x:index:Vm::shop/vm.web", true],
+    ["what is to be deleted", "prod", "Site$x:index:Vm::vm.old", false],
+    ["what the file does not name", "prod", "Site$x:index:Volume::volume.other", false],
+    ["a resource outside", "prod", "Volume::volume.scratch", false],
+    ["another stack's", "dev", "Site$x:index:Volume::volume.scratch", false],
+    ["a stack's that was renamed", "former", "Site$x:index:Volume::volume.scratch", true],
+  ])("of what a file removes is about %s, or is not", async (_, stack, of, stays) => {
+    const notesIn = join(folder, ".reconcile");
+    for (const one of ["prod", "dev"]) writeFileSync(join(folder, `Pulumi.${one}.yaml`), "");
+    const component = "urn:pulumi:prod::demo::x:index:Site::site";
+    const removed = [
+      { from: "volume.scratch", destroy: false },
+      { from: "shop/", destroy: false },
+      { from: "vm.old", destroy: true },
+    ];
+    await noteRemoved(component, removed, notesIn);
+    const notes = programNotes(notesIn, { urn: `urn:pulumi:${stack}::demo::x:index:${of}`, service: "s" });
+    expect(notes.staysAlive()).toBe(stays);
+    await noteRemoved(component, [], notesIn);
+    expect(notes.staysAlive()).toBe(false);
   });
 
   it("leaves nothing half-written behind: the next process finishes what is whole, and removes the rest", async () => {

@@ -371,6 +371,61 @@ exports.address = all.vm("db").floatingIp;`,
     expect(stack.emulator.dump().vms).toEqual([]);
   },
 
+  "what a file imports is taken over, and what it removes leaves the program and stays in the service": async (
+    stack,
+  ) => {
+    await fetch(`${stack.emulator.url}/api/v1/volume/create`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "found", size: "7" }),
+    });
+    const { id } = stack.emulator.dump().volumes[0]!;
+    const file = (more: string) => `
+version: 1
+project: acme
+region: in-west-1
+vms:
+  db: { name: db-1, flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops, user_id: "1042", size: 10 }
+${more}`;
+    const declared = file(`
+volumes:
+  data: { size: 20, attach_to: db, flush: { via: stop } }
+  found: { size: 7 }
+  scratch: { for_each: [a, b], name: "scratch-\${each}", size: 5 }
+groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 22 } ] } }
+imports: [ { to: volume.found, id: "${id}" } ]`);
+    stack.write({
+      "reconcile.yaml": declared,
+      "index.js": `${head}
+cloud.DesiredState.fromYaml("reconcile.yaml", {}, plugin ? { providers: [provider] } : {});`,
+    });
+    const volumes = () =>
+      stack.emulator
+        .dump()
+        .volumes.filter(({ root, name }) => !root && !name.endsWith("-data"))
+        .map(({ name, attached_to }) => `${name} ${attached_to === null ? "" : "attached"}`.trim())
+        .sort();
+    const all = ["data attached", "found", "scratch-a", "scratch-b"];
+    await succeeds(stack.up());
+    expect(volumes()).toEqual(all);
+    await succeeds(stack.up(), nothing);
+    const removed = (more: string) =>
+      file(
+        `removed: [ { from: volume.data, destroy: false }, { from: volume.scratch }, { from: volume.found } ${more} ]`,
+      );
+    stack.write({ "reconcile.yaml": removed(", { from: group.front, destroy: true }") });
+    await succeeds(stack.preview());
+    await succeeds(stack.up(), { deleted: 6 });
+    expect(volumes()).toEqual(all);
+    expect(stack.emulator.dump().groups.map(({ name }) => name)).not.toContain("front");
+    expect(await stack.state()).not.toContain("scratch-a");
+    stack.write({ "reconcile.yaml": file(`volumes: { scratch: { name: other, size: 5 } }`) });
+    await succeeds(stack.up(), { created: 1 });
+    stack.write({ "reconcile.yaml": file("") });
+    await succeeds(stack.up(), { deleted: 1 });
+    expect(volumes()).toEqual(all);
+  },
+
   "two providers are two services, each with its own credential, which no state shows": async (stack) => {
     const other = await stack.startOther();
     await stack.set("token", token);

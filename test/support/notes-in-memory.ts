@@ -96,6 +96,7 @@ export function createNotebook({ sleep }: Pick<Clock, "sleep">) {
         return open?.id === id ? open.disks : undefined;
       },
       forgetLeaving: () => void leaving.delete(urn),
+      staysAlive: () => false,
       claimOf: (thing) => owners.get(thing),
       claim: async (thing, owner, by = urn) => void owners.set(thing, { owner, by }),
       unclaim: (thing) => void owners.delete(thing),

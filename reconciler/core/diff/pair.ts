@@ -3,17 +3,8 @@
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
 
-import {
-  type Address,
-  blockOf,
-  compareAddresses,
-  type Kind,
-  movedBy,
-  namesOf,
-  parseAddress,
-  quoted,
-} from "../model/address";
-import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
+import { type Address, blockOf, compareAddresses, type Kind, movedBy, parseAddress, quoted } from "../model/address";
+import { type Desired, type DesiredResource, type ImportRequest, removalOf } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Fix, toAsk, told, toRun } from "../model/fix";
 import { ofKind } from "../model/kinds";
@@ -157,8 +148,7 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   const removed = new Map(desired.removed.map((entry) => [entry.from, entry]));
   return pairs.map((pair) => {
     if (pair.desired !== undefined) return pair;
-    const name = namesOf(pair.address).find((one) => removed.has(one));
-    const entry = name === undefined ? undefined : removed.get(name);
+    const entry = removalOf(pair.address, removed);
     return entry === undefined ? pair : { ...pair, forget: !entry.destroy };
   });
 }

@@ -3,7 +3,7 @@
  * already what will be compared and sent; `undefined` means "not asked for" and nothing else.
  */
 import { invariant } from "../text/invariant";
-import type { Address } from "./address";
+import { type Address, namesOf } from "./address";
 import type { Assertion, RulePlace } from "./assertion";
 import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
@@ -145,6 +145,12 @@ export interface RemovedRequest {
   /** false: forget it and leave it alive. true: delete it, as leaving the block out would. */
   readonly destroy: boolean;
   readonly source?: SourcePosition;
+}
+
+/** Of the removals, by what they are from, the one that means an address that is not declared any more. */
+export function removalOf<T>(address: Address, removals: ReadonlyMap<string, T>): T | undefined {
+  const name = namesOf(address).find((one) => removals.has(one));
+  return name === undefined ? undefined : removals.get(name);
 }
 
 export interface Timing {
