@@ -5,13 +5,14 @@
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 import { addItem, type Edited, removeIn, removeItem, setIn } from "./edit-text";
 import { blockOrder } from "./format";
-import type { Plain } from "./write-yaml";
+import { parseTemplate } from "./template";
+import { escapeAll, type Plain } from "./write-yaml";
 
 export interface Edit {
   readonly section: string;
   readonly key: string;
   readonly field: string;
-  /** Absent: the field is removed. */
+  /** As the service shows it, so nothing in it is an expression. Absent: the field is removed. */
   readonly value?: Plain;
   /** For a list of rules: a rule that is added or removed. */
   readonly rule?: { readonly is: "added" | "removed"; readonly fields: Readonly<Record<string, Plain>> };
@@ -32,7 +33,7 @@ export function acceptInBlock(text: string, edit: Edit): Edited {
   if (rule !== undefined) return acceptRule(text, edit, rule, block.get("rules", true));
   if (variableIn(block.get(field, true)) !== undefined) return left("it is written with a variable");
   const path = [section, key, field];
-  return value === undefined ? removeIn(text, path) : setIn(text, path, value, blockOrder(section));
+  return value === undefined ? removeIn(text, path) : setIn(text, path, escapeAll(value), blockOrder(section));
 }
 
 /** The change in what the environment says for itself: its value of the variable, or its own default. */
@@ -46,16 +47,17 @@ export function acceptInEnvironment(text: string, edit: Edit, environment: strin
   const written = inBlock ?? document.getIn(["defaults", kind, field], true);
   const variable = variableIn(written);
   if (variable !== undefined)
-    return /^[A-Za-z_][\w-]*$/.test(variable) ? setIn(text, [...own, "vars", variable], value) : undefined;
+    return /^[A-Za-z_][\w-]*$/.test(variable) ? setIn(text, [...own, "vars", variable], escapeAll(value)) : undefined;
   const fallback = [...own, "defaults", kind, field];
   return inBlock === undefined && document.getIn(fallback, true) !== undefined
-    ? setIn(text, fallback, value)
+    ? setIn(text, fallback, escapeAll(value))
     : undefined;
 }
 
 /** The variable that is the whole value; an empty text where there is more in it. */
 function variableIn(node: unknown): string | undefined {
-  if (!isScalar(node) || typeof node.value !== "string" || !node.value.includes("${")) return undefined;
+  if (!isScalar(node) || typeof node.value !== "string") return undefined;
+  if (parseTemplate(node.value).parts.every((part) => typeof part === "string")) return undefined;
   return /^\$\{var\.([\w-]+)\}$/.exec(node.value)?.[1] ?? "";
 }
 
@@ -67,9 +69,9 @@ function acceptRule(
 ): Edited {
   const path = [section, key, "rules"];
   if (is === "added") {
-    if (isSeq(rules)) return addItem(text, path, fields);
+    if (isSeq(rules)) return addItem(text, path, escapeAll(fields));
     if (rules === undefined || rules === null || (isScalar(rules) && rules.value === null))
-      return setIn(text, path, [fields], blockOrder(section));
+      return setIn(text, path, [escapeAll(fields)], blockOrder(section));
     return left("its rules are no list");
   }
   if (!isSeq(rules)) return left("its rules are no list");

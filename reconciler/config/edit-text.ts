@@ -17,6 +17,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { deepEqual } from "../core/text/deep-equal";
+import { printable } from "../core/text/printable";
 import type { Plain } from "./write-yaml";
 
 export type Edited = { readonly text: string } | { readonly problem: string };
@@ -145,9 +146,12 @@ const isPlainText = (value: string): boolean => {
   }
 };
 
+/** Only a quoted text can show a direction mark or another hidden character as its number. */
+const quoted = (value: string): string => printable(JSON.stringify(value));
+
 /** A value in one line, as it can stand within braces and outside of them. */
 export function inFlow(value: Plain): string {
-  if (typeof value === "string") return isPlainText(value) ? value : JSON.stringify(value);
+  if (typeof value === "string") return isPlainText(value) && printable(value) === value ? value : quoted(value);
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) return value.length === 0 ? "[]" : `[${value.map(inFlow).join(", ")}]`;
   const fields = Object.entries(value).map(([key, inner]) => `${inFlow(key)}: ${inFlow(inner)}`);
@@ -210,8 +214,8 @@ function replaced(
 /** In the quotes in which the former value stood. */
 function quotedLike(node: unknown, value: Plain): string | undefined {
   if (!isScalar(node) || typeof value !== "string") return undefined;
-  if (node.type === "QUOTE_DOUBLE") return JSON.stringify(value);
-  return node.type === "QUOTE_SINGLE" && !/[\n\r]/.test(value) ? `'${value.replaceAll("'", "''")}'` : undefined;
+  if (node.type === "QUOTE_DOUBLE") return quoted(value);
+  return node.type === "QUOTE_SINGLE" && printable(value) === value ? `'${value.replaceAll("'", "''")}'` : undefined;
 }
 
 function cutKey(text: string, map: SomeMap, key: string): string | undefined {

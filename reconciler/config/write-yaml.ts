@@ -107,10 +107,11 @@ function spaceSections(root: YAMLMap): void {
 /** A comment ends with its line, so what the service calls a thing cannot become YAML. */
 const comment = (line: string): string => ` ${printable(line).replaceAll(/\s+/g, " ").trim()}`;
 
-/** `$${` is how a literal `${` is written. */
-function escapeAll(value: Plain): Plain {
+/** A value that no expression is in, as a file has it: `$${` is how a literal `${` is written. */
+export function escapeAll<T extends Plain>(value: T): T;
+export function escapeAll(value: Plain): Plain {
   if (typeof value === "string") return value.replaceAll("${", () => "$${");
-  if (Array.isArray(value)) return value.map(escapeAll);
+  if (Array.isArray(value)) return value.map((item) => escapeAll(item));
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeAll(item)]));
   return value;

@@ -3,7 +3,7 @@ import { statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, runCli } from "../support/cli-process";
-import { headOf, ownPlace } from "../support/own-place";
+import { done, headOf, ownPlace } from "../support/own-place";
 
 const place = ownPlace();
 const { write, read, reconcile } = place;
@@ -347,6 +347,31 @@ groups: { mail: { <<: *base, description: Post } }
     const left = await reconcile("drift", "--accept");
     expect([left.exitCode, read("reconcile.yaml")]).toEqual([2, before]);
     expect(left.stderr).toContain("group.mail: rules is not written into the files: its other rules come from");
+  });
+
+  it("writes a text of the service as it is: no expression, and no hidden character", async () => {
+    const shown = ["of ${var.nobody}\u202e", "its ${env} too"];
+    await place.serve({ with: ["group.list"] });
+    const operations = { "group.list": { method: "GET", path: "/api/v1/security-group" } };
+    write(JSON.stringify({ operations }), "dialect.yaml");
+    write(
+      `${head.replace("service: {", "service: { dialect: dialect.yaml,")}groups: { web: { description: "$\${x}", rules: [ { protocol: tcp, dst_port: 443 } ] } }\n`,
+    );
+    await done(reconcile("apply", "-y"));
+    const seen = place.emulator.dump();
+    const [rule] = seen.rules.filter((one) => one.port_range_min === 443);
+    if (rule === undefined) throw new Error("there is no rule");
+    const more = { ...rule, id: "99999999-9999-4999-8999-999999999999", port_range_min: 25, port_range_max: 25 };
+    await place.emulator.load({
+      ...seen,
+      groups: seen.groups.map((one) => (one.name === "web" ? { ...one, description: shown[0] ?? "" } : one)),
+      rules: [...seen.rules, { ...more, description: shown[1] ?? "" }],
+    });
+    await done(reconcile("drift", "--accept"));
+    const text = read("reconcile.yaml");
+    expect(text).toContain(String.raw`description: "of $${"$"}{var.nobody}\u202e"`);
+    expect(text).toContain(`description: "its $\${env} too"`);
+    expect((await reconcile("plan")).stdout).toContain("Nothing to do");
   });
 
   it("writes what was found into the file, comments kept, and then there is nothing to do", async () => {
