@@ -1,9 +1,11 @@
 /**
  * A state that is given another place, by the file or by a flag, is empty there until somebody brings it. A run on the
- * empty one would make everything a second time. So before the first create of a state that was never written, the states
- * that this folder had before are read: what one of them has is not made anew without --new-state.
+ * empty one would make everything a second time. So before the first run on a state that was never written, the states
+ * that this folder had before are read: what one of them has is neither made anew nor taken over by its name without
+ * --new-state.
  */
 import { join, resolve } from "node:path";
+import type { Change } from "../core/diff/changes";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
@@ -19,21 +21,45 @@ import type { Session } from "./session";
 
 export async function refuseBegunAnew(session: Session, prepared: Prepared): Promise<Prepared> {
   const { plan, state } = prepared;
-  const creates = plan.changes.filter(({ action }) => action === "create");
-  if (state.serial > 0 || creates.length === 0 || session.invocation.flags["new-state"] === true) return prepared;
-  const isCreated = ({ kind, name, id }: RecordedResource): boolean =>
-    id !== undefined && creates.some((one) => one.kind === kind && one.name.toLowerCase() === name?.toLowerCase());
+  if (state.serial > 0 || session.invocation.flags["new-state"] === true) return prepared;
+  const wanted = wantedByName(prepared);
+  if (wanted.length === 0) return prepared;
+  const isWanted = (record: RecordedResource): boolean =>
+    record.id !== undefined && wanted.some((one) => isSame(one, record));
+  const kept: RecordedResource[] = [];
   const found = await Promise.all(
     formerPlaces(session).map(async (former): Promise<Diagnostic[]> => {
       const has = await recordedAt(former, session).catch((error: unknown) => errorMessage(error));
       if (typeof has === "string") return [unread(former, has)];
-      const twice = has.filter(isCreated);
+      const twice = has.filter(isWanted);
+      kept.push(...twice);
       return twice.length === 0 ? [] : [isElsewhere(session, former, twice)];
     }),
   );
-  const diagnostics = [...plan.diagnostics, ...found.flat()];
+  // What a former state has is no stranger that bears the name.
+  const isKept = ({ code, address }: Diagnostic): boolean =>
+    code === "plan/name-taken" &&
+    wanted.some((one) => one.address === address && kept.some((record) => isSame(one, record)));
+  const diagnostics = [...plan.diagnostics.filter((one) => !isKept(one)), ...found.flat()];
   return { ...prepared, plan: { ...plan, diagnostics } };
 }
+
+type Wanted = Pick<Change, "address" | "kind" | "name" | "id">;
+
+/** What is to be made, or taken over by its name, and what neither is done to because its name is taken. */
+function wantedByName({ plan, desired }: Prepared): readonly Wanted[] {
+  // A person may name a resource by its id.
+  const isNamed = ({ address }: Change): boolean =>
+    desired.imports.some(({ to, id }) => to === address && id !== undefined);
+  const taken = new Set(plan.diagnostics.flatMap(({ code, address }) => (code === "plan/name-taken" ? [address] : [])));
+  return [
+    ...plan.changes.filter((one) => one.action === "create" || (one.action === "import" && !isNamed(one))),
+    ...desired.resources.filter(({ address }) => taken.has(address)),
+  ];
+}
+
+const isSame = (one: Wanted, { kind, id, name }: RecordedResource): boolean =>
+  one.kind === kind && (one.id === undefined ? one.name.toLowerCase() === name?.toLowerCase() : one.id === id);
 
 /** The states that lie beside the file where nothing names another place, and those that were seen from here. */
 function formerPlaces({ workspace, store, invocation: { flags } }: Session): string[] {
@@ -71,9 +97,9 @@ function isElsewhere({ workspace, store }: Session, former: string, twice: reado
   return {
     severity: "error",
     code: "state/elsewhere",
-    summary: `the state ${store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
+    summary: `the state ${store.location} is empty, and what is to be created or taken over is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
     detail: "Nothing was sent and nothing was written.",
-    fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(store.location)} -; or, to make all of it a second time: --new-state`,
+    fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(store.location)} -; or, to go on without what it has: --new-state`,
   };
 }
 

@@ -18,6 +18,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
+import { headOf } from "../support/own-place";
 import { type S3Server, startS3Server } from "../support/state-server";
 import { type Oddity, type OddStateServer, startOddStateServer } from "./odd-state-server";
 
@@ -294,6 +295,27 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
     expect(await reconcile(["apply", "-y", "--new-state"], join(folder, "twin.json"))).toMatchObject({ exitCode: 0 });
     expect(volumes()).toEqual(["data", "data"]);
+  });
+
+  it("takes over by name nothing that the former state has, and calls it no stranger's", async () => {
+    const vm = (words = "") =>
+      writeFileSync(
+        join(folder, "reconcile.yaml"),
+        `${headOf("poll_interval: 5ms").replace("service: {", `service: { base_url: ${emulator.url},`)}vms: { db: { name: db-1 } }\n${words}`,
+      );
+    vm();
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    const moved = join(folder, "moved.json");
+    const id = emulator.dump().vms.find(({ name }) => name === "db-1")?.id ?? "";
+    for (const [words, ...flags] of [[""], ["", "--adopt"], ["imports: [ { to: vm.db, name: db-1 } ]"]] as const) {
+      vm(words);
+      const ran = await reconcile(["apply", "-y", "--json", ...flags], moved);
+      expect([ran.exitCode, codesOf(ran)]).toEqual([1, ["state/elsewhere"]]);
+    }
+    vm();
+    expect(await reconcile(["plan", "--adopt", "--new-state"], moved)).toMatchObject({ exitCode: 0 });
+    vm(`imports: [ { to: vm.db, id: "${id}" } ]`);
+    expect(await reconcile(["plan"], moved)).toMatchObject({ exitCode: 0 });
   });
 
   it("is brought to its new place as it says, where the files get environments", async () => {
