@@ -344,4 +344,8 @@ describe("a snapshot that an earlier run sent", () => {
     });
     expect(said).toEqual(["the earlier snapshot older has ended"]);
   });
+  it("under another name is told apart from the one that the step would take", async () => {
+    const { result } = await taken({ earlier: open({ name: "older", accepted: true }), images: [list()], becomes: "" });
+    expect(result.message).toContain("a snapshot that an earlier run took was accepted, and no image named older");
+  });
 });

@@ -98,7 +98,7 @@ const imagesListed = ({ ports: { client }, signal }: Run): Promise<Outcome<reado
 const imageOf = ({ name, image, idsBefore }: Intent, images: readonly LiveImage[]): LiveImage | undefined =>
   images.find(({ id }) => id === image) ?? images.find((one) => one.name === name && !idsBefore.includes(one.id));
 
-async function believed(step: Step, intent: Intent, id: string, run: Run): Promise<StepResult> {
+async function believed(step: Step<"vm.snapshot">, intent: Intent, id: string, run: Run): Promise<StepResult> {
   const shown = await awaitImage(step, intent, run.ports.timing.discoveryWindowMs, run);
   if (shown.end !== "done") return shown;
   const result = await settled(step, id, run);
@@ -124,7 +124,7 @@ const missing = "apply/snapshot-missing";
  * Waits until the image is listed (for `withinMs`) and then until it is usable, which may take as long as a VM's
  * create.
  */
-async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run): Promise<StepResult> {
+async function awaitImage(step: Step<"vm.snapshot">, intent: Intent, withinMs: number, run: Run): Promise<StepResult> {
   const { clock, timing } = run.ports;
   const started = clock.now();
   let listed = openWindow(withinMs, started);
@@ -172,10 +172,11 @@ const unlistable = (failure: Parameters<typeof failedBy>[0], consequence: string
   };
 };
 
-const unlisted = ({ address }: Step, { name }: Intent, waitedMs: number): StepResult => ({
+/** The step bears the name of the snapshot that it would take, which may be another one than an earlier run's. */
+const unlisted = ({ address, action }: Step<"vm.snapshot">, { name }: Intent, waitedMs: number): StepResult => ({
   end: "failed",
   code: missing,
-  message: `the snapshot was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
+  message: `${action.name === name ? "the snapshot" : "a snapshot that an earlier run took"} was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
   fix: [
     toSay(
       [
