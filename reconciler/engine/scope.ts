@@ -98,6 +98,10 @@ const rightWay: Record<ScopeDoubt["about"], Advice> = {
     "choose the environment that this state is of (--env), or give the other one its own state (--state, or state: in the file)",
     "if this state is the other environment's from now on",
   ),
+  "no environment": orAccept(
+    "declare that environment in the file (environments:) and choose it with --env, or give the file a state of its own (--state, or state: in the file)",
+    "if this state is of no environment from now on",
+  ),
   credential: [
     toSay(
       [

@@ -1,7 +1,7 @@
 /** What is refused because the service, the project, the credential or the state is not the one that was planned for. */
 import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
-import { acceptService, type ScopeDoubt } from "../../reconciler/core/model/evidence";
+import { acceptService, noEnvironment, type ScopeDoubt } from "../../reconciler/core/model/evidence";
 import { type Live, notSeen } from "../../reconciler/core/model/live";
 import type { RecordedResource, Scope } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
@@ -69,6 +69,12 @@ describe("the scope of a state", () => {
       { origin, environment: "prod" },
       { origin, environment: "test" },
       /choose the environment that this state is of \(--env\)/,
+    ],
+    [
+      "of an environment, where the file declares none",
+      { origin, environment: "prod" },
+      { origin, environment: noEnvironment },
+      /^declare that environment in the file \(environments:\) and choose it with --env, or/,
     ],
   ])("%s", (_, before, now, fix) => {
     const call = () => assertSameScope(stateOf(before), now);
