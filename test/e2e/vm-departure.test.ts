@@ -124,7 +124,11 @@ describe("preserved_volumes: delete", () => {
     declare({}, blind);
     const plan = said(await reconcile("plan"));
     expect(plan).toContain("plan/attachments-unseen");
+    expect(plan).toContain("fix: describe the VM record's volumes");
     expect(plan).toContain("plan/data-volume-kept");
+    expect(said(await reconcile("plan", "--no-refresh"))).toMatch(
+      /plan\/attachments-unseen.* fix: plan without --no-refresh/,
+    );
     expect(await apply()).toMatchObject({ exitCode: 0 });
     expect(volumeIds()).toHaveLength(2);
     expect(Object.keys(state().orphans).sort()).toEqual(

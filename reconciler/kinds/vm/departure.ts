@@ -9,9 +9,10 @@ import type { DiffContext, Hanging } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { notLookedAt } from "../../core/model/evidence";
 import { told, toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
-import { type LiveVm, sight } from "../../core/model/live";
+import { type LiveVm, type Sighting, sight } from "../../core/model/live";
 import { type Loss, rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
@@ -56,7 +57,8 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
   const maybeRoot = hanging?.every((disk) => disk.root === undefined) === true ? ", unless it is its root disk" : "";
   const own = ownVolume(leaving, hanging, context);
   const notes: Diagnostic[] = [];
-  if (hanging === undefined && !young && id !== undefined) notes.push(unseen(pair, name));
+  if (hanging === undefined && !young && id !== undefined)
+    notes.push(unseen(pair, name, sight(context.live, "vm", id)));
   if (own.keeps !== undefined) notes.push(kept(pair, name, own.keeps));
   const leaves: Hanging[] = [...(own.stays === undefined ? [] : [own.stays]), ...strangers];
   const said = [
@@ -208,16 +210,20 @@ const kept = ({ address, desired }: Pair, name: string, why: string): Diagnostic
   source: desired?.source,
 });
 
-const unseen = ({ address, desired }: Pair, name: string): Diagnostic => ({
-  severity: "warning",
-  code: "plan/attachments-unseen",
-  summary: `nothing shows which volumes hang on VM ${name}, which is to be deleted`,
-  detail:
-    "No record shows it. What outlives the VM and has no address here becomes an orphan as far as the answer to the delete names it.",
-  fix: "describe the VM record's volumes in the dialect (records.vm.volumes), or name the list of volumes (operations.volume.list)",
-  address,
-  source: desired?.source,
-});
+function unseen({ address, desired }: Pair, name: string, vm: Sighting<LiveVm>): Diagnostic {
+  const isUnlooked = vm.seen === "unobserved" && vm.reason === notLookedAt.reason;
+  return {
+    severity: "warning",
+    code: "plan/attachments-unseen",
+    summary: `nothing shows which volumes hang on VM ${name}, which is to be deleted`,
+    detail: `${isUnlooked ? "This plan did not look" : "No record shows it"}. What outlives the VM and has no address here becomes an orphan as far as the answer to the delete names it.`,
+    fix: isUnlooked
+      ? "plan without --no-refresh"
+      : "describe the VM record's volumes in the dialect (records.vm.volumes), or name the list of volumes (operations.volume.list)",
+    address,
+    source: desired?.source,
+  };
+}
 
 /** The volumes on each VM that a plan changes, by address: a saved plan holds only while they are the same. */
 export function attachmentsOf(
