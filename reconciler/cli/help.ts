@@ -9,24 +9,14 @@ import { allCommands, type Commands, type Example, findCommand, helpSections, ty
 import { commonFlags, type FlagHelp, type FlagName, type FlagRow, flagTable } from "./flags";
 import { ourCommand } from "./foreign-words";
 
-export function printHelp(commands: Commands, words: readonly string[]): number {
+/** `undefined`: no page, command or first word of commands is called so. */
+export function helpText(commands: Commands, words: readonly string[]): string | undefined {
   const topic = words.join(" ");
   const page = Object.hasOwn(helpPages, topic) ? helpPages[topic] : undefined;
-  if (page !== undefined) {
-    process.stdout.write(page(commands));
-    return 0;
-  }
+  if (page !== undefined) return page(commands);
   const asked = findCommand(commands, words);
-  if (asked !== undefined) {
-    process.stdout.write(commandHelp(asked.found));
-    return 0;
-  }
-  if (wordsAfter(commands, topic).length > 0) {
-    process.stdout.write(groupHelp(commands, topic));
-    return 0;
-  }
-  process.stderr.write(`${noCommand(commands, words)}\nAll commands: reconcile help all\n`);
-  return 1;
+  if (asked !== undefined) return commandHelp(asked.found);
+  return wordsAfter(commands, topic).length > 0 ? groupHelp(commands, topic) : undefined;
 }
 
 /** What is typed every day, in the order of a first day. */

@@ -10,7 +10,7 @@ import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type Invocation, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { canFinish, finishMoves } from "./finish-moves";
-import { groupHelp, noCommand, printHelp } from "./help";
+import { groupHelp, helpText, noCommand } from "./help";
 import { createOutput, type Output } from "./output";
 import { tellOutputLost } from "./output-lost";
 import { readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
@@ -70,17 +70,26 @@ export async function run(given: readonly string[]): Promise<number> {
     first === "-h" ||
     (first.startsWith("-") && words.length === 0)
   ) {
-    return printHelp(
-      commands,
-      argv.filter((word) => word !== "help" && !word.startsWith("-")),
+    return showHelp(
+      argv,
+      words.filter((word) => word !== "help"),
     );
   }
   const asked = findCommand(commands, argv);
   if (asked === undefined) return unknownCommand(argv, words);
   const { found, rest } = asked;
   const { head } = splitAtDashes(rest);
-  if (head.includes("--help") || head.includes("-h")) return printHelp(commands, found.name.split(" "));
+  if (head.includes("--help") || head.includes("-h")) return showHelp(head, found.name.split(" "));
   return runFound(found, rest);
+}
+
+function showHelp(argv: readonly string[], words: readonly string[]): number {
+  const text = helpText(commands, words);
+  if (text === undefined) return noSuchCommand(argv, words);
+  const output = createOutput("help", { json: argv.includes("--json") });
+  output.print(text);
+  output.event({ type: "help", text });
+  return output.finish({ exitCode: 0 });
 }
 
 async function runFound(command: NamedCommand, rest: readonly string[]): Promise<number> {
@@ -149,6 +158,10 @@ function unknownCommand(argv: readonly string[], words: readonly string[]): numb
     const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
     return misused(argv, first, [problem], groupHelp(commands, first, words[1]));
   }
+  return noSuchCommand(argv, words);
+}
+
+function noSuchCommand(argv: readonly string[], words: readonly string[]): number {
   const problem = noCommand(commands, words);
-  return misused(argv, first, [problem], `${problem}\nAll commands: reconcile help all\n`);
+  return misused(argv, words[0] ?? "", [problem], `${problem}\nAll commands: reconcile help all\n`);
 }
