@@ -149,6 +149,16 @@ describe("reconcile undo", () => {
     expect(plan.stdout).toContain("Nothing to do");
   });
 
+  it("says of what goes back to its former address which run it undoes, and names no line of a file", async () => {
+    await apply(`${head}volumes: { data: { name: data, size: 5 } }\n`);
+    await apply(
+      `${head}volumes: { moved: { name: data, size: 5 } }\nmoved: [ { from: volume.data, to: volume.moved } ]\n`,
+    );
+    const [change] = jsonLines((await reconcile("undo", "last", "--json")).stdout);
+    expect(change).toMatchObject({ address: "volume.data", moved_from: "volume.moved", file: null, line: null });
+    expect(change?.["because"]).toMatch(/^undoes run [0-9a-f]{8}: address$/);
+  });
+
   it("can be saved, reviewed and applied like any plan", async () => {
     await apply(first);
     await apply(second);

@@ -108,3 +108,12 @@ describe("a listing that cannot be used", () => {
     expect(place.emulator.requests().log).toEqual([]);
   });
 });
+
+it("a listing of which one group is refused: what may leave is said of the others alone", async () => {
+  const groups = ["back", "x"].map((GroupName) => ({ GroupName, IpPermissions: [], IpPermissionsEgress: [] }));
+  writeFileSync(join(place.folder, "listing.json"), JSON.stringify({ SecurityGroups: groups }));
+  const ran = await reconcile("group", "import", "listing.json");
+  expect(ran.exitCode).toBe(1);
+  expect(ran.stderr).toContain("error[listing/group-failed]: group x was not created");
+  expect(ran.stderr).toContain("warning[listing/egress]: back restricts what may leave");
+});

@@ -123,10 +123,12 @@ async function importAll(
     const { blocks, diagnostics, unseen } = await takeOverGroups(service, outcomes, listed, stop.soft);
     putBlocks(invocation, outcomes, blocks);
     const failures = outcomes.filter(({ status }) => status === "failed").map(listingFailure);
+    const made = new Set(outcomes.flatMap(({ name, status }) => (status === "created" ? [name.toLowerCase()] : [])));
+    const egress = egressWarning(listed.filter(({ name }) => made.has(name.toLowerCase())));
     const isFailed = failures.length > 0 || diagnostics.some(({ severity }) => severity === "error");
     return output.finish({
       exitCode: isFailed ? 1 : unseen.length > 0 ? 4 : 0,
-      diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...unseen, ...egressWarning(listed)],
+      diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...unseen, ...egress],
     });
   });
 }

@@ -196,8 +196,8 @@ export interface WayBack {
 export function wayBackPlan(planned: Plan, { before, run, stays }: WayBack): Plan {
   const plan = {
     ...planned,
-    changes: planned.changes.map((change) => ({ ...change, ...undoing(change, run) })),
-    diagnostics: [...stays, ...planned.diagnostics.map(withItsFix)],
+    changes: planned.changes.map((change) => ({ ...inFiles(change), ...undoing(change, run) })),
+    diagnostics: [...stays, ...planned.diagnostics.map((one) => inFiles(withItsFix(one)))],
   };
   const asked = new Set(plan.consents.flatMap(({ kind, address }) => (kind === "recreate" ? [address] : [])));
   const returns = plan.changes.flatMap(({ action, address }): Consent[] => {
@@ -217,6 +217,10 @@ export function wayBackPlan(planned: Plan, { before, run, stays }: WayBack): Pla
   return returns.length === 0 ? plan : { ...plan, consents: [...plan.consents, ...returns] };
 }
 
+/** A record stands in no line of a file. */
+const inFiles = <T extends Pick<Change, "source">>(one: T): T =>
+  one.source === source ? { ...one, source: undefined } : one;
+
 /** The files are not what an undo is planned from. */
 function withItsFix(one: Diagnostic): Diagnostic {
   switch (one.code) {
@@ -233,7 +237,7 @@ function withItsFix(one: Diagnostic): Diagnostic {
 function undoing({ action, reason, fields, because }: Change, run: string): Pick<Change, "because" | "source"> {
   if (action === "forget") return { because: `it was there before run ${run} or a later one took it over` };
   const names = [...new Set(fields.map(({ field }) => field))].join(", ");
-  const isOfRun = reason === "declared" || reason === "changed" || reason === "removed" || reason === "imported";
+  const isOfRun = ["declared", "changed", "removed", "imported", "moved"].includes(reason);
   return isOfRun ? { because: `undoes run ${run}${names === "" ? "" : `: ${names}`}`, source: undefined } : { because };
 }
 
