@@ -270,21 +270,21 @@ describe("an output", () => {
       open,
       "x",
       { ...missing, leftOut: true },
-      { before: "x", known: false, changes: true },
+      { before: "x", known: true, changes: true },
     ],
     [
       "of what the plan leaves out, and was not there either",
       open,
       undefined,
       { ...missing, leftOut: true },
-      { known: false, changes: false },
+      { known: true, changes: false },
     ],
     [
       "of what something else is said about already",
       open,
       undefined,
       { ...missing, quiet: true },
-      { known: false, changes: false },
+      { known: true, changes: false },
     ],
   ])("%s", (_, wanted, before, is, becomes, said = []) => {
     const result = planned(wanted === undefined ? undefined : [output(wanted)], before, is);

@@ -81,7 +81,8 @@ function planOutput(
       });
     return computed;
   });
-  const known = computedInShaped(filled).length === 0;
+  // One that is left out has no value after the plan, and that much is known.
+  const known = isLeftOut || computedInShaped(filled).length === 0;
   const after = jsonOf(filled);
   return {
     name,
