@@ -86,8 +86,11 @@ export async function run(given: readonly string[]): Promise<number> {
 function showHelp(argv: readonly string[], words: readonly string[]): number {
   const text = helpText(commands, words);
   if (text === undefined) return noSuchCommand(argv, words);
-  const output = createOutput("help", { json: argv.includes("--json") });
-  output.print(text);
+  if (!argv.includes("--json")) {
+    process.stdout.write(text);
+    return 0;
+  }
+  const output = createOutput("help", { json: true });
   output.event({ type: "help", text });
   return output.finish({ exitCode: 0 });
 }
