@@ -47,7 +47,9 @@ export function scopeOf(
 /** Sends no request, so it comes first. */
 export function assertSameScope(state: State, now: Scope): void {
   const doubt = compareScopes(state.scope, now);
-  if (doubt !== undefined) throw scopeRefusal(doubt, []);
+  if (doubt === undefined) return;
+  const isNoneDeclared = doubt.about === "environment" && now.environment === noEnvironment;
+  throw scopeRefusal(doubt, [], isNoneDeclared ? noneDeclared : rightWay[doubt.about]);
 }
 
 /**
@@ -88,6 +90,11 @@ const orAccept = (words: string, then: string): Advice => [
   toSay([`${words}; ${then}: `, ["apply", acceptService]], `${words}; ${then}: ${acceptInPulumi}`),
 ];
 
+const noneDeclared = orAccept(
+  "declare that environment in the file (environments:) and choose it with --env, or give the file a state of its own (--state, or state: in the file)",
+  "if this state is of no environment from now on",
+);
+
 const rightWay: Record<ScopeDoubt["about"], Advice> = {
   origin: orAccept(
     "give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url)",
@@ -97,10 +104,6 @@ const rightWay: Record<ScopeDoubt["about"], Advice> = {
   environment: orAccept(
     "choose the environment that this state is of (--env), or give the other one its own state (--state, or state: in the file)",
     "if this state is the other environment's from now on",
-  ),
-  "no environment": orAccept(
-    "declare that environment in the file (environments:) and choose it with --env, or give the file a state of its own (--state, or state: in the file)",
-    "if this state is of no environment from now on",
   ),
   credential: [
     toSay(

@@ -107,7 +107,7 @@ export function proofOf(verdict: ScopeProof | ScopeDoubt, kind: Kind): ScopeProo
 
 export interface ScopeDoubt {
   /** `origin` and `project` are known before any request; the others follow from what the service showed. */
-  readonly about: "origin" | "project" | "environment" | "no environment" | "credential";
+  readonly about: "origin" | "project" | "environment" | "credential";
   /** A sentence for people. */
   readonly reason: string;
 }
@@ -227,15 +227,10 @@ export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeD
     };
   const { environment } = now;
   if (remembered.environment !== undefined && environment !== undefined && remembered.environment !== environment)
-    return environment === noEnvironment
-      ? {
-          about: "no environment",
-          reason: `this state is of the environment ${remembered.environment}, and the file declares none`,
-        }
-      : {
-          about: "environment",
-          reason: `this state is of the environment ${remembered.environment}, and ${environment} was chosen`,
-        };
+    return {
+      about: "environment",
+      reason: `this state is of the environment ${remembered.environment}, and ${environment === noEnvironment ? "the file declares none" : `${environment} was chosen`}`,
+    };
   return undefined;
 }
 
