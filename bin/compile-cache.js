@@ -35,7 +35,8 @@ exports.evaluate = evaluate;
 exports.keepHere = (of) => {
   const folder = placeHere();
   if (Module.enableCompileCache === undefined) return exports.keepCompiled(folder, of);
-  Module.enableCompileCache(folder);
+  // Node makes all folders above it, also for root where nobody may write.
+  if (existsSync(dirname(folder))) Module.enableCompileCache(folder);
   return Module.flushCompileCache ?? (() => undefined);
 };
 
