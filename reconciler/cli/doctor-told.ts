@@ -133,6 +133,12 @@ export function withTold(
         `in what --curl says of ${operation}, nothing looks like an id, and it is sent as it is to nothing`,
         "write {id} where the id stands",
       );
+    if (request.credentialIn !== undefined && request.authorization === undefined)
+      throw fail(
+        "cli/usage",
+        `what --curl says of ${operation} has a credential in its query or its body (${request.credentialIn}), and one is sent in a header alone`,
+        "take it out of the command, or show the header in which the service takes it as well",
+      );
     const route = withoutHeaders(request.route, always);
     if (operation === "wait") job = route;
     else if (operation === "attachments") attachments = route;

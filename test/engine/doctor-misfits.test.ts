@@ -5,7 +5,7 @@ import type { Outcome } from "../../reconciler/core/model/outcome";
 import type { RecordedVm } from "../../reconciler/core/model/recorded";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
-import { misfitsOf, readByDialect } from "../../reconciler/engine/doctor/check";
+import { everyMisfit, misfitsOf, readByDialect } from "../../reconciler/engine/doctor/check";
 import type { DoctorReport, OperationFinding } from "../../reconciler/engine/doctor/report";
 import { asListsAre, basesOf } from "../../reconciler/engine/doctor/trial-jobs";
 import { keepsItsWord, showsItself } from "../../reconciler/engine/doctor/trial-vms";
@@ -246,6 +246,19 @@ it.each<readonly [what: string, reads: Reads, known: readonly string[], misfits:
 ])("a read by the dialect complains of %s", async (_, reads, known, misfits) => {
   const found = await readByDialect(readerOf(reads), known.map(recordedVm), {});
   expect(found.map(({ path, summary }) => `${path.join(".")}: ${summary}`)).toEqual(misfits);
+});
+
+it("an operation that is not where it is said to be is told of once", async () => {
+  const report = { ...nothing, operations: [found({ verdict: "missing" })] };
+  const misfits = await everyMisfit(report, readerOf({ listed: rejected("not_found") }), [], {});
+  expect(misfits.map(({ summary }) => summary)).toEqual(["vm.list is not at /api/v1/vm/list"]);
+});
+
+it("nobody is told to correct what the contract documents", async () => {
+  const read = { ...readerOf({}), listVolumes: async () => two, getVolume: async () => rejected("not_found") };
+  const can = { canFindCreated: (kind: string) => kind === "volume", readsOne: (kind: string) => kind === "volume" };
+  const [misfit] = await readByDialect({ ...read, can } as unknown as ServiceReader, [], {});
+  expect(misfit?.fix).toContain("GET /api/v1/volume/{id}");
 });
 
 it.each<readonly [what: string, paths: readonly string[], bases: readonly string[]]>([

@@ -152,6 +152,25 @@ describe("records", () => {
   });
 });
 
+test.each([
+  ["Bearer {token}", "{token}", { name: "Authorization", header: "{token}" }],
+  ["{token}", "Bearer {token}", { name: "Authorization", header: "Bearer {token}" }],
+  ["Bearer {token}", "Basic {token}", { name: "Authorization", header: "Basic {token}" }],
+])("a credential that was sent as %s is sent as %s where that is taken", async (said, taken, authorization) => {
+  const refused: Outcome<unknown> = { status: "rejected", condition: "unauthenticated", message: "no" };
+  const sent: string[] = [];
+  const portsWith = (header: string): DoctorPorts => ({
+    async probe() {
+      sent.push(header);
+      return { outcome: header === taken ? absent : refused, answer: contractual };
+    },
+    withAuthorization: (name, other) => portsWith(name === "Authorization" ? other : name),
+  });
+  const dialect = { ...builtInDialect, authorization: { ...builtInDialect.authorization, header: said } };
+  expect((await diagnoseService(portsWith(said), dialect)).authorization).toEqual(authorization);
+  expect(sent.filter((header) => header === said)).toHaveLength(1);
+});
+
 describe("what is no service", () => {
   const site = (text: string, status: number): DoctorPorts => ({
     probe: async () => ({
@@ -203,6 +222,53 @@ describe("over HTTP", () => {
     await diagnoseService(client, builtInDialect);
     expect(new Set(server.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
     expect(server.received.length).toBeGreaterThan(10);
+  });
+
+  const page: Script = (_request, response) => {
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end("<!doctype html><title>Our console</title>");
+  };
+  const pageElse =
+    (path: string, answer: Script): Script =>
+    (request, response, raw) =>
+      (request.url === path ? answer : page)(request, response, raw);
+
+  test("a service with a page where nothing is has what it has", async () => {
+    const { client } = await start([pageElse("/api/v1/vm/list", json(200, [{ id: "1", name: "web" }]))]);
+    const report = await diagnoseService(client, builtInDialect);
+    expect(report).toMatchObject({ reachable: true, credential: "accepted" });
+    expect(report.dialect.operations).toMatchObject({ "vm.list": { path: "/api/v1/vm/list" }, "volume.list": null });
+  });
+
+  test("what has a page for everything can be reached, and is no service", async () => {
+    const { client } = await start([page]);
+    const { reachable, diagnostics } = await diagnoseService(client, builtInDialect);
+    expect([reachable, diagnostics.map(({ code }) => code)]).toEqual([false, ["service/not-this-service"]]);
+  });
+
+  test.each([
+    ["/v2/pictures", "/v2/pictures"],
+    ["/api/v1/image/list/", "/api/v1/image/list/"],
+    ["http://127.0.0.1:9/v2/pictures", undefined],
+    ["/v2/pictures?signature=s3cret", undefined],
+    ["/nothing", undefined],
+  ])("a list that was moved to %s is looked for at %s", async (location, path) => {
+    const { client, server } = await start([
+      (request, response, raw) => {
+        const at = request.url;
+        if (at === "/api/v1/image/list") response.writeHead(301, { location }).end();
+        else if (at === "/v2/pictures" || at === "/api/v1/image/list/")
+          json(200, [{ id: "i", name: "n" }])(request, response, raw);
+        else if (at?.startsWith("/api/v1/im") || at?.startsWith("/api/v1/volume/0000") === true)
+          fault(404, `${at} not found`)(request, response, raw);
+        else response.writeHead(302, { location: "/nothing" }).end();
+      },
+    ]);
+    const { dialect } = await diagnoseService(
+      { probe: (request) => client.probe(request), baseUrl: server.baseUrl },
+      builtInDialect,
+    );
+    expect(dialect.operations["image.list"]?.path).toBe(path);
   });
 
   test("the dialect it prints is one that can be read, and it fits", async () => {

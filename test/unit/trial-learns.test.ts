@@ -360,6 +360,47 @@ test.each(["X-Acme-Session", "X-Tenant-Key"])(
   },
 );
 
+test.each([
+  ["Authorization: x", "{token}"],
+  ["Authorization: Bearer x", "Bearer {token}"],
+  ["Authorization: c2VjcmV0LXRva2Vu==", "{token}"],
+  ["Cookie: session=c2VjcmV0==", "session={token}"],
+])("of %s the form alone is taken over", (header, form) => {
+  const told = readCurl("vm.list", `curl -H '${header}' https://c.example/vms`, undefined, new Set());
+  expect(told?.authorization?.header).toBe(form);
+});
+
+const opaque = "AIzaSyD4-abcdefghijklmnop";
+test.each([
+  ["vm.list", `'URL/vms?key=${opaque}&all=1'`, { query: { all: "1" } }, "key"],
+  ["vm.list", "'URL/vms?key=Name'", { query: { key: "Name" } }, undefined],
+  ["volume.delete", `-d 'disk={id}&passwd=x' URL/disks/remove`, { query: { disk: "{id}" } }, "passwd"],
+  [
+    "volume.delete",
+    `-d '{"disk":"{id}","auth":{"user":"me","key":"x"},"with":[{"token":"x"}]}' URL/disks/remove`,
+    { body: { disk: "{id}", with: [{}] } },
+    "auth",
+  ],
+  ["wait", `-d '{"token":"{id}"}' URL/jobs`, { body: { token: "{id}" } }, undefined],
+] as const)("no credential is taken over for %s from %s", (operation, request, route, credentialIn) => {
+  const told = readCurl(operation, `curl ${request.replace("URL", "https://c.example")}`, undefined, new Set());
+  expect(told?.route).toMatchObject(route);
+  expect(JSON.stringify(told)).not.toMatch(/AIza|"x"/);
+  expect(told?.credentialIn).toBe(credentialIn);
+});
+
+test("a credential that stands in no header is said to be one that cannot be sent", () => {
+  const read = (header: string) => () =>
+    withTold(
+      readDialectText("", "").dialect,
+      readTold({ curl: [`vm.list=curl ${header} https://c.example/vms?token=x`] }),
+      undefined,
+      new Set(),
+    );
+  expect(read("")).toThrow("a credential in its query or its body (token)");
+  expect(read("-H 'X-Auth-Token: x'")).not.toThrow();
+});
+
 const nothingKnown = { volumes: new Set<string>(), flavors: new Set<string>(), images: new Set<string>() };
 const placesIn = (kind: "vm" | "volume" | "flavor" | "region", records: readonly object[], known: object = {}) =>
   Object.fromEntries(

@@ -10,7 +10,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, Route } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
 import { placeInDialect } from "../../dialect/read-dialect";
-import { type DialectMisfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
+import { type DialectMisfit, everyMisfit } from "../../engine/doctor/check";
 import { diagnoseService } from "../../engine/doctor/diagnose";
 import type { DoctorPorts } from "../../engine/doctor/look";
 import {
@@ -161,9 +161,7 @@ async function examineService(
     start,
     before: [...service.diagnostics, ...left],
     from: service.baseUrl,
-    misfits: isChecked
-      ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded, service.dialect))]
-      : undefined,
+    misfits: isChecked ? await everyMisfit(report, service.client, recorded, service.dialect) : undefined,
     again: async (dialect) => {
       const { client } = service.inDialect(dialect);
       const again = await diagnoseService({ ...portsAt(service, dialect), baseUrl: service.url }, dialect, {
@@ -171,10 +169,7 @@ async function examineService(
         notAgain: missingIn(report),
       });
       // A word without a meaning is a question, which the file has among its own.
-      const misfits = [
-        ...misfitsOf({ ...again, unknownVmStates: [] }),
-        ...(await readByDialect(client, recorded, dialect)),
-      ];
+      const misfits = await everyMisfit({ ...again, unknownVmStates: [] }, client, recorded, dialect);
       // What a sample says the service need not be able to show.
       return misfits.filter(
         ({ path: [, name = ""] }) =>
@@ -306,7 +301,7 @@ async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<numb
   const wrong = misfits.map((misfit) => misfitDiagnostic(misfit, flags.dialect));
   if (wrong.length > 0)
     output.print(
-      `${wrong.length} ${wrong.length === 1 ? "line" : "lines"} of ${flags.dialect} do not fit this service`,
+      `${flags.dialect} does not fit this service in ${wrong.length} ${wrong.length === 1 ? "place" : "places"}`,
     );
   if (wrong.length === 0 || report.trial !== undefined)
     output.print(doctorText(report, output.width, doctorFileText(report, start.base)));

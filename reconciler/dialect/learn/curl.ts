@@ -16,6 +16,8 @@ export interface ToldRequest {
   readonly route: Route;
   /** The header that carries the credential; its value is never taken over. */
   readonly authorization?: { readonly name: string; readonly header: string };
+  /** Where a credential stands that is no header: it is left out, and no request can send it there. */
+  readonly credentialIn?: string;
 }
 
 /** What a person can tell: `wait` is how a job is asked for, `attachments` how what hangs on what is listed. */
@@ -46,7 +48,8 @@ export function readCurl(
   const told = optionsOf(words);
   const at = program === "curl" ? urlOf(told.url, base) : undefined;
   const isOfList = operation.endsWith(".list") || operation === "attachments";
-  const written = bodyFromData(told.data);
+  const secrets: string[] = [];
+  const written = withoutSecrets(bodyFromData(told.data), secrets);
   const sent = isOfList ? fromTheStart(written) : written;
   const verb = told.method ?? (told.data.length === 0 || told.isQuery ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
@@ -55,11 +58,11 @@ export function readCurl(
     .map((segment) => decodeURIComponent(segment));
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
+  const asks = Object.entries(fieldsIn(withoutSecrets(Object.fromEntries([...at.searchParams, ...form]), secrets)));
   const params = Object.fromEntries(
-    [...at.searchParams, ...form].filter(
-      ([name, value]) =>
-        !isSecretName(name) && !asksForOne(operation, name, value) && !(isOfList && leadsOn(name, value)),
-    ),
+    asks
+      .map(([name, value]): [string, string] => [name, String(value)])
+      .filter(([name, value]) => !asksForOne(operation, name, value) && !(isOfList && leadsOn(name, value))),
   );
   // What names no rule's id says which rule is meant.
   const isSaid = operation === "group.rule.delete" && saysARule({ params, sent });
@@ -97,6 +100,7 @@ export function readCurl(
       body: sent === undefined ? undefined : named(body),
     }),
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
+    ...onlyDefined({ credentialIn: secrets[0] }),
   };
 }
 
@@ -182,9 +186,11 @@ function toldRuleField(field: string, said: unknown): string {
   return `{field:/${field}${typeof said === "number" ? ":number" : ""}}`;
 }
 
-/** The name of a header, or of a part of the query, that carries a credential: what it says is written nowhere. */
+/** The name of a header, or of a part of the query or the body, that carries a credential: it is written nowhere. */
 const secretName =
-  /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
+  /auth(?!or(?!iz))|token|secret|session|credential|passw(or)?d|passphrase|^(pass|pwd)$|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i;
+/** A name that says something of another kind as well. */
+const shortSecretName = /^(key|sig)$/i;
 /** A key in a header is one of somebody's, whatever it is called; but for the one that tells a repeated request. */
 const keyHeader = /(?<!idempotency)[-_]key$/i;
 /** By a name or an id in the query, a list shows the one that a person copied, and not all. */
@@ -197,6 +203,24 @@ const asksForOne = (operation: ToldOperation, name: string, value: string): bool
 const ofOneRequest =
   /^(content-.+|accept(-.+)?|user-agent|cookie|host|origin|referer|connection|cache-control|pragma|priority|dnt|te|if-.+|sec-.+|upgrade-insecure-requests)$/i;
 const isSecretName = (name: string): boolean => secretName.test(name);
+
+function isSecret(name: string, value: unknown): boolean {
+  if (typeof value !== "string") return isSecretName(name) && isObject(value);
+  // A job may well be named by a token: where a person wrote that an id is to be put, no secret stands.
+  const rank = rankOf({ text: value }, new Set());
+  if (value === "" || rank === 5) return false;
+  return isSecretName(name) || (shortSecretName.test(name) && value.length >= shortestKey && rank < 4);
+}
+
+const shortestKey = 20;
+
+/** What is sent without the credentials in it, whose names are added to those that were found. */
+function withoutSecrets(sent: unknown, found: string[]): unknown {
+  if (Array.isArray(sent)) return sent.map((one) => withoutSecrets(one, found));
+  if (!isObject(sent)) return sent;
+  const kept = Object.entries(sent).filter(([name, value]) => !isSecret(name, value) || found.push(name) === 0);
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutSecrets(value, found)]));
+}
 
 type Header = readonly [name: string, value: string];
 
@@ -284,8 +308,9 @@ function belowBase({ pathname }: URL, base: string | undefined): string {
   return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
 }
 
+/** `Bearer …`, or `session=…`. What a secret in base 64 is filled up with at its end is no such name. */
 function withoutToken(value: string): string {
-  const [, scheme] = /^(\S+\s+|[\w.-]+=)\S/.exec(value) ?? [];
+  const [, scheme] = /^(\S+\s+|[\w.-]+=(?!=*$))\S/.exec(value) ?? [];
   return `${scheme?.replace(/\s+$/, " ") ?? ""}{token}`;
 }
 
@@ -327,8 +352,10 @@ class Placeholders {
     if (typeof value === "number")
       return this.#names.has(String(value)) ? this.put(String(value)).replace("}", ":number}") : value;
     // A selection of GraphQL, such as {id}, is no placeholder; it says the same with room around the word.
-    if (typeof value === "string")
-      return this.put(/^\s*(query|mutation|\{)/.test(value) ? value.replaceAll(/\{(\w+)\}/g, "{ $1 }") : value);
+    if (typeof value === "string") {
+      const isSelection = !this.#names.has(value) && /^\s*(query|mutation|\{)/.test(value);
+      return this.put(isSelection ? value.replaceAll(/\{(\w+)\}/g, "{ $1 }") : value);
+    }
     if (Array.isArray(value)) return value.map((item) => this.within(item));
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.within(inner)]));

@@ -1,7 +1,7 @@
 /** Which lines of a dialect are wrong for the service that was looked at. */
 import type { Kind } from "../../core/model/address";
 import { kindRows } from "../../core/model/kinds";
-import { isList, type Operation, rowOf } from "../../core/model/operation";
+import { isAssumed, isList, type Operation, rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import { keysOf } from "../../core/text/objects";
@@ -25,6 +25,20 @@ export const misfitsOf = (report: DoctorReport): DialectMisfit[] => [
   ...fieldsElsewhere(report),
   ...wordsWithoutMeaning(report),
 ];
+
+/** The same with what reading shows. Of an operation that is not where the dialect says, that alone is told. */
+export async function everyMisfit(
+  report: DoctorReport,
+  client: ServiceReader,
+  recorded: readonly RecordedResource[],
+  dialect: Pick<Dialect, "attachments">,
+): Promise<readonly DialectMisfit[]> {
+  const found = misfitsOf(report);
+  const isTold = ({ path: [where, name] }: DialectMisfit): boolean =>
+    where === "operations" && found.some(({ path }) => path[0] === where && path[1] === name);
+  const read = await readByDialect(client, recorded, dialect);
+  return [...found, ...read.filter((misfit) => !isTold(misfit))];
+}
 
 function routesElsewhere({ operations, given }: DoctorReport): DialectMisfit[] {
   const misfits: DialectMisfit[] = [];
@@ -90,7 +104,7 @@ export async function readByDialect(
       path: pathOf(line, operation),
       summary: `${operation} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
       detail: hint,
-      fix: line ?? `correct operations.${operation}`,
+      fix: line ?? fixOf(operation),
     });
   };
   const tryReads = async (kind: Kind): Promise<void> => {
@@ -129,6 +143,12 @@ export async function readByDialect(
   if (client.can.listsRegions) complain("region.list", await client.listRegions());
   return misfits;
 }
+
+/** No dialect moves what the contract documents. */
+const fixOf = (operation: Operation): string =>
+  isAssumed(operation)
+    ? `correct operations.${operation}`
+    : `see to it that the service answers ${rowOf(operation).method} ${rowOf(operation).path}: it is of the contract, and no dialect moves it`;
 
 /** The line that a message names, such as `records.vm.id: [/uid]`; else that of the operation. */
 function pathOf(line: string | undefined, operation: Operation): readonly string[] {

@@ -68,7 +68,7 @@ export async function diagnoseService(
     made,
   }: DiagnoseOptions = {},
 ): Promise<DoctorReport> {
-  const { ports, seen, authorization } = await enter(given);
+  const { ports, seen, authorization } = await enter(given, dialect.authorization);
   const first = judgeFirst(seen);
   if (!first.reachable || first.credential === "refused")
     return {

@@ -3,8 +3,9 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
-import { isObject, onlyDefined } from "../../core/text/objects";
-import { type DoctorPorts, look, outcomeInWords, type SeenAnswer, saysNothingThere } from "./look";
+import { onlyDefined } from "../../core/text/objects";
+import type { Dialect } from "../../dialect/dialect";
+import { type DoctorPorts, isOk, look, outcomeInWords, type SeenAnswer, saysNothingThere } from "./look";
 import type { DoctorReport } from "./report";
 
 /** An id that no resource has, so that every deployment answers with not-found. */
@@ -40,7 +41,9 @@ export const saidOf = (asked: string, { status, body }: Pick<SeenAnswer, "status
 const ofOneAnswer =
   /^((x[-_]?)?(request|trace|correlation|log)[-_]?id|timestamp|(server|response)[-_]?time|date|elapsed|duration|took)$/i;
 
+/** Bearer, which is usual, is another way only where something else was said. */
 const otherWays: readonly (readonly [name: string, header: string])[] = [
+  ["Authorization", "Bearer {token}"],
   ["X-Auth-Token", "{token}"],
   ["Authorization", "Token {token}"],
   ["Authorization", "{token}"],
@@ -60,7 +63,7 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
  * A service that refuses the credential may want it in another header. The credential is sent in it to the same service
  * only.
  */
-export async function enter(given: DoctorPorts) {
+export async function enter(given: DoctorPorts, said: Pick<Dialect["authorization"], "name" | "header">) {
   const ask = (ports: DoctorPorts): Promise<SeenAnswer> => look(ports, contractRead("volume", nobody), 0);
   const seen = await ask(given);
   const isRefused = ({ outcome }: SeenAnswer): boolean =>
@@ -68,6 +71,7 @@ export async function enter(given: DoctorPorts) {
     (outcome.condition === "unauthenticated" || outcome.condition === "forbidden" || isSentAway(outcome.httpStatus));
   if (!isRefused(seen)) return { ports: given, seen, authorization: undefined };
   for (const [name, header] of otherWays) {
+    if (name === said.name && header === said.header) continue;
     const ports = given.withAuthorization?.(name, header);
     if (ports === undefined) break;
     const again = await ask(ports);
@@ -113,9 +117,9 @@ const there = (credential: First["credential"], ...diagnostics: readonly Diagnos
 
 /** Asks for a volume that nobody has: a service that is there and takes the credential says that it does not exist. */
 export function judgeFirst({ outcome, status = 0, body }: SeenAnswer): First {
-  // It refuses inside a success, in words of its own: what they mean is learnt later. So is what an answer for an id
-  // that nobody has means.
-  const isSuccess = outcome.status !== "rejected" && status >= 200 && status < 300 && isObject(body);
+  // It refuses inside a success, in words of its own or with a page: what they mean is learnt later. So is what an answer
+  // for an id that nobody has means.
+  const isSuccess = outcome.status !== "rejected" && isOk(status);
   if (isSuccess || saysNothingThere({ status, body }) || outcome.status === "accepted") return there("unknown");
   if (outcome.status !== "rejected") {
     const fix = outcome.status === "unavailable" ? outcome.fix : undefined;

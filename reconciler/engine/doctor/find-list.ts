@@ -22,7 +22,7 @@ import {
 import { pointerTo } from "../../dialect/likely-key";
 import { speaksOfLimits } from "../../dialect/page-signs";
 import { findAt, tokensOf } from "../../dialect/places";
-import { fillRoute } from "../../dialect/requests";
+import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
 import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
@@ -42,7 +42,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     ? everyGuess(learnings, candidates(operation, route, [...styles], told, foldersTold(learnings)))
     : (route === null ? [] : [{ asking: route }]).values();
   const taken = new Set([...lists.values()].map((list) => wordsOfAsking(list.route)));
-  const ask = async ({ asking, style }: Candidate) => {
+  const ask = async ({ asking, style }: Candidate, isMoved = false): Promise<Heard | undefined> => {
     const said = route !== null && asking === route ? route : undefined;
     const filled = fillRoute(
       asking,
@@ -52,11 +52,14 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     // What was found to be the list of another kind is not this one's as well.
     if (filled === undefined || (said === undefined && taken.has(wordsOfAsking(asking)))) return undefined;
     const seen = await look(ports, { operation, ...filled, method: asking.method });
-    return { asking, style, said, filled, seen };
+    const moved = isMoved ? undefined : movedTo(learnings, asking, filled.path, seen);
+    if (moved === undefined) return { asking, style, said, filled, seen };
+    tried.push({ path: wordsOfAsking(asking), answer: outcomeInWords(seen.outcome) });
+    return ask({ asking: moved }, true);
   };
   // What was said is asked by itself, since it mostly holds.
   for (let some = firstOf(guesses, 1); some.length > 0; some = firstOf(guesses, guessesAtOnce)) {
-    const answers = await Promise.all(some.map(ask));
+    const answers = await Promise.all(some.map((one) => ask(one)));
     for (const answer of answers) {
       if (answer === undefined) continue;
       const { asking, style, said, filled, seen } = answer;
@@ -117,6 +120,36 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     }
   }
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+interface Heard extends Candidate {
+  /** The route of the dialect, where that was asked. */
+  readonly said: ListRoute | undefined;
+  readonly filled: FilledRequest;
+  readonly seen: SeenAnswer;
+}
+
+/**
+ * What a redirect leads to: at this service, to which alone the credential is sent, and not where it leads from a path at
+ * which nothing is. A query of its own may hold anything, and is not taken over.
+ */
+function movedTo(
+  { base: { origin, basePath }, nowhere }: Learnings,
+  asking: Asking,
+  filled: string,
+  { status = 0, location }: SeenAnswer,
+): Asking | undefined {
+  const from = new URL(origin + basePath + filled);
+  if (status < 300 || location === undefined || !URL.canParse(location, from.href) || asking.method !== "GET")
+    return undefined;
+  const to = new URL(location, from);
+  const isHere = to.origin === origin && to.pathname.startsWith(`${basePath}/`) && location !== nowhere?.location;
+  if (!isHere || (to.search !== "" && to.search !== from.search)) return undefined;
+  const { query: _, ...rest } = asking;
+  const kept = to.search === "" ? rest : asking;
+  // What was put into a path is no part of it: then a slash at the end is all that is taken over.
+  if (to.pathname === `${from.pathname}/`) return { ...kept, path: `${asking.path}/` };
+  return asking.path.includes("{") ? undefined : { ...kept, path: to.pathname.slice(basePath.length) };
 }
 
 function* everyGuess(learnings: Learnings, guesses: Iterable<Candidate>): Generator<Candidate> {

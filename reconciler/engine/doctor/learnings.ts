@@ -14,7 +14,7 @@ import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { nobody, nowhere, saidOf } from "./enter";
-import { type DoctorPorts, leavesUndecided, type SeenAnswer } from "./look";
+import { type DoctorPorts, isOk, leavesUndecided, type SeenAnswer } from "./look";
 import { type DialectBase, type KnownIds, type OperationFinding, saidAt } from "./report";
 
 export interface FoundList {
@@ -69,9 +69,13 @@ export class Learnings {
     return places.map((place) => findAtPath(body, place)).find((found) => found !== undefined) ?? body;
   };
 
-  /** Whether an answer does not tell that the operation is not there. A failure tells it where it is said of everything. */
+  /**
+   * Whether an answer does not tell that the operation is not there. A failure, or a page that is no answer, tells it
+   * where it is said of everything.
+   */
   isUndecided(asked: string, seen: SeenAnswer): boolean {
-    return leavesUndecided(seen) && !(seen.status === 500 && this.isSaidNowhere(asked, seen));
+    const isOfAll = (seen.status === 500 || isOk(seen.status)) && this.isSaidNowhere(asked, seen);
+    return leavesUndecided(seen) && !isOfAll;
   }
 
   /** Whether the answer is the one that this service has where nothing is. */

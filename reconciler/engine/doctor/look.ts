@@ -1,6 +1,7 @@
 /** How the doctor looks: one request, its outcome, and the word for it in the report. */
 import type { AssumedOperation, Method, Operation } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
+import { onlyDefined } from "../../core/text/objects";
 import { type Answer, isThrottled } from "../../dialect/conditions";
 import type { Route } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
@@ -41,6 +42,8 @@ export interface SeenAnswer {
   readonly status: number | undefined;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
+  /** Where a redirect leads. */
+  readonly location?: string;
 }
 
 export async function look(
@@ -68,14 +71,22 @@ export async function look(
     body = undefined;
   }
   if (outcome.status === "accepted") body = withLocation(request.operation, body, answer?.location);
-  return { outcome, status: answer?.status, body, headers: answer?.paging ?? {} };
+  return {
+    outcome,
+    status: answer?.status,
+    body,
+    headers: answer?.paging ?? {},
+    ...onlyDefined({ location: answer?.location }),
+  };
 }
 
 const longestLookPauseMs = 10_000;
 const mostPauses = 8;
 
+export const isOk = (status = 200): boolean => status >= 200 && status < 300;
+
 export const isSuccess = ({ outcome, status, body }: SeenAnswer): boolean =>
-  outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;
+  outcome.status === "accepted" && isOk(status) && body !== undefined;
 
 /** Some services answer 500 where nothing is: its words tell it from a failure. */
 export const saysNothingThere = ({ status, body }: Pick<SeenAnswer, "status" | "body">): boolean =>
