@@ -2,6 +2,7 @@
  * The fleet from outside: commands and workers as processes, a real PostgreSQL, the embedded service. What a stack's
  * world is afterwards, who was told, who took over.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -36,6 +37,10 @@ describe.skipIf(postgresMissing !== undefined)("a fleet", () => {
     write("network/reconcile.yaml", group("network", 443));
     write("shop/reconcile.yaml", group("shop", 8443));
     write("lab/reconcile.yaml", group("lab", 22));
+    const git = (...args: string[]): string => execFileSync("git", args, { cwd: join(cwd, "lab"), encoding: "utf8" });
+    git("init", "--quiet", "--initial-branch", "main");
+    git("add", "--all");
+    git("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--message", "x");
     write("judged/reconcile.yaml", `${group("judged", 22)}policy: { command: [sh, ./judge.sh] }\n`);
     write(
       "judged/judge.sh",
@@ -59,7 +64,7 @@ defaults: { service: here, interval: 1h, state: "${database}?state=\${stack}" }
 stacks:
   network: { source: { folder: ./network }, tenant: payments }
   shop: { source: { folder: ./shop }, tenant: payments, depends_on: [network] }
-  lab: { source: { folder: ./lab }, approve: plan }
+  lab: { source: { git: "${join(cwd, "lab")}" }, approve: plan }
   judged: { source: { folder: ./judged } }
 `;
   }
@@ -71,7 +76,7 @@ stacks:
 
   const reconcile = (...args: string[]): Promise<Ran> => runCli(args, { cwd, env });
   const startWorker = (): (typeof workers)[number] => {
-    const worker = startCli(["fleet", "work", "--listen", "none", "--cache", join(cwd, "cache")], { cwd, env });
+    const worker = startCli(["fleet", "work", "--listen", "none", "--cache", "cache"], { cwd, env });
     workers.push(worker);
     return worker;
   };

@@ -24,7 +24,7 @@ import { allStacksOf, followedFleet, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
 import { tryFleet } from "../fleet/try";
-import { defaultCache, serveHealth, startWork, untilSignal, untilStopped } from "../fleet/work";
+import { cacheOf, serveHealth, startWork, untilSignal, untilStopped } from "../fleet/work";
 
 const section = "The fleet";
 const fleetFlags = ["database", "json", "json-into", "no-color", "log-level"] as const;
@@ -239,7 +239,7 @@ async function fromFiles(files: readonly string[], cache: string) {
 
 async function sync(invocation: Invocation<(typeof fleetFlags)[number] | "auto-approve" | "cache">): Promise<number> {
   const { args, flags: given, output } = invocation;
-  const cache = given.cache ?? defaultCache();
+  const cache = cacheOf(given);
   const own = args.length > 0 || existsSync("fleet.yaml") ? await fromFiles(args, cache) : undefined;
   return withFleet(given, async (session) => {
     const { follow } = own === undefined ? await session.records.settings() : {};
@@ -320,7 +320,7 @@ async function work(
       const worker = await startWork(session, {
         concurrency,
         services: given.service ?? [],
-        cache: given.cache ?? defaultCache(),
+        cache: cacheOf(given),
         say: (text) => output.note(text),
       });
       const serve = (at: string) => serveHealth(at, session, worker);
@@ -351,7 +351,7 @@ async function serveFleet(invocation: Invocation<(typeof fleetFlags)[number] | "
     async (session) => {
       const server = await servePages(session, {
         listen: given.listen ?? "127.0.0.1:8470",
-        cache: given.cache ?? defaultCache(),
+        cache: cacheOf(given),
         say: (text) => output.note(text),
       });
       output.note(`The pages of ${session.database.location}: ${server.url}`);

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { secretOf } from "../../fleet/channels";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
@@ -17,7 +17,9 @@ import { folderOfUser } from "./folder-of-user";
 import { createProjectOpener } from "./opener";
 import type { FleetSession } from "./session";
 
-export const defaultCache = (): string => join(folderOfUser("XDG_CACHE_HOME"), "fleet");
+/** Git runs in a mirror within it, where a path that is relative to this process would be another one. */
+export const cacheOf = (given: { readonly cache?: string | undefined }): string =>
+  resolve(given.cache ?? join(folderOfUser("XDG_CACHE_HOME"), "fleet"));
 
 export interface WorkSetting {
   readonly concurrency: number;
