@@ -62,4 +62,10 @@ describe.skipIf(postgresMissing !== undefined)("tables of an earlier version", (
     const [row] = await database.query(`SELECT count(*) = max(version) AS whole FROM ${schema}.version`);
     expect(row?.["whole"]).toBe(true);
   });
+
+  test("of a database that has no connection left are waited for, as of one that is away", async () => {
+    await database.run("CREATE ROLE crowded LOGIN PASSWORD 'x' CONNECTION LIMIT 0");
+    const crowded = Object.assign(new URL(server.url), { username: "crowded", password: "x" }).href;
+    await expect(openDatabase(crowded, "")).rejects.toMatchObject({ code: "fleet/database", isAway: true });
+  });
 });

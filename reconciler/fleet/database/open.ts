@@ -33,6 +33,7 @@ const awayCodes: ReadonlySet<string> = new Set([
   "57P01",
   "57P02",
   "57P03",
+  "53300",
 ]);
 
 /** It is not reached now, or the connection broke: the same statement may work in a moment. */
