@@ -15,8 +15,8 @@ import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
 import { refusedState } from "../outside/trust";
 import { openProtectedStore } from "../store/open";
-import { statesNoted } from "../store/state-note";
-import { stateFile, trustOf } from "./compose";
+import { addressKept, type NotedState, otherStatesNoted } from "../store/state-note";
+import { stateFile, stateLocation, trustOf } from "./compose";
 import type { Session } from "./session";
 
 export async function refuseBegunAnew(session: Session, prepared: Prepared): Promise<Prepared> {
@@ -28,12 +28,12 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
     record.id !== undefined && wanted.some((one) => isSame(one, record));
   const kept: RecordedResource[] = [];
   const found = await Promise.all(
-    formerPlaces(session).map(async (former): Promise<Diagnostic[]> => {
-      const has = await recordedAt(former, session).catch((error: unknown) => errorMessage(error));
-      if (typeof has === "string") return [unread(former, has)];
+    formerPlaces(session).map(async ({ location, isWhole }): Promise<Diagnostic[]> => {
+      const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
+      if (typeof has === "string") return [unread(location, has)];
       const twice = has.filter(isWanted);
       kept.push(...twice);
-      return twice.length === 0 ? [] : [isElsewhere(session, former, twice)];
+      return twice.length === 0 ? [] : [isElsewhere(session, location, twice)];
     }),
   );
   // What a former state has is no stranger that bears the name.
@@ -61,15 +61,19 @@ function wantedByName({ plan, desired }: Prepared): readonly Wanted[] {
 const isSame = (one: Wanted, { kind, id, name }: RecordedResource): boolean =>
   one.kind === kind && (one.id === undefined ? one.name.toLowerCase() === name?.toLowerCase() : one.id === id);
 
+const partNotKept = "its address had a query then, or named another server, which the note of it does not keep";
+
 /** The states that lie beside the file where nothing names another place, and those that were seen from here. */
-function formerPlaces({ workspace, store, invocation: { flags } }: Session): string[] {
+function formerPlaces({ workspace, store, invocation: { flags } }: Session): NotedState[] {
   const { folder, desired } = workspace;
-  const now = isUrl(store.location) ? store.location : resolve(store.location);
-  const usual = [undefined, desired.environment].map((environment) =>
-    join(folder, stateFile("reconcile", environment)),
-  );
-  return [...new Set([...usual, ...statesNoted(folder)])].filter(
-    (location) => location !== now && refusedState(trustOf(flags), location, flags.state) === undefined,
+  const now = isUrl(store.location) ? undefined : resolve(store.location);
+  const usual = [undefined, desired.environment].map((environment) => ({
+    location: join(folder, stateFile("reconcile", environment)),
+    isWhole: true,
+  }));
+  const places = [...usual, ...otherStatesNoted(folder, stateLocation(workspace, flags), process.env)];
+  return [...new Map(places.map((place) => [place.location, place])).values()].filter(
+    ({ location }) => location !== now && refusedState(trustOf(flags), location, flags.state) === undefined,
   );
 }
 
@@ -90,8 +94,10 @@ async function recordedAt(
   return isSibling ? [] : [...resources.values()];
 }
 
-function isElsewhere({ workspace, store }: Session, former: string, twice: readonly RecordedResource[]): Diagnostic {
+function isElsewhere(session: Session, former: string, twice: readonly RecordedResource[]): Diagnostic {
+  const { workspace, store, invocation } = session;
   const { environment } = workspace.desired;
+  const present = addressKept(stateLocation(workspace, invocation.flags));
   const of = (location: string): string =>
     `--state '${location}'${environment === undefined ? "" : ` --env ${environment}`}`;
   return {
@@ -99,7 +105,7 @@ function isElsewhere({ workspace, store }: Session, former: string, twice: reado
     code: "state/elsewhere",
     summary: `the state ${store.location} is empty, and what is to be created or taken over is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
     detail: "Nothing was sent and nothing was written.",
-    fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(store.location)} -; or, to go on without what it has: --new-state`,
+    fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(present)} -; or, to go on without what it has: --new-state`,
   };
 }
 

@@ -87,8 +87,7 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   const isNamed = acceptsNewOf?.some((one) => one === location || one === store.location);
   // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
   const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(filePathOf(location)));
-  const note =
-    options.note ?? (place === undefined ? undefined : stateNote(place, location, store.location, environment));
+  const note = options.note ?? (place === undefined ? undefined : stateNote(place, location, environment));
   return withMemory(store, {
     acceptsNew: isNamed ?? options.acceptsNew,
     acceptedBy: acceptsNewOf === undefined ? undefined : `--new-state-of ${store.location}`,

@@ -21,7 +21,26 @@ function addressNoted(location: string, environment: Readonly<Record<string, str
   return `${server ?? ""} ${url.toString()}`;
 }
 
+const isDatabase = (location: string): boolean => /^postgres(ql)?:/i.test(location);
+
+/**
+ * The address of a state as far as it may be written down: of a database without its password, and of a server of the
+ * HTTP protocol without its query, which may hold a credential.
+ */
+export function addressKept(location: string): string {
+  if (!URL.canParse(location)) return location;
+  const url = new URL(location);
+  if (/^https?:$/.test(url.protocol)) return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
+  if (!isDatabase(location)) return location;
+  url.password = "";
+  url.searchParams.delete("password");
+  return url.toString();
+}
+
 const statesIn = (folder: string): string => join(folder, ".reconcile", "states");
+
+const nameOfNote = (location: string, environment: Readonly<Record<string, string | undefined>>): string =>
+  `${createHash("sha256").update(addressNoted(location, environment)).digest("hex").slice(0, 16)}.json`;
 
 /** What a note has. A fresh checkout has none, and a note that cannot be read is none. */
 function noted(path: string): Readonly<Record<string, unknown>> {
@@ -32,28 +51,36 @@ function noted(path: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The states that were seen from a folder: URLs without a password, and files in it. */
-export function statesNoted(folder: string): readonly string[] {
+export interface NotedState {
+  readonly location: string;
+  /** False: a part of its address was not kept, so that this location leads to another state. */
+  readonly isWhole: boolean;
+}
+
+/** The other states that were seen from a folder: URLs without a password, and files in it. */
+export function otherStatesNoted(
+  folder: string,
+  present: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly NotedState[] {
   const states = statesIn(folder);
   const notes = existsSync(states) ? readdirSync(states).filter((name) => name.endsWith(".json")) : [];
-  return notes.flatMap((name) => {
+  return notes.flatMap((name): NotedState[] => {
     const { state } = noted(join(states, name));
-    if (typeof state !== "string") return [];
-    return isUrl(state) ? state : join(folder, basename(state));
+    if (typeof state !== "string" || name === nameOfNote(present, environment)) return [];
+    if (!isUrl(state)) return [{ location: join(folder, basename(state)), isWhole: true }];
+    // What is not kept of a database's address says who asks, and not which state it is.
+    return [{ location: state, isWhole: isDatabase(state) || name === nameOfNote(state, environment) }];
   });
 }
 
 export function stateNote(
   folder: string,
   location: string,
-  shown: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): StateNote {
   const states = statesIn(folder);
-  const path = join(
-    states,
-    `${createHash("sha256").update(addressNoted(location, environment)).digest("hex").slice(0, 16)}.json`,
-  );
+  const path = join(states, nameOfNote(location, environment));
   return {
     read() {
       const { lineage, serial, at } = noted(path);
@@ -64,7 +91,7 @@ export function stateNote(
       const temporary = `${path}.${process.pid}.tmp`;
       try {
         mkdirSync(states, { recursive: true, mode: 0o700 });
-        const text = JSON.stringify({ state: shown, lineage, serial, at: new Date().toISOString() });
+        const text = JSON.stringify({ state: addressKept(location), lineage, serial, at: new Date().toISOString() });
         writeFileSync(temporary, `${text}\n`, { mode: 0o600 });
         renameSync(temporary, path);
       } catch {

@@ -16,6 +16,7 @@ import {
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { otherStatesNoted, stateNote } from "../../reconciler/store/state-note";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 import { headOf } from "../support/own-place";
@@ -341,6 +342,37 @@ describe("a state that is given another place", () => {
     server.answer("empty 200");
     const ran = await reconcile(["plan"], join(folder, "moved.json"));
     expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining("warning[state/elsewhere]")]);
+  });
+
+  it.each([
+    ["http://states.example/s?name=one", "http://states.example/s?name=two"],
+    ["http://states.example/s?name=one", "s3://states/one"],
+  ])("of which the note keeps a part of the address (%s) is not taken for the one that is left", (former, present) => {
+    stateNote(folder, former, {}).write({ lineage: "a", serial: 1 });
+    stateNote(folder, present, {}).write({ lineage: "b", serial: 1 });
+    expect(otherStatesNoted(folder, present, {})).toEqual([{ location: "http://states.example/s?…", isWhole: false }]);
+  });
+
+  it("is another one where its bucket is on another server", () => {
+    const on = (server: string) => ({ AWS_ENDPOINT_URL: server });
+    stateNote(folder, "s3://states/one", on("https://a.example")).write({ lineage: "a", serial: 1 });
+    const noted = (server: string) => otherStatesNoted(folder, "s3://states/one", on(server));
+    expect(noted("https://a.example")).toEqual([]);
+    expect(noted("https://b.example")).toEqual([{ location: "s3://states/one", isWhole: false }]);
+  });
+
+  it("in a database is asked as the user who asked before, whose password is noted nowhere", () => {
+    const former = "postgres://ops:canary@db.example/infra?sslmode=verify-full&state=one&password=canary";
+    stateNote(folder, former, {}).write({ lineage: "a", serial: 1 });
+    expect(otherStatesNoted(folder, "postgres://ops@db.example/infra?state=two", {})).toEqual([
+      { location: "postgres://ops@db.example/infra?sslmode=verify-full&state=one", isWhole: true },
+    ]);
+  });
+
+  it("of a query that is not kept is named, and what it has is not believed to be nothing", async () => {
+    expect(await reconcile(["apply", "-y"], `${server.url}/s?name=one`)).toMatchObject({ exitCode: 0 });
+    const ran = await reconcile(["plan"], join(folder, "moved.json"));
+    expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`${server.url}/s?…, which was used here`)]);
   });
 });
 
