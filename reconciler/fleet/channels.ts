@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { errorMessage } from "../core/text/errors";
 import { fieldsIn, isOneOf, keysOf } from "../core/text/objects";
+import { percentDecoded } from "../core/text/parts";
 import type { ChannelTarget, Occasion, SecretAddress } from "./model";
 import { type CommitStatus, type HostPlace, hostPlace, openHost } from "./pulls/host";
 import { readSecret } from "./secrets";
@@ -221,7 +222,7 @@ async function mail(
     taken.catch(() => undefined);
     await Promise.race([taken, endOf(signal)]);
   } catch (error) {
-    const password = URL.canParse(server) ? decodeURIComponent(new URL(server).password) : "";
+    const password = URL.canParse(server) ? percentDecoded(new URL(server).password) : "";
     const said = errorMessage(error);
     throw new Error(`the mail was not taken: ${password === "" ? said : said.replaceAll(password, "***")}`);
   } finally {

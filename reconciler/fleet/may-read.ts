@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { isUrl } from "../core/text/outside-policy";
+import { percentDecoded } from "../core/text/parts";
 import { fits, type StackSpec, type Tenant } from "./model";
 
 /** A stack of the fleet with the place of its state. */
@@ -34,18 +35,10 @@ function placeOf(location: string): string {
     .sort();
   const usualPorts: Readonly<Record<string, string>> = { "postgres:": "5432", "http:": "80", "https:": "443" };
   const host = hostname.toLowerCase().replace(/\.$/, "");
-  const path = decoded(pathname).replace(/\/$/, "");
+  const path = percentDecoded(pathname).replace(/\/$/, "");
   // A database that is not named has the name of whoever logs in.
-  const place = isDatabase && path === "" ? `/${decoded(username)}` : path;
+  const place = isDatabase && path === "" ? `/${percentDecoded(username)}` : path;
   return JSON.stringify([scheme, host, port || usualPorts[scheme] || "", place, settings]);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** What the fleet's file asks for cannot be: an error for each of the stacks that stand in each other's way. */

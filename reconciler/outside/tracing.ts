@@ -4,6 +4,7 @@
  */
 
 import { onlyDefined } from "../core/text/objects";
+import { percentDecoded } from "../core/text/parts";
 import type { StepReport } from "../engine/run-plan";
 import { createMasking } from "../service/masking";
 import { secretVariables } from "./environment";
@@ -129,12 +130,7 @@ function pairsOf(text = ""): Readonly<Record<string, string>> {
   const pairs = text.split(",").flatMap((pair) => {
     const at = pair.indexOf("=");
     if (at < 1) return [];
-    const value = pair.slice(at + 1).trim();
-    try {
-      return [[pair.slice(0, at).trim(), decodeURIComponent(value)]];
-    } catch {
-      return [[pair.slice(0, at).trim(), value]];
-    }
+    return [[pair.slice(0, at).trim(), percentDecoded(pair.slice(at + 1).trim())]];
   });
   return Object.fromEntries(pairs);
 }

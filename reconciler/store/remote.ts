@@ -1,5 +1,5 @@
 /** What the stores behind a network have in common: a second try when the first one broke, and messages without secrets. */
-import { firstLine } from "../core/text/parts";
+import { firstLine, percentDecoded } from "../core/text/parts";
 import { LeaseLost, StateLocked, StoreFailed } from "./store";
 
 const firstRetryPauseMs = 200;
@@ -51,8 +51,7 @@ export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, 
 export function withoutSecrets(text: string, address: string): string {
   const { username, password } = URL.canParse(address) ? new URL(address) : { username: "", password: "" };
   let shown = firstLine(text).slice(0, 500);
-  for (const secret of [password, decodeURIComponent(password)])
-    if (secret !== "") shown = shown.replaceAll(secret, "***");
+  for (const secret of [password, percentDecoded(password)]) if (secret !== "") shown = shown.replaceAll(secret, "***");
   return username === "" ? shown : shown.replaceAll(`${username}:***@`, "***@");
 }
 

@@ -7,6 +7,7 @@ import {
   type Method,
 } from "../../core/model/operation";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
+import { percentDecoded } from "../../core/text/parts";
 import type { Route, Scalar } from "../dialect";
 import { idWord, noun } from "./place";
 import { lettersAndDigits } from "./values";
@@ -53,9 +54,7 @@ export function readCurl(
   const sent = isOfList ? fromTheStart(written) : written;
   const verb = told.method ?? (told.data.length === 0 || told.isQuery ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
-  const segments = belowBase(at, base)
-    .split("/")
-    .map((segment) => decodeURIComponent(segment));
+  const segments = belowBase(at, base).split("/").map(percentDecoded);
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
   const asks = Object.entries(fieldsIn(withoutSecrets(Object.fromEntries([...at.searchParams, ...form]), secrets)));

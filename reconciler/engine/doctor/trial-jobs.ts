@@ -3,6 +3,7 @@
  * and failed, learnt from the jobs of the trial's own writes.
  */
 import { isObject, keysOf } from "../../core/text/objects";
+import { percentDecoded } from "../../core/text/parts";
 import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
 import { holdsSomething, readJob } from "../../dialect/jobs";
 import { type Leaf, leavesOf, lettersAndDigits } from "../../dialect/learn/values";
@@ -118,7 +119,7 @@ function locatedJob(leaves: readonly Leaf[], { origin, pathname }: URL): readonl
     [];
   if (before === undefined || id === undefined) return [];
   const place = { value: "/location", cut: `*/${folder}/{value}${after}` };
-  return [{ id: decodeURIComponent(id), place, noun: "operation", path: `${before}{id}${after}` }];
+  return [{ id: percentDecoded(id), place, noun: "operation", path: `${before}{id}${after}` }];
 }
 
 /** The id of the job is what stands behind that. */

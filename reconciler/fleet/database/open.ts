@@ -7,6 +7,7 @@ import type { Client, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { waits } from "../../core/text/outside-policy";
+import { percentDecoded } from "../../core/text/parts";
 import type { Database, Row } from "./database";
 
 /** Opening the database failed: one sentence, and what to do. */
@@ -197,6 +198,6 @@ function withoutUser(location: string): string {
 export function messageOf(error: unknown, location: string): string {
   const text = (error instanceof Error ? error.message || error.name : String(error)).split("\n")[0] ?? "";
   const password = URL.canParse(location) ? new URL(location).password : "";
-  const hidden = [password, decodeURIComponent(password)].filter((secret) => secret !== "");
+  const hidden = [password, percentDecoded(password)].filter((secret) => secret !== "");
   return hidden.reduce((shown, secret) => shown.replaceAll(secret, "***"), text.slice(0, 500));
 }
