@@ -10,7 +10,7 @@ import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { bothClocks, type Clocks, lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
-import { beginMaking } from "./make-once";
+import { beginMaking, hasSchema } from "./make-once";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
   defaultLease,
@@ -31,6 +31,7 @@ interface PostgresTarget {
   readonly state: string;
   /** Without user, password and parameters. */
   readonly location: string;
+  readonly limits: Partial<PostgresLimits>;
 }
 
 function readPostgresUrl(location: string): PostgresTarget {
@@ -44,14 +45,29 @@ function readPostgresUrl(location: string): PostgresTarget {
   }
   const schema = url.searchParams.get("schema") ?? "reconcile";
   const state = url.searchParams.get("state") ?? "default";
-  url.searchParams.delete("schema");
-  url.searchParams.delete("state");
+  // The driver reads neither: of `connect_timeout` it knows nothing, and its own limit ends a longer statement.
+  const limits = onlyDefined({
+    connectMs: limitIn(url.searchParams, "connect_timeout", 1000),
+    statementMs: limitIn(url.searchParams, "statement_timeout", 1),
+  });
+  for (const own of ["schema", "state", "connect_timeout", "statement_timeout"]) url.searchParams.delete(own);
   return {
     connection: url.toString(),
     schema,
     state,
     location: `postgres://${url.host}${url.pathname}?schema=${schema}&state=${state}`,
+    limits,
   };
+}
+
+/** In the unit that PostgreSQL itself has for it. 0 is no limit there, and leaves ours. */
+function limitIn(given: URLSearchParams, name: string, unitMs: number): number | undefined {
+  const text = given.get(name) ?? "0";
+  if (!/^\d{1,6}$/.test(text))
+    throw new StoreFailed(
+      `--state postgres://…: ${name}=${text} is no number of ${unitMs === 1 ? "milliseconds" : "seconds"}`,
+    );
+  return Number(text) * unitMs || undefined;
 }
 
 /** A server that hangs, or a network that drops packets, must not hang the run: a lease is a minute. */
@@ -81,19 +97,25 @@ export interface PostgresOptions {
 type Ask = (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
 
 /** Every statement here may be sent twice: the second time it changes nothing. */
-function createAsk(connection: string, location: string, limits: PostgresLimits, shared: boolean): Ask {
+function createAsk(
+  { connection, location, limits: given }: PostgresTarget,
+  usual: PostgresLimits,
+  shared: boolean,
+): Ask {
+  const limits = { ...usual, ...given };
+  const poolKey = JSON.stringify([connection, given]);
   let pool: Pool | undefined;
   let hasAnswered = false;
   let takesTimeout = true;
   const open = (): Pool => {
     const opened = openPool(connection, limits, takesTimeout, shared);
-    if (shared) sharedPools.set(connection, opened);
+    if (shared) sharedPools.set(poolKey, opened);
     return opened;
   };
   return (text, values = []) =>
     repeat(
       async () => {
-        pool ??= (shared ? sharedPools.get(connection) : undefined) ?? open();
+        pool ??= (shared ? sharedPools.get(poolKey) : undefined) ?? open();
         try {
           const result = await pool.query(text, [...values]);
           hasAnswered = true;
@@ -132,12 +154,13 @@ export function createPostgresStore(
   times: LeaseTimes = defaultLease,
   { limits = defaultLimits, shared = false }: PostgresOptions = {},
 ): StateStore {
-  const { connection, schema, state, location } = readPostgresUrl(address);
+  const target = readPostgresUrl(address);
+  const { schema, state, location } = target;
   const within = quoteName(schema);
   const states = `${within}.states`;
   const journal = `${within}.journal`;
   let hasTail = true;
-  const ask = createAsk(connection, location, limits, shared);
+  const ask = createAsk(target, limits, shared);
 
   /** `end`: the number of the last line that was ever written, lost ones included. */
   async function readWhole(): Promise<{ readonly stored: StoredState; readonly end: number }> {
@@ -183,14 +206,15 @@ export function createPostgresStore(
 
   /** Two processes may create the tables at once; the second one finds them. */
   async function prepare(): Promise<void> {
-    const isThere = await ask("SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS there", [
-      states,
-      journal,
-    ]);
-    if (fieldsIn(isThere.rows[0])["there"] === true) return addTail();
+    const isThere = await ask(
+      `SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS there, ${hasSchema("$3")} AS within`,
+      [states, journal, within],
+    );
+    const found = fieldsIn(isThere.rows[0]);
+    if (found["there"] === true) return addTail();
     // One transaction.
     const make = [
-      ...beginMaking("reconcile-cloud", within),
+      ...beginMaking("reconcile-cloud", within, found["within"] === true),
       `CREATE TABLE IF NOT EXISTS ${states} (name text PRIMARY KEY, snapshot text, epoch bigint NOT NULL,
          token uuid, holder jsonb, alive_at timestamptz, tail_epoch bigint, tail_line bigint)`,
       `CREATE TABLE IF NOT EXISTS ${journal} (name text NOT NULL, line bigint NOT NULL, body text NOT NULL,
@@ -413,14 +437,15 @@ const isPassingError = (error: unknown): boolean => {
 const isAway = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"].includes(errorCode(error) ?? "");
 
+const isUnconnected = (error: unknown): boolean =>
+  /timeout exceeded when trying to connect|timeout expired|connection timeout/i.test(errorMessage(error));
+
 const isUnanswered = (error: unknown): boolean =>
-  /Query read timeout|timeout exceeded when trying to connect|timeout expired|connection timeout/i.test(
-    errorMessage(error),
-  );
+  isUnconnected(error) || /Query read timeout/i.test(errorMessage(error));
 
 function postgresProblem(error: unknown, connection: string, { connectMs, statementMs }: PostgresLimits): string {
   if (isUnanswered(error) || causeCode(error) === "57014")
-    return `the server did not answer within ${Math.ceil((statementMs + connectMs) / 1000)} seconds`;
+    return `the server did not answer within ${(isUnconnected(error) ? connectMs : statementMs) / 1000} seconds`;
   return withoutSecrets(errorMessage(error), connection);
 }
 
@@ -430,8 +455,9 @@ const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Takes a state away with its journal. For a state that a check has made. */
 export async function removePostgresState(address: string): Promise<void> {
-  const { connection, schema, state, location } = readPostgresUrl(address);
-  const ask = createAsk(connection, location, defaultLimits, false);
-  const within = quoteName(schema);
-  for (const table of ["journal", "states"]) await ask(`DELETE FROM ${within}.${table} WHERE name = $1`, [state]);
+  const target = readPostgresUrl(address);
+  const ask = createAsk(target, defaultLimits, false);
+  const within = quoteName(target.schema);
+  for (const table of ["journal", "states"])
+    await ask(`DELETE FROM ${within}.${table} WHERE name = $1`, [target.state]);
 }

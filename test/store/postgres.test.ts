@@ -72,6 +72,17 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     expect(await keysIn(place("three"))).toEqual(["k2", "v2"]);
   });
 
+  it("makes its tables in a schema that somebody else made for it, without the right to make schemas", async () => {
+    await query('CREATE ROLE tenant LOGIN; CREATE SCHEMA "made for it" AUTHORIZATION tenant;');
+    const url = new URL(server.url);
+    url.username = "tenant";
+    const store = createPostgresStore(`${url}?schema=made%20for%20it`);
+    const session = await store.lock(holder());
+    await session.append([line(1, session.epoch)]);
+    await session.release();
+    expect(await keysIn(store)).toEqual(["v1"]);
+  });
+
   it("an append repeated because its answer was lost is there once", async () => {
     const { Client } = require("pg") as typeof import("pg");
     const store = createPostgresStore(`${server.url}?state=cut`);
@@ -112,6 +123,23 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
         expect(failed).toBeInstanceOf(StoreFailed);
         expect(String(failed)).toContain("did not answer within");
       }
+    });
+
+    it("is waited for as long as the address says", async () => {
+      proxy.set("swallows requests");
+      const url = new URL(server.url);
+      url.port = String(proxy.port);
+      const failed = await createPostgresStore(`${url}?connect_timeout=1`)
+        .read()
+        .catch((error: unknown) => error);
+      expect(String(failed)).toContain("did not answer within 1 seconds");
+      await query(`CREATE SCHEMA slow; CREATE TABLE slow.journal (name text, line bigint, body text);
+        CREATE VIEW slow.states AS
+          SELECT 'default' AS name, pg_sleep(60)::text AS snapshot, 1 AS epoch, 1 AS tail_epoch, 1 AS tail_line`);
+      const limited = await createPostgresStore(`${server.url}?schema=slow&statement_timeout=100`)
+        .read()
+        .catch((error: unknown) => error);
+      expect(String(limited)).toContain("did not answer within 0.1 seconds");
     });
 
     it("a server that is away for some seconds is waited for, and the append is there once", async () => {
@@ -157,12 +185,16 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
 });
 
 describe("the PostgreSQL store without a server", () => {
-  it("says that nobody answers, without the password", async () => {
-    const failed = await createPostgresStore("postgres://ada:canary-pw@127.0.0.1:1/db")
+  it.each(["canary-pw", "canary%-pw"])("says that nobody answers, without the password %s", async (password) => {
+    const failed = await createPostgresStore(`postgres://ada:${password}@127.0.0.1:1/db`)
       .read()
       .catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(StoreFailed);
     expect(String(failed)).toContain("ECONNREFUSED");
-    expect(String(failed)).not.toContain("canary-pw");
+    expect(String(failed)).not.toContain("canary");
+  });
+
+  it.each(["connect_timeout=2s", "statement_timeout=-1"])("refuses %s, which it could not keep", (limit) => {
+    expect(() => createPostgresStore(`postgres://db.example/db?${limit}`)).toThrow(limit);
   });
 });

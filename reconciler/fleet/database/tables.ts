@@ -2,7 +2,7 @@
  * The fleet's tables, made and brought up to date by the first worker that comes. Changes only add, so that a worker of
  * the former version goes on with the same tables and workers are replaced one by one.
  */
-import { beginMaking } from "../../store/make-once";
+import { beginMaking, hasSchema } from "../../store/make-once";
 import type { Database } from "./database";
 
 export const schema = "reconcile_fleet";
@@ -182,15 +182,18 @@ const migrations: readonly string[] = [
  * tables as an earlier version left them.
  */
 export async function prepareTables(database: Database, upTo = migrations.length): Promise<void> {
-  const there = await database.query("SELECT to_regclass($1) IS NOT NULL AS there", [`${schema}.version`]);
-  const version = there[0]?.["there"] === true ? await versionOf(database) : 0;
+  const [found] = await database.query(`SELECT to_regclass($1) IS NOT NULL AS there, ${hasSchema("$2")} AS within`, [
+    `${schema}.version`,
+    schema,
+  ]);
+  const version = found?.["there"] === true ? await versionOf(database) : 0;
   for (const [index, migration] of migrations.slice(0, upTo).entries()) {
     const own = index + 1;
     if (own <= version) continue;
     // The later one of two workers finds it done.
     await database.run(
       [
-        ...beginMaking("reconcile-fleet", schema),
+        ...beginMaking("reconcile-fleet", schema, found?.["within"] === true),
         `CREATE TABLE IF NOT EXISTS ${schema}.version (version int PRIMARY KEY)`,
         `DO $step$ BEGIN
            IF (SELECT coalesce(max(version), 0) FROM ${schema}.version) < ${own} THEN
