@@ -11,7 +11,7 @@ import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
-import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { desiredAsLastSeen } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { unseenOf } from "../core/plan/unseen";
 import type { ServiceReader } from "../service/client";
@@ -55,7 +55,7 @@ export async function findDrift(
   /** What the caller has just seen of the same state. Left out: drift looks itself. */
   already?: Live,
 ): Promise<DriftReport> {
-  const desired = desiredAsRecorded(state);
+  const desired = desiredAsLastSeen(state);
   if (!acceptService) assertSameScope(state, scopeOf(client, desired));
   const seen =
     already === undefined

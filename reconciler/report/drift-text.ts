@@ -74,7 +74,7 @@ export function driftText({ drifts, compared, recorded, incomplete }: DriftView,
       "",
       ...hang(
         "",
-        `${listText(opened.map(({ address }) => printable(address)))} ${opened.length === 1 ? "is" : "are"} open to the Internet by a rule that the state does not have. reconcile apply removes it, unless the file leaves such rules where they are (rules_mode: additive, on_rule_removal: keep); reconcile exposure shows all that is open.`,
+        `${listText(opened.map(({ address }) => printable(address)))} ${opened.length === 1 ? "is" : "are"} open to the Internet by a rule that the state does not have. reconcile apply removes it, or notes it in the state where the file leaves such rules (rules_mode: additive, on_rule_removal: keep, ignore_changes: [rules]); reconcile exposure shows all that is open.`,
         width,
       ).map((line) => paint("danger", line)),
     );

@@ -99,6 +99,29 @@ describe("drift is", () => {
     ]);
   });
 
+  it.each<readonly [how: string, group: object]>([
+    ["is additive", { rules_mode: "additive" }],
+    ["keeps what cannot be deleted", { lifecycle: { on_rule_removal: "keep" } }],
+    ["ignores its rules", { lifecycle: { ignore_changes: ["rules"] } }],
+  ])("somebody's rule in a group that %s, until a run has seen and left it", async (_, group) => {
+    const stage = virtualWorld({ with: ["group.list"] });
+    const desired = projectOf({ groups: { front: { rules: [rule(22)], ...group } } });
+    const apply = async () => stage.apply(await stage.plan(desired));
+    await apply();
+    const drifts = async () =>
+      (await findDrift(stage.client, await stage.state())).drifts.flatMap(({ fields }) =>
+        fields.map(({ before, after }) => `${before} > ${after}`),
+      );
+    const id = (await stage.state()).resources.get("group.front")!.id!;
+    await stage.client.createRule(id, added(80, "0.0.0.0/0"));
+    expect(await drifts()).toEqual(["null > ingress tcp 80 from anywhere (IPv4)"]);
+    await apply();
+    expect(await drifts()).toEqual([]);
+    expect((await stage.plan(desired)).plan.bookkeeping).toEqual([]);
+    await stage.client.createRule(id, added(81, "10.0.0.0/8"));
+    expect(await drifts()).toEqual(["null > ingress tcp 81 from 10.0.0.0/8"]);
+  });
+
   it("counted where nobody may look, and the look that failed is told", async () => {
     const stage = await applied({});
     const client = {

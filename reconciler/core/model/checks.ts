@@ -59,7 +59,7 @@ const remote = isEither(
   shape({ kind: oneOf("group"), group: reference }),
   shape({ kind: oneOf("computed"), text: template }),
 );
-const isRule = shape({
+export const isRule = shape({
   direction: oneOf("ingress", "egress"),
   ethertype: oneOf("IPv4", "IPv6"),
   protocol: text,

@@ -11,6 +11,7 @@ import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fiel
 import type { Debt } from "./guest";
 import { type Kind, kinds } from "./kinds";
 import type { Outputs } from "./output";
+import type { Rule } from "./rule";
 
 /** A volume that was seen on a VM. */
 export interface Disk {
@@ -101,6 +102,8 @@ export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   readonly id: string;
   /** Keys of the rules the service made by itself. */
   readonly platformRules: readonly string[];
+  /** Rules that the file does not declare and leaves where they are, as the last run saw them. */
+  readonly left?: readonly Rule[];
   readonly preventDestroy: boolean;
   /** The name and description of an update whose answer was lost, where nobody can look whether it took effect. */
   readonly updating?: { readonly name?: string; readonly description?: string };

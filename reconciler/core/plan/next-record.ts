@@ -4,7 +4,7 @@
  */
 
 import { isNameUnknown } from "../../kinds/group/changed-fields";
-import type { GroupDifference } from "../../kinds/group/diff";
+import { type GroupDifference, recordRules } from "../../kinds/group/diff";
 import type { UsualDifference } from "../../kinds/usual/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
@@ -148,7 +148,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
 }
 
 function nextGroup(difference: GroupDifference, resolve: ResolveGroup): RecordedGroup | undefined {
-  const { action, recorded: old, desired, added, removed, platformRules } = difference;
+  const { action, recorded: old, desired, added, removed, platformRules, left } = difference;
   if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
   const pending = pendingFields(difference);
   // Which desired rules exist already, and which rules to remove still exist. The step of each rule records the rest.
@@ -156,6 +156,7 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   const platform = platformRules.length > 0 ? platformRules : old.platformRules;
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,
+    left: left.length === 0 ? undefined : recordRules(left, resolve),
     updating: stillOpen(old, desired, pending),
     ...unseenNow(old, difference.live, difference),
   });

@@ -32,6 +32,8 @@ export interface RulesComparison {
   readonly cascaded: readonly LiveRulePair[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];
+  /** Rules that nobody declares and that stay where they are. */
+  readonly left: readonly Rule[];
   /** Those of the service's own that let traffic in, are seen, and are not declared. */
   readonly serviceIngress: readonly Rule[];
 }
@@ -76,8 +78,10 @@ export function comparison(
   const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
   const others = extra.filter((item) => !falls(item)).map(({ rule }) => rule);
   const forms = liveRules === undefined ? new Set() : otherForms(desired.rules, added, others, identify);
-  const unwanted = surplus.filter((item) => !idle.includes(item) && !forms.has(item.rule));
+  const isUnwanted = (item: LiveRulePair): boolean => !idle.includes(item) && !forms.has(item.rule);
+  const unwanted = surplus.filter(isUnwanted);
   const removed = keeps ? [] : unwanted;
+  const stays = authoritative && !keeps ? [] : extra.filter((item) => !falls(item) && isUnwanted(item));
   return {
     added: forms.size > 0 ? [] : added,
     removed,
@@ -86,6 +90,7 @@ export function comparison(
     cascaded,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),
+    left: liveRules === undefined ? (recorded?.left ?? []) : stays.map(({ rule }) => rule),
     serviceIngress: (liveRules ?? []).flatMap(({ rule }) => {
       const key = ruleKey(rule, identify);
       return rule.direction === "ingress" && platform.has(key) && !wanted.has(key) ? [rule] : [];

@@ -41,6 +41,8 @@ interface GroupFacts extends Facts<"group"> {
   /** Rules that vanish because the group they name is deleted in this plan. */
   readonly cascaded: readonly LiveRulePair[];
   readonly platformRules: readonly string[];
+  /** Rules that nobody declares and that stay where they are. */
+  readonly left: readonly Rule[];
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
 }
@@ -87,7 +89,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
     const { address, desired, recorded } = pair;
     const base: GroupFacts = {
       ...{ kind: "group", address, desired, recorded, retired: recorded?.retired ?? [], diagnostics: [] },
-      ...{ added: [], removed: [], cascaded: [], platformRules: [] },
+      ...{ added: [], removed: [], cascaded: [], platformRules: [], left: [] },
     };
     if (entry.how === "error") return { ...base, ...unchanged, diagnostics: [entry.diagnostic] };
     if (desired === undefined) return { ...base, ...removeGroup(pair, entry, context) };
@@ -188,6 +190,7 @@ function updateGroup(
     removed: rules.removed,
     cascaded: rules.cascaded,
     platformRules: rules.platformRules,
+    left: rules.left,
     retired,
     ...kept<"group">(action, id, desired, () => ({
       address: pair.address,

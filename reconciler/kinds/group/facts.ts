@@ -1,5 +1,5 @@
 /** What is to know of one group alone. */
-import { flag, list, mapWith, optional, shape, text } from "../../core/model/checks";
+import { flag, isRule, list, mapWith, optional, shape, text } from "../../core/model/checks";
 import type { Reference } from "../../core/model/desired";
 import { groupFields } from "../../core/model/fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "../../core/model/kind-facts";
@@ -18,6 +18,7 @@ export const groupFacts: KindFacts<"group"> = {
   memory: () => ({
     id: text,
     platformRules: list(text),
+    left: optional(list(isRule)),
     preventDestroy: flag,
     deleting: optional(flag),
     updating: optional(mapWith(text)),

@@ -274,10 +274,14 @@ const buriedIn = ({ recorded }: GroupDifference): Pick<RecordedGroup, "buried"> 
 
 function adoptGroup(difference: To<"import">, draft: Draft): void {
   const { address, id, desired, live, added, removed, change } = difference;
+  const { left, retired } = difference;
   const next: RecordedGroup = {
     ...groupRecord(desired, resolver(draft), difference.platformRules),
     id,
-    ...onlyDefined({ retired: difference.retired.length === 0 ? undefined : difference.retired }),
+    ...onlyDefined({
+      left: left.length === 0 ? undefined : recordRules(left, resolver(draft)),
+      retired: retired.length === 0 ? undefined : retired,
+    }),
     ...buriedIn(difference),
   };
   const before: Partial<RecordedGroup> = {

@@ -21,21 +21,21 @@ import {
 
 const mostRules = 200;
 
+const rulesSaid = (rules: readonly Rule[], addressOf: AddressOf): string[] =>
+  rules.map((rule) => {
+    const said = describeRule(rule, (group) =>
+      "id" in group ? (addressOf(identity("group", group.id)) ?? group.id) : group.address,
+    );
+    return rule.description === undefined ? said : `${said} (${rule.description})`;
+  });
+
 const groupRows = (addressOf: AddressOf): WordRows<RecordedGroup> => ({
   id: ["id", ({ id }) => id],
   name: [groupFields.name.field, ({ name }) => name],
   description: [groupFields.description.field, ({ description }) => description],
-  rules: [
-    groupFields.rules.field,
-    ({ rules }) =>
-      rules.map((rule) => {
-        const said = describeRule(rule, (group) =>
-          "id" in group ? (addressOf(identity("group", group.id)) ?? group.id) : group.address,
-        );
-        return rule.description === undefined ? said : `${said} (${rule.description})`;
-      }),
-  ],
+  rules: [groupFields.rules.field, ({ rules }) => rulesSaid(rules, addressOf)],
   platformRules: ["by itself", ({ platformRules }) => platformRules.map((key) => `${key} (the service's own)`)],
+  left: ["left alone", ({ left }) => left && rulesSaid(left, addressOf)],
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
   updating: [
     "told to be",
