@@ -1,5 +1,6 @@
 /** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
-import { parseValue } from "../config/yaml-reader";
+import { collectProblems } from "../config/problems";
+import { readYaml } from "../config/yaml-reader";
 import {
   type AssumedOperation,
   assumedOperations,
@@ -8,7 +9,7 @@ import {
   operationNames,
 } from "../core/model/operation";
 import { nearestText } from "../core/text/nearest";
-import { onlyDefined } from "../core/text/objects";
+import { onlyDefined, parsedJson } from "../core/text/objects";
 import type { Dialect, Route } from "../dialect/dialect";
 import {
   constantsIn,
@@ -22,6 +23,7 @@ import { readDescription, toldDialect } from "../dialect/learn/description";
 import { recordOfOperation, saysKind } from "../dialect/learn/where";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
+import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
 import { readGiven } from "./workspace";
 
@@ -99,6 +101,20 @@ function withoutHeaders({ headers = {}, ...route }: Route, always: Readonly<Reco
   return own.length === 0 ? route : { ...route, headers: Object.fromEntries(own) };
 }
 
+const pathOf = (url: string): string => new URL(url).pathname.replace(/\/+$/, "");
+
+/** What is JSON is read as that, since descriptions may be large. */
+function documentIn(file: string): unknown {
+  const text = readGivenText(file).replace(/^\ufeff/, "");
+  const json = parsedJson(text);
+  if (json !== undefined) return json;
+  const problems = collectProblems();
+  const { root } = readYaml({ file, text }, problems);
+  const errors = problems.diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new CommandFailed(errors);
+  return root;
+}
+
 /** The dialect with what was told over it, and the paths at which reads are to be looked for. */
 export function withTold(
   dialect: Dialect,
@@ -148,7 +164,7 @@ export function withTold(
   }
   let paths: NonNullable<DoctorPorts["told"]>["paths"];
   if (told.openapi !== undefined) {
-    const described = readDescription(parseValue(readGivenText(told.openapi)));
+    const described = readDescription(documentIn(told.openapi), baseUrl === undefined ? "" : pathOf(baseUrl));
     if (described === undefined)
       throw fail("cli/usage", `${told.openapi} is no OpenAPI document`, "it has to have paths");
     start = toldDialect(start, described.writes);

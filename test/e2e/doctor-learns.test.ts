@@ -77,6 +77,16 @@ paths:
   expect(yaml).toContain('path: "/api/v1/security-group-rules/{rule_id}"');
 });
 
+test.each([
+  ["says why it cannot be read", "openapi: 3.0.0\npaths: {}\npaths: {}\n", "api.yaml:3"],
+  ["is told to be none where it has no paths", "channels: {}\n", "is no OpenAPI document"],
+  ["may hold any number", "paths: {}\nx: 007\n", undefined],
+])("a description %s", async (_, text, said) => {
+  writeFileSync(join(folder, "api.yaml"), text);
+  const { exitCode, stderr } = await doctor("--openapi", "api.yaml");
+  expect([exitCode, stderr]).toEqual([said === undefined ? 0 : 1, expect.stringContaining(said ?? "")]);
+});
+
 test("a sample teaches the records of one operation", async () => {
   writeFileSync(
     join(folder, "vms.json"),

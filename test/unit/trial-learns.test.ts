@@ -7,6 +7,7 @@ import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
 import { readJob } from "../../reconciler/dialect/jobs";
 import { constantsIn, namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
+import { readDescription } from "../../reconciler/dialect/learn/description";
 import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
@@ -815,6 +816,87 @@ test.each([
   expect(trial.report.dialect.operations["volume.list"]).toEqual(isLeftOut === null ? route : null);
   expect(trial.open.join()).toContain(isLeftOut ?? "");
   expect(trial.report.operations[0]?.verdict).toBe(isLeftOut === null ? "found" : "missing");
+});
+
+const describedBy = (paths: object, more: object = {}, base?: string) => {
+  const { reads = {}, writes = {} } = readDescription({ ...more, paths }, base) ?? {};
+  const routes = Object.entries(writes).map(([operation, { method, path }]) => [operation, `${method} ${path}`]);
+  return { ...reads, ...Object.fromEntries(routes) };
+};
+test.each([
+  ["disks below a folder called compute", { "/compute/disks": { get: {} } }, { "volume.list": ["/compute/disks"] }],
+  ["types of volumes, which are no volumes", { "/volumes/types": { get: {} } }, {}],
+  ["types of VMs", { "/servers/types": { get: {} } }, { "flavor.list": ["/servers/types"] }],
+  [
+    "the more usual word first",
+    { "/groups": { get: {} }, "/security-groups": { get: {} } },
+    { "group.list": ["/security-groups", "/groups"] },
+  ],
+  [
+    "the delete of a volume, and of nothing of it or below its word",
+    {
+      "/volumes/snapshots/{id}": { delete: {} },
+      "/volumes/{id}/tags": { delete: {} },
+      "/volumes/purge-deleted": { post: {} },
+      "/volumes/{volume-id}": { delete: {} },
+    },
+    { "volume.delete": "DELETE /volumes/{id}" },
+  ],
+  [
+    "a delete with its verb before the id",
+    { "/disk/delete/{id}": { post: {} } },
+    { "volume.delete": "POST /disk/delete/{id}" },
+  ],
+  [
+    "the delete of a group's rule, and of no other rule",
+    {
+      "/alarm-rules/{id}": { delete: {} },
+      "/load-balancers/{lb}/rules/{id}": { delete: {} },
+      "/projects/{p}/firewall-rules/{id}": { delete: {} },
+      "/firewalls/{firewall-id}/rules/{rule-id}": { delete: {} },
+    },
+    { "group.rule.delete": "DELETE /firewalls/{id}/rules/{rule_id}" },
+  ],
+  [
+    "a rule by itself",
+    { "/api/v1/rules/{id}": { delete: {} } },
+    { "group.rule.delete": "DELETE /api/v1/rules/{rule_id}" },
+  ],
+  [
+    "the decisions about a resize of a VM",
+    {
+      "/volumes/{id}/resize/cancel": { post: {} },
+      "/vms/{id}/actions": { post: { summary: "confirms or reverts a resize" } },
+      "/vms/{id}:acceptResize": { post: {} },
+      "/vms/{id}/actions/rollback": { post: { summary: "after a resize" } },
+    },
+    { "vm.resize.confirm": "POST /vms/{id}:acceptResize", "vm.resize.revert": "POST /vms/{id}/actions/rollback" },
+  ],
+])("a description names %s", (_, paths, told) => {
+  expect(describedBy(paths)).toEqual(told);
+});
+
+const deletes = { "/disks/{id}": { delete: {} } };
+test.each([
+  ["nothing says otherwise", {}, undefined, "/disks/{id}"],
+  ["basePath says", { swagger: "2.0", basePath: "/v2/" }, undefined, "/v2/disks/{id}"],
+  [
+    "servers say",
+    { servers: [{ url: "https://c.example/{v}", variables: { v: { default: "v3" } } }] },
+    undefined,
+    "/v3/disks/{id}",
+  ],
+  ["the base URL has it", { servers: [{ url: "https://c.example/in/v3" }] }, "/in", "/v3/disks/{id}"],
+  ["servers are no list", { servers: "x" }, undefined, "/disks/{id}"],
+])("paths of a description are below what %s", (_, more, base, path) => {
+  expect(describedBy(deletes, more, base)["volume.delete"]).toBe(`DELETE ${path}`);
+});
+
+test("a path of a description may stand elsewhere in it, and a circle ends", () => {
+  const components = { pathItems: { disk: { delete: {} } } };
+  const at = { "/disks/{id}": { $ref: "#/components/pathItems/disk" } };
+  expect(describedBy(at, { components })).toEqual({ "volume.delete": "DELETE /disks/{id}" });
+  expect(describedBy({ "/disks/{id}": { $ref: "#/paths/~1disks~1{id}" } })).toEqual({});
 });
 
 test("what a browser adds to a request, and the version of a copied record, are no part of it", () => {

@@ -1,8 +1,10 @@
 /** What an OpenAPI document of the service tells, by the words of its paths. */
-import { type AssumedOperation, assumedOperations, idsInPath, rowOf } from "../../core/model/operation";
+import { type AssumedOperation, assumedOperations, idsInPath, type Method, rowOf } from "../../core/model/operation";
 import { fieldsIn, isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, Route } from "../dialect";
+import { findAt, tokensOf } from "../places";
 import { isMethod } from "./curl";
+import { lettersAndDigits } from "./values";
 import { nouns } from "./where";
 
 export interface ToldByDescription {
@@ -12,59 +14,131 @@ export interface ToldByDescription {
   readonly writes: Partial<Record<AssumedOperation, Route>>;
 }
 
-export function readDescription(document: unknown): ToldByDescription | undefined {
+/** `base`: the path of the base URL, below which everything is asked for. */
+export function readDescription(document: unknown, base = ""): ToldByDescription | undefined {
   const { paths } = fieldsIn(document);
   if (!isObject(paths)) return undefined;
-  const reads: Partial<Record<AssumedOperation, string[]>> = {};
+  const folder = folderIn(document, base);
+  const told = Object.entries(paths).flatMap(([path, item]) =>
+    path.startsWith("/")
+      ? Object.entries(fieldsIn(referredTo(document, item))).flatMap(([verb, said]) => operationTold(verb, path, said))
+      : [],
+  );
+  const reads: Partial<Record<AssumedOperation, readonly string[]>> = {};
   const writes: Partial<Record<AssumedOperation, Route>> = {};
-  for (const [path, item] of Object.entries(paths)) {
-    if (!path.startsWith("/")) continue;
-    for (const [verb, operation] of Object.entries(fieldsIn(item))) {
-      const method = verb.toUpperCase();
-      if (!isMethod(method)) continue;
-      const { operationId = "", summary = "" } = fieldsIn(operation);
-      const meant = operationMeant(method, path, `${String(operationId)} ${String(summary)}`);
-      if (meant === undefined) continue;
-      const route: Route = { method, path: withOurIds(path, meant) };
-      if (method === "GET") reads[meant] = [...(reads[meant] ?? []), route.path];
-      else writes[meant] ??= route;
-    }
+  for (const { meant, method, path } of told.toSorted((one, other) => one.rank - other.rank)) {
+    const own = withOurIds(path, meant);
+    // The folder may well be left out of what the description says of itself: a read is tried without it as well.
+    if (method === "GET") reads[meant] = [...new Set([...(reads[meant] ?? []), folder + own, own])];
+    else writes[meant] ??= { method, path: folder + own };
   }
   return { reads, writes };
 }
 
+/** The path of the service that the paths are below: `servers` of OpenAPI 3, `basePath` of OpenAPI 2. */
+function folderIn(document: unknown, base: string): string {
+  const { servers, basePath } = fieldsIn(document);
+  const { url, variables } = fieldsIn(Array.isArray(servers) ? servers[0] : undefined);
+  const written = String(url ?? basePath ?? "").replaceAll(/\{([^{}]*)\}/g, (_, name: string) =>
+    String(fieldsIn(fieldsIn(variables)[name])["default"] ?? ""),
+  );
+  const at = "http://service.invalid/";
+  const path = URL.canParse(written, at) ? new URL(written, at).pathname.replace(/\/+$/, "") : "";
+  return base !== "" && `${path}/`.startsWith(`${base}/`) ? path.slice(base.length) : path;
+}
+
+/** What stands at a reference within the document. */
+function referredTo(document: unknown, item: unknown, left = 5): unknown {
+  const { $ref } = fieldsIn(item);
+  if (typeof $ref !== "string" || !$ref.startsWith("#/") || left === 0) return item;
+  return referredTo(document, findAt(document, tokensOf($ref.slice(1))), left - 1);
+}
+
+const parameter = /\{[^{}/]+\}/g;
+
 /** A rule's own id is the last; its group is not always named. */
 function withOurIds(path: string, meant: AssumedOperation): string {
-  const parameters = [...path.matchAll(/\{\w+\}/g)].length;
+  const parameters = [...path.matchAll(parameter)].length;
   const names = meant === "group.rule.delete" && parameters === 1 ? ["rule_id"] : idsInPath(meant);
   let index = 0;
-  return path.replace(/\{\w+\}/g, () => `{${names[index++] ?? "id"}}`);
+  return path.replace(parameter, () => `{${names[index++] ?? "id"}}`);
 }
 
-function operationMeant(method: string, path: string, words: string): AssumedOperation | undefined {
-  const segments = path.split("/").filter((segment) => segment !== "");
-  const fixed = segments.filter((segment) => !segment.startsWith("{"));
-  const parameters = segments.length - fixed.length;
-  const kind = keysOf(nouns).find((name) => fixed.some((segment) => nouns[name].includes(segment)));
-  if (method !== "GET") return changeMeant(method, kind, parameters, `${path} ${words}`.toLowerCase());
-  if (kind === undefined) return undefined;
-  if (parameters === 0) return `${kind}.list`;
-  return parameters === 1 && segments.at(-1)?.startsWith("{") === true ? assumed(`${kind}.get`) : undefined;
+interface Told {
+  readonly meant: AssumedOperation;
+  readonly method: Method;
+  readonly path: string;
+  /** Of several that may be meant, the one with the most usual word comes first. */
+  readonly rank: number;
 }
 
-function changeMeant(
-  method: string,
-  kind: keyof typeof nouns | undefined,
-  parameters: number,
-  said: string,
-): AssumedOperation | undefined {
-  const deletes = method === "DELETE" || /remove|delete|revoke/.test(said);
-  if (/rule/.test(said) && deletes) return "group.rule.delete";
-  if (/resize/.test(said) && /confirm|accept/.test(said)) return assumed(`${kind}.resize.confirm`);
-  if (/resize/.test(said) && /revert|cancel|reject/.test(said)) return assumed(`${kind}.resize.revert`);
-  const deletesAll = method === "DELETE" || (method === "POST" && /delete|remove/.test(said));
-  return parameters <= 1 && deletesAll ? assumed(`${kind}.delete`) : undefined;
+function operationTold(verb: string, path: string, said: unknown): readonly Told[] {
+  const method = verb.toUpperCase();
+  if (!isMethod(method)) return [];
+  const { operationId = "", summary = "" } = fieldsIn(said);
+  const words = { doing: `${path} ${String(operationId)}`.toLowerCase(), about: String(summary).toLowerCase() };
+  const segments = path.split("/").filter((segment) => segment !== "" && !verbs.test(segment));
+  const parameters = segments.filter(isParameter).length;
+  const isOfOne = /^\{[^{}]+\}(\.\w+)?$/.test(segments.at(-1) ?? "");
+  const owner = segments[segments.findIndex(isParameter) - 1] ?? "";
+  const before = isOfOne ? segments.slice(0, -1) : segments;
+  const told = (meant: AssumedOperation | undefined, rank = 0): readonly Told[] =>
+    meant === undefined ? [] : [{ meant, method, path, rank }];
+  if (method !== "GET" && /resize/.test(words.doing + words.about)) {
+    const [decision] = decisions.filter(([, word]) => word.test(words.doing));
+    return told(parameters === 1 && kindCalled(owner)?.kind === "vm" ? decision?.[0] : undefined);
+  }
+  const deletes = method === "DELETE" || (method !== "GET" && /\b(delete|remove|destroy|revoke)/.test(words.doing));
+  if (deletes && isOfOne && isOfRules(before)) {
+    const isOfGroup = kindCalled(owner)?.kind === "group" && parameters === 2;
+    const isBare = /^rules?$/i.test(before.at(-1) ?? "");
+    return told(parameters === 1 || isOfGroup ? "group.rule.delete" : undefined, isBare ? 1 : 0);
+  }
+  const found = kindOf(before);
+  if (found === undefined || parameters !== (isOfOne ? 1 : 0)) return [];
+  if (method === "GET") return told(isOfOne ? assumed(`${found.kind}.get`) : `${found.kind}.list`, found.rank);
+  return told(deletes && isOfOne ? assumed(`${found.kind}.delete`) : undefined, found.rank);
 }
+
+/** Words that stand for what is done, and for nothing that is there. */
+const verbs = /^(list|details?|all|describe|search|get|delete|remove|destroy|revoke|actions?)$/i;
+
+const decisions = [
+  ["vm.resize.confirm", /confirm|accept/],
+  ["vm.resize.revert", /revert|cancel|reject|rollback|undo/],
+] as const;
+
+/** Behind one there may be a verb, as in {id}:start. */
+const isParameter = (segment: string): boolean => segment.startsWith("{");
+
+function kindCalled(segment: string) {
+  const kind = keysOf(nouns).find((name) => nouns[name].includes(segment));
+  return kind === undefined ? undefined : { kind, rank: nouns[kind].indexOf(segment) };
+}
+
+/**
+ * What the last word names. Below things of another kind there is what belongs to those, such as the types of volumes;
+ * but flavors may well be below VMs.
+ */
+function kindOf(segments: readonly string[]): ReturnType<typeof kindCalled> {
+  const [parent, last] = [kindCalled(segments.at(-2) ?? ""), kindCalled(segments.at(-1) ?? "")];
+  const isBelow = parent !== undefined && segments.at(-2)?.endsWith("s") === true && parent.kind !== last?.kind;
+  return isBelow && !(parent.kind === "vm" && last?.kind === "flavor") ? undefined : last;
+}
+
+/** Rules of groups, and no rules of something else. */
+function isOfRules(segments: readonly string[]): boolean {
+  const [, of] = /^(.*)rules?$/.exec(lettersAndDigits(segments.at(-1) ?? "")) ?? [];
+  if (of === undefined) return false;
+  const [owner] = segments
+    .slice(0, -1)
+    .filter((segment) => !isParameter(segment))
+    .slice(-1);
+  if (of === "") return owner === undefined || isVersion.test(owner) || kindCalled(owner)?.kind === "group";
+  return nouns.group.some((noun) => lettersAndDigits(noun) === of);
+}
+
+const isVersion = /^(api|v\d.*)$/i;
 
 /** What the contract itself describes is not told again. */
 const assumed = (name: string): AssumedOperation | undefined => assumedOperations.find((one) => one === name);
