@@ -70,6 +70,8 @@ export interface Output {
   tell(diagnostics: readonly Diagnostic[]): void;
   /** Prints the problems and the summary; answers with the exit code. */
   finish(finish: Finish): number;
+  /** The summary is written: nothing comes after it. */
+  readonly finished: boolean;
 }
 
 export function createOutput(command: string, flags: Flags): Output {
@@ -91,6 +93,7 @@ export function createOutput(command: string, flags: Flags): Output {
   const noted = new Set<string>();
   let shown: readonly string[] = [];
   let located: Where | undefined;
+  let finished = false;
   const frameText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
   /** A terminal that became narrower since the frame was drawn has broken its lines. */
   const rowsShown = (): number => {
@@ -198,8 +201,12 @@ export function createOutput(command: string, flags: Flags): Output {
         );
         into?.close();
       }
+      finished = true;
       tell(diagnostics);
       return exitCode;
+    },
+    get finished() {
+      return finished;
     },
   };
 }

@@ -4,8 +4,16 @@
  * leave a usable state.
  */
 import { setMaxListeners } from "node:events";
+import type { Diagnostic } from "../core/model/diagnostic";
 import type { StopSignals } from "../engine/run-plan";
 import type { Output } from "./output";
+
+const leftWithout: Diagnostic = {
+  severity: "error",
+  code: "apply/interrupted",
+  summary: "left without the answers to what was sent",
+  fix: "run the same command again: it looks what became of that, and goes on",
+};
 
 /** Time for the last output to be written. */
 const leaveMs = 500;
@@ -29,7 +37,8 @@ export function listenForStop(output: Output, says = finishing): Stop {
       soft.abort();
       return;
     }
-    if (hard.signal.aborted) process.exit(1);
+    if (output.finished) process.exit(1);
+    if (hard.signal.aborted) process.exit(output.finish({ exitCode: 1, diagnostics: [leftWithout] }));
     output.note("Stopping at once: only the answers to what was sent are waited for. Once more to leave without them.");
     hard.abort();
   };
@@ -44,10 +53,14 @@ export function listenForStop(output: Output, says = finishing): Stop {
       hard.abort();
     },
     close() {
+      // A request that nobody waits for would keep the process until the request's own time limit. Until it is left, one
+      // more signal leaves it at once.
+      if (soft.signal.aborted) {
+        setTimeout(() => process.exit(), leaveMs).unref();
+        return;
+      }
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);
-      // A request that nobody waits for would keep the process until the request's own time limit.
-      if (soft.signal.aborted) setTimeout(() => process.exit(), leaveMs).unref();
     },
   };
 }

@@ -50,9 +50,9 @@ describe("Ctrl-C", () => {
   };
 
   /** An apply that is interrupted so often, once `isReady`. */
-  const interrupt = (times: number, isReady: () => Promise<boolean>) =>
+  const interrupt = (times: number, isReady: () => Promise<boolean>, ...flags: readonly string[]) =>
     new Promise<Ran>((done) => {
-      const child = spawn(process.execPath, [cliPath, "apply", "-y"], {
+      const child = spawn(process.execPath, [cliPath, "apply", "-y", ...flags], {
         cwd: folder,
         env: { PATH: process.env["PATH"], ...environment() },
         stdio: ["ignore", "pipe", "pipe"],
@@ -79,6 +79,19 @@ describe("Ctrl-C", () => {
     expect([ran.exitCode, ran.stdout]).toEqual([1, ""]);
     expect(ran.stderr).toContain("stopped before anything was sent");
     expect(readDump(await control("GET", "/world")).vm).toEqual([]);
+  });
+
+  it("three times leaves without the answer to what was sent, and says so in a summary", async () => {
+    declare({});
+    await control("POST", "/faults", { operation: "vm.create", kind: "latency", ms: 60_000 });
+    const isSent = async () =>
+      ((await control("GET", "/faults")) as { data: { hit: number }[] }).data.some(({ hit }) => hit > 0);
+    const ran = await interrupt(3, isSent, "--json");
+    const last = JSON.parse(ran.stdout.trim().split("\n").at(-1)!) as unknown;
+    expect([ran.exitCode, last]).toMatchObject([
+      1,
+      { type: "summary", ok: false, exit_code: 1, diagnostics: [{ code: "apply/interrupted" }] },
+    ]);
   });
 
   it("twice in a health check does not say that the check had its time, and the next run goes on", async () => {
