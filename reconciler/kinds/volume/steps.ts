@@ -74,13 +74,14 @@ function attach(
   { address, name }: DesiredVolume,
   draft: Draft,
   needs: readonly Need[],
+  note = "",
 ): StepId {
   const vm: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
   return addStep(draft, {
     id: `${address}/attach`,
     address,
     action: { operation: "volume.attach", volume, vm },
-    title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}`,
+    title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}${note}`,
     needs: [...draft.onceMade(address), ...needs],
     holds: [holdOf("volume", address), vmHold(draft, vm)],
   });
@@ -234,7 +235,8 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
       : { id: comesOff };
   const target = difference.attachTo ?? goesBack;
   if (target === undefined) return;
-  startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
+  const note = grow === undefined ? "" : " (grow the filesystem inside the guest)";
+  startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach, note)], draft);
 }
 
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId {
