@@ -137,6 +137,10 @@ sign_in:
     ["a b", false],
     ["main^", false],
     ["a:b", false],
+    ["HEAD", false],
+    ["FETCH_HEAD", false],
+    ["@", false],
+    ["ahead", true],
   ])("the reference %s is taken: %s", (ref, taken) => {
     const { diagnostics } = read(
       `version: 1\nstacks:\n  a: { source: { git: "https://x/y", ref: ${JSON.stringify(ref)} }, state: s }\n`,

@@ -197,9 +197,9 @@ export function gitFault(url: string): string | undefined {
   }
 }
 
-/** Absent: it can be the name of a branch, a tag or a commit. */
+/** Absent: it can be the name of a branch, a tag or a commit. HEAD would be that of a worker's mirror, not the repository's. */
 const refFault = (ref: string): string | undefined =>
-  /^-|[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/$|^\//u.test(ref) || ref === ""
+  /^-|[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/$|^\/|^(@|[A-Z_]*HEAD)$/u.test(ref) || ref === ""
     ? `${JSON.stringify(ref)} is no name of a branch, a tag or a commit`
     : undefined;
 
