@@ -28,7 +28,8 @@ case "$1 $2" in
   "api --paginate") if [ -f "$HOST/comment" ]; then echo 5; fi ;;
   "api --silent") for word in "$@"; do case "$word" in body=@*) cat "\${word#body=@}" > "$HOST/comment" ;; esac; done ;;
   "issue list") if [ -f "$HOST/issue" ]; then echo 7; fi ;;
-  "issue create") body "$@" > "$HOST/issue" ;;
+  "label create") test ! -f "$HOST/label"; echo "$3" > "$HOST/label" ;;
+  "issue create") test -f "$HOST/label"; body "$@" > "$HOST/issue" ;;
   "issue edit") body "$@" > "$HOST/issue" ;;
   "issue close") rm "$HOST/issue" ;;
   "api repos/"*/pulls) echo 12 ;;
