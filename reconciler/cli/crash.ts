@@ -10,6 +10,7 @@ import { isExplained } from "../report/explanations";
 import { StateLocked } from "../store/store";
 
 const fixesOfCrash: Record<string, string> = {
+  "cli/file-unwritable": "name another file, or correct the rights",
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
   "state/unreadable":

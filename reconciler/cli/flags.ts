@@ -444,14 +444,15 @@ export const placeFlags = [
   "var",
   "var-file",
 ] as const satisfies readonly FlagName[];
+/** How much is printed, and how: every command takes them, so that one list of flags serves a whole script. */
+export const printFlags = ["no-color", "log-level"] as const satisfies readonly FlagName[];
 /** How the service is reached, and what may be started for that. */
 export const reachFlags = ["insecure-http", "no-programs", "time-scale"] as const satisfies readonly FlagName[];
 export const commonFlags = [
   ...placeFlags,
   "json",
   "json-into",
-  "no-color",
-  "log-level",
+  ...printFlags,
   "parallelism",
   ...reachFlags,
 ] as const satisfies readonly FlagName[];

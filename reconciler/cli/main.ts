@@ -13,7 +13,7 @@ import { canFinish, finishMoves } from "./finish-moves";
 import { groupHelp, helpText, noCommand } from "./help";
 import { createOutput, type Output } from "./output";
 import { tellOutputLost } from "./output-lost";
-import { readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
+import { type ReadFlags, readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
 import { withTrace } from "./with-trace";
 
@@ -97,8 +97,7 @@ function showHelp(argv: readonly string[], words: readonly string[]): number {
 
 async function runFound(command: NamedCommand, rest: readonly string[]): Promise<number> {
   const { name } = command;
-  const read =
-    command.ownFlags === undefined ? readFlags(rest, command) : { flags: {}, args: rest, problems: [], badValues: [] };
+  const read = command.ownFlags === undefined ? readFlags(rest, command) : withoutFlags(rest, name);
   if (read.problems.length > 0) {
     const problems = [...read.problems, ...read.badValues.map(({ summary }) => summary)];
     const usage = `Usage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`;
@@ -122,6 +121,14 @@ async function runFound(command: NamedCommand, rest: readonly string[]): Promise
     return output.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
   }
 }
+
+/** A command that reads its own flags has none of ours, and writes no lines for programs. */
+const withoutFlags = (args: readonly string[], name: string): ReadFlags => ({
+  flags: {},
+  args,
+  problems: args.includes("--json") ? [`reconcile ${name} has no flag --json`] : [],
+  badValues: [],
+});
 
 /** A command that writes, and finds a move between two states half done, finishes it and begins anew. */
 async function withMovesFinished(

@@ -7,7 +7,7 @@ import { itemAt } from "../core/text/invariant";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { formatProblem, valueProblem } from "./flag-values";
-import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
+import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows, printFlags } from "./flags";
 import { ourFlag } from "./foreign-words";
 
 export interface ReadFlags {
@@ -60,7 +60,7 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   const positionals = [...before, ...tail];
   const problems: string[] = [...foreign];
   const badValues: Diagnostic[] = [];
-  const known = new Set<string>(flags);
+  const known = new Set<string>([...flags, ...printFlags]);
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const problem = flagProblem(token, name, known);

@@ -5,7 +5,7 @@
 import { chmodSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { errorCode } from "../core/text/errors";
 import { printable } from "../core/text/printable";
-import { FileNotWritten, writePrivately } from "../outside/private-file";
+import { writePrivately } from "../outside/private-file";
 import { fail } from "./compose";
 
 export const blockName = (project: string | undefined, environment: string | undefined): string =>
@@ -18,17 +18,8 @@ export function writeShared(path: string, text: string, name: string, isWhole: b
   if (next === there) return;
   const target = there === undefined || !lstatSync(path).isSymbolicLink() ? path : realpathSync(path);
   const mode = there === undefined ? undefined : statSync(target).mode & 0o777;
-  try {
-    writePrivately(target, next, { overFiles: true });
-    if (mode !== undefined) chmodSync(target, mode);
-  } catch (error) {
-    if (error instanceof FileNotWritten) throw error;
-    throw fail(
-      "cli/file-unwritable",
-      `${path} cannot be written: ${errorCode(error) ?? "it was refused"}`,
-      "name another file, or correct the rights",
-    );
-  }
+  writePrivately(target, next, { overFiles: true });
+  if (mode !== undefined) chmodSync(target, mode);
 }
 
 function readThere(path: string): string | undefined {

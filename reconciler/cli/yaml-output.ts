@@ -4,7 +4,6 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { errorMessage } from "../core/text/errors";
 import { writePrivately } from "../outside/private-file";
 import { publicSchema } from "../version";
 import type { Invocation } from "./command";
@@ -19,11 +18,7 @@ export function checkTarget({ flags }: Invocation): void {
 export function putYaml({ flags, output }: Invocation, text: string): void {
   if (flags.out === undefined) output.print(text);
   else {
-    try {
-      writePrivately(flags.out, text, { isNew: flags.force !== true, overFiles: true });
-    } catch (error) {
-      throw fail("cli/file-unwritable", `${flags.out} cannot be written: ${errorMessage(error)}`, "name another file");
-    }
+    writePrivately(flags.out, text, { isNew: flags.force !== true, overFiles: true });
     output.note(`Wrote ${flags.out}`);
   }
   output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });

@@ -21,7 +21,7 @@ import {
 import { rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import { errorCode } from "../core/text/errors";
+import { errorCode, errorMessage } from "../core/text/errors";
 import { isProcessGone } from "../store/process-gone";
 import { mostOfGiven, readPlainFile } from "./files";
 
@@ -30,7 +30,7 @@ export class FileNotWritten extends Error {
   readonly code = "cli/file-unwritable" satisfies DiagnosticCode;
 }
 
-/** `isNew`: an existing file is left as it is, and is an error (EEXIST). `overFiles`: it may be one of the user's own. */
+/** `isNew`: an existing file is left as it is, and is an error. `overFiles`: it may be one of the user's own. */
 export function writePrivately(path: string, text: string, { isNew = false, overFiles = false } = {}): void {
   if (isStream(path)) {
     writeFileSync(path, text);
@@ -49,9 +49,18 @@ export function writePrivately(path: string, text: string, { isNew = false, over
     }
     if (isNew) nameAsNew(temporary, path);
     else renameSync(temporary, path);
+  } catch (error) {
+    throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+/** The system's message names the temporary file, of which nobody knows. */
+function whyNotWritten(path: string, error: unknown): string {
+  const code = errorCode(error);
+  if (code === "ENOENT") return `there is no folder ${dirname(path)}`;
+  return lookIfThere(path, statSync)?.isDirectory() === true ? "it is a folder" : (code ?? errorMessage(error));
 }
 
 /** The same for a file of the program's own: others go on while the disk takes it. */
@@ -99,7 +108,7 @@ export function refuseKept(path: string, overFiles = false): void {
   const head = readPlainFile(path, mostOfGiven);
   const kept = "text" in head ? keptIn(head.text) : undefined;
   if (kept === undefined || (kept === "a desired state" && overFiles)) return;
-  throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over one: name another file`);
+  throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over one`);
 }
 
 function keptIn(text: string): "a state" | "a desired state" | undefined {

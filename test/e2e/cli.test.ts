@@ -65,6 +65,7 @@ describe("exit codes", () => {
       address: "vm.app",
       fields: [{ field: "name", before: "app-1", after: "renamed-by-hand" }],
     });
+    expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ changes: { update: 1, delete: 0 } });
   });
 
   it("0: no drift is claimed of what the service cannot show", async () => {
@@ -404,8 +405,9 @@ describe("other commands", () => {
       ["volume.data", data.id],
       ["group.web", group.id],
     ]) {
-      const ran = await reconcile("import", address!, id!);
+      const ran = await reconcile("import", address!, id!, "--json");
       expect(ran.exitCode, ran.stderr).toBe(0);
+      expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ changes: { create: 0, import: 1 } });
     }
     const plan = await reconcile("plan", "--detailed-exitcode");
     expect(plan.exitCode, plan.stdout).toBe(0);

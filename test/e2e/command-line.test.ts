@@ -28,6 +28,22 @@ describe("flags", () => {
     expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ command: "plan", changes: { create: 4 } });
   });
 
+  it.each([
+    ["version", "reconcile 0"],
+    ["completion bash", "# bash completion"],
+    ["explain consent/flush", "consent/flush"],
+    ["docs install", "# Getting"],
+  ])("about what is printed are taken by every command: %s", async (words, begin) => {
+    const ran = await run([...words.split(" "), "--no-color", "--log-level", "silent"]);
+    expect([ran.exitCode, ran.stderr, ran.stdout.startsWith(begin)]).toEqual([0, "", true]);
+  });
+
+  it("of a plan are taken by validate as they are, so that one list serves a whole script", async () => {
+    const common = ["--state=x.json", "--base-url=embedded", "--var=flavor=m1.large", "--no-color"];
+    const ran = await run(["validate", ...common, "--log-level=debug", "--parallelism=3", "--json"]);
+    expect([ran.exitCode, jsonLines(ran.stdout).length], ran.stderr).toEqual([0, 1]);
+  });
+
   it("of a command with two words stand before both", async () => {
     expect(jsonLines((await run(["--json", "state", "list"])).stdout).at(-1)).toMatchObject({ command: "state list" });
   });
@@ -54,6 +70,7 @@ describe("what is wrong with the words themselves", () => {
     [["state", "lst"], "state", "reconcile has no state lst"],
     [["import", "vm.db"], "import", "reconcile import needs an address and an id"],
     [["version", "now"], "version", 'reconcile version takes no "now"'],
+    [["emulator"], "emulator", "reconcile emulator has no flag --json"],
   ])("ends in a summary with --json, like every other failure: %j", async (args, name, says) => {
     const ran = await run([...args, "--json"]);
     expect([ran.exitCode, ran.stderr]).toEqual([1, ""]);

@@ -3,7 +3,8 @@
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
-import { findDrift } from "../../engine/drift";
+import { countChanges } from "../../core/plan/plan";
+import { type Drift, findDrift } from "../../engine/drift";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { owedIn } from "../../kinds/vm/guest-steps";
@@ -47,7 +48,7 @@ export const driftCommand = command({
         output.event({
           type: "change",
           address: drift.address,
-          action: drift.gone ? "delete" : "update",
+          action: actionOf(drift),
           fields: drift.fields.map(({ field, before, after, opens }) => ({
             field,
             before,
@@ -57,6 +58,7 @@ export const driftCommand = command({
           })),
           id: drift.id,
         });
+      const extra = { changes: countChanges(report.drifts.map((drift) => ({ action: actionOf(drift) }))) };
       const failed = hasErrors(report.diagnostics);
       const { findings } = judgeReachability(
         { ...report.seen, state, desired: workspace.desired },
@@ -73,6 +75,7 @@ export const driftCommand = command({
           exitCode: left.length > 0 ? 2 : 0,
           diagnostics: [...onceAProject(report.diagnostics, state), ...left],
           forPrograms: [...report.diagnostics, ...left],
+          extra,
         });
       }
       return output.finish({
@@ -81,7 +84,11 @@ export const driftCommand = command({
         diagnostics: [...onceAProject(report.diagnostics, state), ...findings.map(findingAsDiagnostic)],
         forPrograms: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
         findings,
+        extra,
       });
     });
   },
 });
+
+/** What happened to the resource, in the words of a plan. */
+const actionOf = ({ gone }: Drift) => (gone ? "delete" : "update");

@@ -26,7 +26,7 @@ import {
 import type { Rule } from "../../core/model/rule";
 import { recordOfMade } from "../../core/plan/made";
 import { presumeVanished } from "../../core/plan/missing";
-import { makePlan, type Plan } from "../../core/plan/plan";
+import { countChanges, makePlan, type Plan } from "../../core/plan/plan";
 import type { SeenMade } from "../../core/plan/records";
 import { idProblem } from "../../core/text/id-problem";
 import { nearestText } from "../../core/text/nearest";
@@ -181,8 +181,10 @@ async function settleUndeclared(
   await changeState(invocation, store, () => withScope(settled, state, client, workspace.desired, live));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
-  return output.finish({ exitCode: 0 });
+  return output.finish({ exitCode: 0, extra: oneImport() });
 }
+
+const oneImport = () => ({ changes: countChanges([{ action: "import" }]) });
 
 async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const { invocation, store, client, state, address, id, made, gone } = wish;
@@ -231,6 +233,7 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   return output.finish({
     exitCode: 0,
     diagnostics: diagnostics.filter((diagnostic) => diagnostic.severity !== "note"),
+    extra: oneImport(),
   });
 }
 

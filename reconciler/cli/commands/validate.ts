@@ -8,6 +8,7 @@ import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { checkFiles } from "../check-files";
 import { command, type Invocation } from "../command";
 import { forEachEnvironment, isForAll } from "../each-environment";
+import { commonFlags } from "../flags";
 import { readEnvironments, readWorkspace } from "../workspace";
 
 export const validateCommand = command({
@@ -19,7 +20,7 @@ export const validateCommand = command({
     ["reconcile validate --env all", "each environment that the file declares"],
     ["reconcile validate --json", "the problems in the last line, each with file and line, for an editor or CI"],
   ],
-  flags: ["file", "env", "dialect", "annotations", "var", "var-file", "json", "no-color", "no-programs"],
+  flags: ["file", "annotations", ...commonFlags],
   run: (invocation) => annotated(invocation, () => validateAll(invocation)),
 });
 

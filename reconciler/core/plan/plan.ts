@@ -306,7 +306,7 @@ function circleOf(stuck: readonly Step[], byAddress: ReadonlyMap<Address, Desire
 export type ChangeCounts = Record<"create" | "update" | "replace" | "delete" | "import", number>;
 
 /** What the summary counts: resources, by what happens to them. Letting go is no change of the world. */
-export function countChanges(changes: readonly Change[]): ChangeCounts {
+export function countChanges(changes: readonly Pick<Change, "action">[]): ChangeCounts {
   const counts: ChangeCounts = { create: 0, update: 0, replace: 0, delete: 0, import: 0 };
   for (const { action } of changes) if (action !== "forget") counts[action]++;
   return counts;
