@@ -7,6 +7,7 @@ import type { Text } from "../core/model/computed";
 import { canonicalText } from "../core/text/canonical-text";
 import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
+import { isSayable } from "../core/text/printable";
 import { longestDurationMs, parseDuration } from "./durations";
 import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
 import { type ConfigCode, fixOfLone, type Problems, shown } from "./problems";
@@ -80,8 +81,6 @@ export function reportMissing(subject: Subject, key: string, fix: string, path: 
   });
 }
 
-const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-
 export function readText<V extends object>(
   subject: Subject,
   values: V,
@@ -95,7 +94,7 @@ export function readText<V extends object>(
     return reportValue(subject, [...within, key], value, "text", { code: "config/wrong-type" });
   const text = String(value);
   if (holdsOpen(text)) return reportValue(subject, [...within, key], text, "text");
-  if (unprintable.test(text) || (!lines && /[\n\t]/.test(text)))
+  if (!isSayable(text, lines))
     return reportValue(
       subject,
       [...within, key],

@@ -10,6 +10,8 @@ import { definitionOf } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
 import { hostOf } from "../core/model/relations";
 import { fieldsIn } from "../core/text/objects";
+import { isSayable, printable } from "../core/text/printable";
+import { longestVolumeName } from "./read-names";
 import type { Plain, YamlBlock } from "./write-yaml";
 
 export type BlockFields = Record<string, Plain>;
@@ -33,7 +35,7 @@ export function createNames(): NamesTaken {
   };
   return {
     key: (kind, wanted) => claim(`key ${kind}`, fitKey(wanted), 100),
-    name: (kind, wanted) => claim(`name ${kind}`, wanted, hasPlainNames[kind] ? 50 : 255),
+    name: (kind, wanted) => claim(`name ${kind}`, wanted, hasPlainNames[kind] ? 50 : longestVolumeName),
   };
 }
 
@@ -48,6 +50,8 @@ export function fitName(name: string): string {
     .slice(0, 50);
   return fitting.length >= 3 ? fitting : `${fitting === "" ? "unnamed" : fitting}-1`;
 }
+
+const fitLine = (name: string): string => printable(name).slice(0, longestVolumeName);
 
 export interface Naming {
   readonly key: string;
@@ -86,8 +90,11 @@ export function nameBlock(
   const shown = live.name;
   if (shown === undefined || shown.trim() === "") return namingOf(kind, live.id, names, given);
   const key = given ?? names.key(kind, shown);
-  const fits = !hasPlainNames[kind] || nameProblem(shown) === undefined;
-  const wanted = !hasPlainNames[kind] ? shown : fits ? canonicalName(shown) : fitName(shown);
+  const isPlain = hasPlainNames[kind];
+  const fits = isPlain
+    ? nameProblem(shown) === undefined
+    : isSayable(shown, false) && shown.length <= longestVolumeName;
+  const wanted = isPlain ? (fits ? canonicalName(shown) : fitName(shown)) : fits ? shown : fitLine(shown);
   const name = names.name(kind, wanted);
   const leftAlone = !fits || name !== wanted;
   const why = fits ? "another one has as well" : "breaks the name rule";

@@ -11,7 +11,7 @@ import { lineOf } from "./sources";
 import type { Place } from "./yaml-file";
 
 /** Volumes have no rule for their names in the service's contract, so theirs are kept but for what services change. */
-const longestVolumeName = 255;
+export const longestVolumeName = 255;
 
 export function readName(subject: Subject, instance: Instance): string {
   const { block, each, values } = instance;

@@ -38,6 +38,9 @@ const tellings: readonly Telling[] = [
   (name) => ` ${name.toUpperCase()}`,
   () => "ö",
   () => "x".repeat(60),
+  // What no file may hold, in the description of a group as well.
+  () => "y".repeat(300),
+  (name) => `${name}\u001b[31m\nred`,
   // What a label of this very record would be, and of another.
   (_, id) => `volume-${id.replaceAll("-", "").slice(0, 8)}`,
   () => "group-11111111",
@@ -69,7 +72,8 @@ describe.each(services)("pull from a service %s", (_, given) => {
           const telling = tellings[choices[order.indexOf(one.id) % choices.length] ?? 0] ?? tellings[0]!;
           const name = telling(one.name, one.id);
           const read = name === undefined ? undefined : canonicalText(name);
-          return { ...one, name: read ?? ("kind" in one && one.kind === "vm" ? "" : undefined) };
+          const description = "kind" in one && one.kind === "group" ? { description: `of ${read}` } : {};
+          return { ...one, ...description, name: read ?? ("kind" in one && one.kind === "vm" ? "" : undefined) };
         };
         retell(client, told);
         const ids = (table: "volumes" | "groups") => stage.emulated.dump()[table].map(({ id }) => id);

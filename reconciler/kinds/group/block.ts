@@ -7,6 +7,7 @@ import type { Reference } from "../../core/model/desired";
 import type { LiveGroup } from "../../core/model/live";
 import { groupNamed, type Rule } from "../../core/model/rule";
 import { onlyDefined } from "../../core/text/objects";
+import { isSayable } from "../../core/text/printable";
 import { isPlatformShaped } from "./compare-rules";
 
 /** The key first, so that rules of one group can name another that comes later in the file. */
@@ -33,13 +34,16 @@ export function blockOfGroup({ group, naming }: NamedGroup, keyOf: (id: string) 
     notes.push(
       `beyond what a file can declare, and left as ${foreign.length === 1 ? "it is" : "they are"}: ${foreign.map((rule) => describeRule(rule)).join("; ")}`,
     );
+  const { description = "" } = group;
+  const isSaid = isSayable(description, true);
+  if (!isSaid) notes.push("its description holds control characters, which no file may; it is left as it is");
   return {
     kind: "group",
     key: naming.key,
     fields: {
       ...naming.fields,
       ...onlyDefined({
-        description: group.description ? group.description : undefined,
+        description: isSaid && description !== "" ? description : undefined,
         rules_mode: foreign.length > 0 || group.rules === undefined ? "additive" : undefined,
       }),
       rules,
@@ -87,6 +91,8 @@ export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): 
     default:
       remote satisfies never;
   }
-  if (description !== undefined && description !== "") fields["description"] = textKey(description);
+  // A rule with another description is the same rule, so one that no file may hold is left out.
+  const said = description === undefined ? "" : textKey(description);
+  if (said !== "" && isSayable(said, true)) fields["description"] = said;
   return fields;
 }
