@@ -28,6 +28,7 @@ const vm = (more: object = {}) =>
     rootSizeGb: 50,
     sizeGb: 10,
     skipFloatingIp: false,
+    lifecycle: { ignoreChanges: [] },
     ...more,
     // A price looks at no other fact of a VM.
   }) as unknown as RecordedResource & DesiredResource;
@@ -57,6 +58,8 @@ const cost = (
   });
 
 describe("what a plan costs", () => {
+  const ignoreChanges = ["flavor_id", "size", "root_size", "skip_floating_ip"];
+  const left = vm({ flavor: "m1.large", sizeGb: 60, skipFloatingIp: true, lifecycle: { ignoreChanges } });
   it.each([
     ["a create", undefined, vm(), "create", "+18.90 EUR a month (18.90 after)"],
     ["a delete", vm(), undefined, "delete", "-18.90 EUR a month (0.00 after)"],
@@ -69,6 +72,8 @@ describe("what a plan costs", () => {
     ],
     ["a volume that grows by 1 GB", vm(), vm({ sizeGb: 11 }), "update", "+0.10 EUR a month (19.00 after)"],
     ["without a floating address", vm(), vm({ skipFloatingIp: true }), "replace", "-3.00 EUR a month (15.90 after)"],
+    ["what the file leaves alone", vm(), left, "update", "+0.00 EUR a month (18.90 after)"],
+    ["what is made anew, as the file says", vm(), left, "replace", "+31.70 EUR a month (50.60 after)"],
     ["what is let go", vm(), undefined, "forget", "-18.90 EUR a month (0.00 after)"],
   ] as const)("%s", (_, record, desired, action, expected) => {
     expect(costText(cost(record, desired, action))).toBe(`Cost: ${expected}`);

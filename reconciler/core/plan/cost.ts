@@ -74,7 +74,8 @@ const costOf = ({ flavor, hasFloatingIp, disks }: Billed, { prices, priceOfFlavo
 const billed: {
   readonly [K in Kind]?: {
     recorded(record: RecordedByKind[K]): Billed;
-    desired(desired: DesiredByKind[K]): Billed;
+    /** `leaves`: whether the file leaves this field as it is recorded. */
+    desired(desired: DesiredByKind[K], leaves: (field: string) => boolean, now: Billed | undefined): Billed;
   };
 } = {
   vm: {
@@ -82,18 +83,30 @@ const billed: {
       const hasFloatingIp = skipFloatingIp === undefined ? floatingIp !== undefined : !skipFloatingIp;
       return { flavor, hasFloatingIp, disks: [rootSizeGb, sizeGb], isPartial: flavor === undefined };
     },
-    desired: ({ flavor, skipFloatingIp, rootSizeGb, sizeGb }) => ({
-      flavor,
-      hasFloatingIp: !skipFloatingIp,
-      disks: [rootSizeGb, sizeGb],
-    }),
+    desired({ flavor, skipFloatingIp, rootSizeGb, sizeGb }, leaves, now) {
+      const [root, data] = now?.disks ?? [];
+      return {
+        flavor: leaves("flavor_id") ? now?.flavor : flavor,
+        hasFloatingIp: leaves("skip_floating_ip") ? now?.hasFloatingIp : !skipFloatingIp,
+        disks: [leaves("root_size") ? root : rootSizeGb, leaves("size") ? data : sizeGb],
+        isPartial: leaves("flavor_id") && now?.flavor === undefined,
+      };
+    },
   },
-  volume: { recorded: ({ sizeGb }) => ({ disks: [sizeGb] }), desired: ({ sizeGb }) => ({ disks: [sizeGb] }) },
+  volume: {
+    recorded: ({ sizeGb }) => ({ disks: [sizeGb] }),
+    desired: ({ sizeGb }, leaves, now) => ({ disks: leaves("size") ? (now?.disks ?? []) : [sizeGb] }),
+  },
 };
 
 // The kind goes beside the resource: from that the compiler sees that both are of one kind.
 const recordBilled = <K extends Kind>(kind: K, record: RecordedByKind[K]) => billed[kind]?.recorded(record);
-const desiredBilled = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => billed[kind]?.desired(desired);
+const desiredBilled = <K extends Kind>(
+  kind: K,
+  desired: DesiredByKind[K],
+  leaves: (field: string) => boolean,
+  now: Billed | undefined,
+) => billed[kind]?.desired(desired, leaves, now);
 
 const costOfBilled = (one: Billed | undefined, list: PriceTable): PartialAmount => {
   if (one === undefined) return noAmount;
@@ -102,8 +115,12 @@ const costOfBilled = (one: Billed | undefined, list: PriceTable): PartialAmount 
 };
 const ofRecord = (record: RecordedResource, list: PriceTable): PartialAmount =>
   costOfBilled(recordBilled(record.kind, record), list);
-const ofDesired = (desired: DesiredResource, list: PriceTable): PartialAmount =>
-  costOfBilled(desiredBilled(desired.kind, desired), list);
+/** `stays`: the record of what is changed in its place; what is made anew is as the file says. */
+function ofDesired(desired: DesiredResource, stays: RecordedResource | undefined, list: PriceTable): PartialAmount {
+  const leaves = (field: string): boolean => stays !== undefined && desired.lifecycle.ignoreChanges.includes(field);
+  const now = stays === undefined ? undefined : recordBilled(stays.kind, stays);
+  return costOfBilled(desiredBilled(desired.kind, desired, leaves, now), list);
+}
 
 export interface CostInput {
   readonly prices: Prices;
@@ -128,7 +145,7 @@ export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: C
     const { address, movedFrom } = change;
     const record = records.get(address) ?? records.get(movedFrom ?? address);
     const now = record === undefined ? noAmount : ofRecord(record, list);
-    const then = costAfter(change, desiredOf(address), now, list);
+    const then = costAfter(change, desiredOf(address), record, list);
     const difference = minus(then.amount, now.amount);
     after = plus(after, difference);
     if (then.isPartial) unknown.add(address);
@@ -147,11 +164,12 @@ export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: C
 function costAfter(
   { action }: Change,
   desired: DesiredResource | undefined,
-  now: PartialAmount,
+  record: RecordedResource | undefined,
   list: PriceTable,
 ): PartialAmount {
   if (action === "delete" || action === "forget") return noAmount;
-  return desired === undefined ? now : ofDesired(desired, list);
+  if (desired === undefined) return record === undefined ? noAmount : ofRecord(record, list);
+  return ofDesired(desired, action === "update" ? record : undefined, list);
 }
 
 export interface CostOfOrphans {
