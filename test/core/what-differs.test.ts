@@ -79,6 +79,19 @@ const vms: readonly Row[] = [
   ["an owner in other letters", { applied: [web], desired: [vm("web", { owner: "OPS@acme.example" })] }, []],
   ["a username for the owner's e-mail", { applied: [web], desired: [vm("web", { owner: "ops" })] }, []],
   [
+    "the owner that somebody else has given it",
+    { applied: [{ ...web, now: { owner: "dev@acme.example" } }], desired: [vm("web", { owner: "dev@acme.example" })] },
+    [],
+  ],
+  [
+    "another username, where the service shows an e-mail",
+    {
+      applied: [{ ...vm("web", { owner: "ops" }), now: { owner: "ops@acme.example" } }],
+      desired: [vm("web", { owner: "dev" })],
+    },
+    ["vm.web replace changed owner:replace", "asks data_loss"],
+  ],
+  [
     "another owner",
     { applied: [web], desired: [vm("web", { owner: "dev@acme.example" })] },
     ["vm.web replace changed owner:replace", "asks data_loss"],

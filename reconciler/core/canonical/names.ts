@@ -29,6 +29,8 @@ export const cutNames = (name: string): readonly string[] =>
  * against an e-mail is never a difference; two of the same sort differ by their text.
  */
 export function sameOwner(a: string, b: string): boolean {
-  if (a.includes("@") !== b.includes("@")) return true;
+  if (isEmail(a) !== isEmail(b)) return true;
   return a.trim().toLowerCase() === b.trim().toLowerCase();
 }
+
+export const isEmail = (owner: string): boolean => owner.includes("@");

@@ -4,7 +4,7 @@
  */
 
 import { catalogueId, isEntry, isUuid, resolveEntry, resolveShown } from "../../core/canonical/catalogue";
-import { sameOwner } from "../../core/canonical/names";
+import { isEmail, sameOwner } from "../../core/canonical/names";
 import { type FieldChange, type FieldValue, fieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import type { DesiredVm } from "../../core/model/desired";
@@ -67,7 +67,9 @@ export function compareVm(
     owner() {
       const owner = live?.owner ?? recorded?.owner;
       if (owner === undefined) return;
-      if (!(sameOwner(owner, desired.owner) && sameOwner(recorded?.owner ?? owner, desired.owner)))
+      // A username and an e-mail tell nothing of each other; then it counts whether the file has said another one before.
+      const isTold = isEmail(owner) === isEmail(desired.owner);
+      if (!(sameOwner(owner, desired.owner) && (isTold || sameOwner(recorded?.owner ?? owner, desired.owner))))
         differ(fieldChange(vmFields.owner, owner, desired.owner), recorded?.owner === desired.owner);
     },
     plain() {
