@@ -2,8 +2,9 @@
  * Writes what the service shows into a file of the desired state, in place: the values that differ are set, and no other
  * byte changes. What a file says for several resources at once, or by a variable, is left to a person.
  */
-import { isMap, isScalar, isSeq, parseDocument } from "yaml";
-import { addItem, type Edited, removeIn, removeItem, setIn } from "./edit-text";
+import { isMap, isScalar, isSeq } from "yaml";
+import { selfWordOf } from "../core/model/relations";
+import { addItem, documentOf, type Edited, removeIn, removeItem, setIn } from "./edit-text";
 import { blockOrder } from "./format";
 import { parseTemplate } from "./template";
 import { escapeAll, type Plain } from "./write-yaml";
@@ -20,14 +21,14 @@ export interface Edit {
 
 /** Whether a file has the block of an edit. */
 export const declares = (text: string, { section, key }: Edit): boolean =>
-  parseDocument(text).getIn([section, key], true) !== undefined;
+  documentOf(text).getIn([section, key], true) !== undefined;
 
 const left = (problem: string): Edited => ({ problem });
 
 /** The change in the block itself, which holds in every environment. */
 export function acceptInBlock(text: string, edit: Edit): Edited {
   const { section, key, field, value, rule } = edit;
-  const block = parseDocument(text).getIn([section, key], true);
+  const block = documentOf(text).getIn([section, key], true);
   if (!isMap(block)) return left("its block is no map");
   if (block.has("for_each")) return left("its block has a for_each, which speaks for others too");
   if (rule !== undefined) return acceptRule(text, edit, rule, block.get("rules", true));
@@ -40,7 +41,7 @@ export function acceptInBlock(text: string, edit: Edit): Edited {
 export function acceptInEnvironment(text: string, edit: Edit, environment: string): Edited | undefined {
   const { section, key, field, value, rule } = edit;
   if (rule !== undefined || value === undefined || typeof value === "object") return undefined;
-  const document = parseDocument(text);
+  const document = documentOf(text);
   const own = ["environments", environment];
   const kind = section.slice(0, -1);
   const inBlock = document.getIn([section, key, field], true);
@@ -75,23 +76,20 @@ function acceptRule(
     return left("its rules are no list");
   }
   if (!isSeq(rules)) return left("its rules are no list");
-  const wanted = ruleMark(fields);
-  const at = rules.items.findIndex((item) => isMap(item) && ruleMark(item.toJSON()) === wanted);
+  const wanted = ruleMark(fields, key);
+  const at = rules.items.findIndex((item) => isMap(item) && ruleMark(item.toJSON(), key) === wanted);
   return at < 0 ? left("no rule of the list says just this one") : removeItem(text, path, at);
 }
 
-/** The traffic that a written rule admits, whatever fields it leaves out or quotes. */
-const ruleMark = ({
-  direction,
-  protocol,
-  dst_port,
-  remote_ip,
-  remote_group,
-}: Readonly<Record<string, unknown>>): string =>
+/** The traffic that a written rule of the group `key` admits, whatever fields it leaves out or quotes. */
+const ruleMark = (
+  { direction, protocol, dst_port, remote_ip, remote_group }: Readonly<Record<string, unknown>>,
+  key: string,
+): string =>
   JSON.stringify([
     direction ?? "ingress",
     String(protocol ?? "any"),
     String(dst_port ?? ""),
     remote_group === undefined ? String(remote_ip ?? "0.0.0.0/0") : "",
-    remote_group ?? "",
+    remote_group === selfWordOf.group ? key : (remote_group ?? ""),
   ]);

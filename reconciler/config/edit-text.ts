@@ -22,6 +22,9 @@ import type { Plain } from "./write-yaml";
 
 export type Edited = { readonly text: string } | { readonly problem: string };
 
+/** A key that YAML takes for a number is a text, as the reader of files has it. */
+export const documentOf = (text: string) => parseDocument(text, { stringKeys: true });
+
 type Data = Record<string, unknown>;
 export type SomeMap = YAMLMap<unknown, unknown>;
 
@@ -31,7 +34,7 @@ const cannotCut: Edited = { problem: "it is written in a way that cannot be chan
 
 /** Sets a value; maps of the path that do not exist are made. `order`: the keys in the order in which they are written. */
 export function setIn(text: string, path: readonly string[], value: Plain, order: readonly string[] = []): Edited {
-  const document = parseDocument(text);
+  const document = documentOf(text);
   let map: unknown = document.contents;
   let depth = 0;
   for (;;) {
@@ -62,7 +65,7 @@ export function setIn(text: string, path: readonly string[], value: Plain, order
 
 export function removeIn(text: string, path: readonly string[]): Edited {
   const above = path.slice(0, -1);
-  const map = parseDocument(text).getIn(above, true);
+  const map = documentOf(text).getIn(above, true);
   const key = path.at(-1) ?? "";
   if (!isMap(map)) return cannotCut;
   return provenEdit(text, cutKey(text, map, key), (data) => {
@@ -73,7 +76,7 @@ export function removeIn(text: string, path: readonly string[]): Edited {
 
 /** Adds an item to the end of a list. */
 export function addItem(text: string, path: readonly string[], item: Readonly<Record<string, Plain>>): Edited {
-  const list = parseDocument(text).getIn(path, true);
+  const list = documentOf(text).getIn(path, true);
   if (!isSeq(list)) return cannotCut;
   return provenEdit(text, appended(text, list, inFlow(item)), (data) => {
     const at = dataAt(data, path);
@@ -82,7 +85,7 @@ export function addItem(text: string, path: readonly string[], item: Readonly<Re
 }
 
 export function removeItem(text: string, path: readonly string[], index: number): Edited {
-  const list = parseDocument(text).getIn(path, true);
+  const list = documentOf(text).getIn(path, true);
   if (!isSeq(list)) return cannotCut;
   return provenEdit(text, withoutItem(text, list, index), (data) => {
     const at = dataAt(data, path);
@@ -95,10 +98,10 @@ const dataAt = (data: Data, path: readonly string[]): unknown =>
 
 /** The text, if it says what the change makes of the data, and nothing else. */
 function provenEdit(before: string, after: string | undefined, change: (data: Data) => void): Edited {
-  const meant: unknown = parseDocument(before).toJS();
+  const meant: unknown = documentOf(before).toJS();
   if (after === undefined || !isData(meant)) return cannotCut;
   change(meant);
-  const document = parseDocument(after);
+  const document = documentOf(after);
   return document.errors.length === 0 && deepEqual(document.toJS(), meant) ? { text: after } : cannotCut;
 }
 

@@ -374,6 +374,23 @@ groups: { mail: { <<: *base, description: Post } }
     expect((await reconcile("plan")).stdout).toContain("Nothing to do");
   });
 
+  it("finds a block whose key YAML takes for a number, and a rule of the group itself", async () => {
+    write(`${head}volumes: { 123: { size: 5 } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_group: self }, { protocol: udp } ] } }
+`);
+    await done(reconcile("apply", "-y"));
+    const seen = place.emulator.dump();
+    await place.emulator.load({
+      ...seen,
+      volumes: seen.volumes.map((volume) => ({ ...volume, size: 8 })),
+      rules: seen.rules.filter((rule) => rule.port_range_min !== 443),
+    });
+    await done(reconcile("drift", "--accept"));
+    expect(read("reconcile.yaml")).toContain("volumes: { 123: { size: 8 } }");
+    expect(read("reconcile.yaml")).toContain("rules: [ { protocol: udp } ]");
+    expect((await reconcile("plan")).stdout).toContain("Nothing to do");
+  });
+
   it("writes what was found into the file, comments kept, and then there is nothing to do", async () => {
     write(`${head}# all of it
 vms:
