@@ -4,10 +4,9 @@
  */
 
 import type { Text } from "../core/model/computed";
-import { canonicalText } from "../core/text/canonical-text";
+import { canonicalText, isSayable } from "../core/text/canonical-text";
 import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
-import { isSayable } from "../core/text/printable";
 import { longestDurationMs, parseDuration } from "./durations";
 import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
 import { type ConfigCode, fixOfLone, type Problems, shown } from "./problems";

@@ -9,8 +9,9 @@ import { type FieldRow, fieldsOf, hasPlainNames } from "../core/model/fields";
 import { definitionOf } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
 import { hostOf } from "../core/model/relations";
+import { isSayable } from "../core/text/canonical-text";
 import { fieldsIn } from "../core/text/objects";
-import { isSayable, printable } from "../core/text/printable";
+import { printable } from "../core/text/printable";
 import { longestVolumeName } from "./read-names";
 import type { Plain, YamlBlock } from "./write-yaml";
 

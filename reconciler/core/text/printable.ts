@@ -13,10 +13,3 @@ export const printableLines = (text: string): string => text.split("\n").map(pri
 /** The same with one character for one, so that a column still points at the same place. */
 export const printableLine = (text: string): string =>
   text.replace(hidden, (character) => (character === "\t" ? " " : "\ufffd"));
-
-/** What no text of a file may hold, lines and tabs apart: terminals obey it. */
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-
-/** Whether a file may hold the text: over several lines if they are allowed, else on one. */
-export const isSayable = (text: string, lines: boolean): boolean =>
-  !controls.test(text) && (lines || !/[\n\t]/.test(text));

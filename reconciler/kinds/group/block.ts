@@ -6,8 +6,8 @@ import { textKey } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { LiveGroup } from "../../core/model/live";
 import { groupNamed, type Rule } from "../../core/model/rule";
+import { isSayable } from "../../core/text/canonical-text";
 import { onlyDefined } from "../../core/text/objects";
-import { isSayable } from "../../core/text/printable";
 import { isPlatformShaped } from "./compare-rules";
 
 /** The key first, so that rules of one group can name another that comes later in the file. */
