@@ -9,6 +9,7 @@ import { unseenDiagnostic } from "../core/plan/unseen";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { isExplained } from "../report/explanations";
+import { StoreFailed } from "../store/store";
 
 export function exitCodeOf(report: RunReport): number {
   if (
@@ -68,10 +69,18 @@ export const toldAtTheEnd = ({ remounts = [], warnings = [] }: RunReport): Diagn
   ...warnings,
 ];
 
-export const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
-  severity: "error",
-  code: isExplained(code) && code.startsWith("state/") ? code : "state/store-failed",
-  summary: message,
-  detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
-  fix: "check the place of the state, then run the same command again; if its lock stays: reconcile state unlock",
-});
+export const stateUnclosed = (error: Error & { readonly code?: unknown }): Diagnostic => {
+  const { message, code } = error;
+  const hasLost = error instanceof StoreFailed && error.hasLost;
+  return {
+    severity: "error",
+    code: isExplained(code) && code.startsWith("state/") ? code : "state/store-failed",
+    summary: message,
+    detail: hasLost
+      ? "What the run did exists in the service, and the state may not have it: a run with --new-state would make it a second time."
+      : "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
+    fix: hasLost
+      ? "check the place of the state; if it stays as it is, give back to it what it lacks: reconcile import ADDR ID --new-state"
+      : "check the place of the state, then run the same command again; if its lock stays: reconcile state unlock",
+  };
+};

@@ -83,6 +83,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
             answer.status,
             readRetryAfter(answer.headers.get("retry-after") ?? undefined, Date.now()),
           );
+        if (answer.status === 200 && isPage(text)) throw new PageAnswered();
         hasAnswered = true;
         return { status: answer.status, text };
       },
@@ -153,13 +154,22 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       const breaker = { ...unknownHolder, command: "reconcile state unlock", since: new Date().toISOString() };
       const id = lockId(breaker);
       const present = await askForLock(id, breaker);
-      if (present !== undefined) await unlock(present.id ?? "", breaker);
-      if (present !== undefined && !protocol.checksId) {
-        // The document is signed by the breaker, or the former holder would still take the document for its own.
-        if ((await askForLock(id, breaker)) !== undefined) return present.holder;
-        await sign(id, breaker);
+      if (present !== undefined) {
+        await unlock(present.id ?? "", breaker);
+        const next = await askForLock(id, breaker);
+        if (next !== undefined && (next.id === undefined || next.id === present.id))
+          throw new StoreFailed(
+            `the state ${location} keeps its lock${next.id === undefined ? ", and does not say of which id it is" : ""}: take it away on the server itself`,
+          );
+        // Another one was faster.
+        if (next !== undefined) return present.holder;
       }
-      await unlock(id, breaker);
+      try {
+        // The document is signed by the breaker, or the former holder would still take the document for its own.
+        if (present !== undefined && !protocol.checksId) await sign(id, breaker);
+      } finally {
+        await unlock(id, breaker);
+      }
       return present?.holder;
     },
     async lock(holder) {
@@ -204,11 +214,15 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       if (there.writer !== id && (isSigned || !isAsRead(there))) throw new LeaseLost(location);
     }
     /** A server may say yes to a write and keep the document of before. */
+    const isKept = (there: HttpDocument): boolean =>
+      there.writer === id ? there.serial >= now.serial : !isAsRead(there);
     function assertKept(there: HttpDocument): void {
-      if (there.writer === id ? there.serial >= now.serial : !isAsRead(there)) return;
-      throw new StoreFailed(
+      if (isKept(there)) return;
+      const failed = new StoreFailed(
         `the state ${location} was written and answered that it was, and what it shows is from before: ${describeSerial(there)} where ${describeSerial(now)} was sent`,
       );
+      failed.hasLost = true;
+      throw failed;
     }
     async function write(next: Pick<HttpDocument, "snapshot" | "journal" | "lines">): Promise<void> {
       const signed = (): HttpDocument => ({ ...next, writer: id, serial });
@@ -245,7 +259,15 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       },
       async release() {
         try {
-          if (isSigned) assertKept(await readDocument());
+          // Where the server looks whose lock it is, nobody else has written: what it did not keep is sent once more.
+          if (isSigned) {
+            let there = await readDocument();
+            if (protocol.checksId && !isKept(there)) {
+              await write(now);
+              there = await readDocument();
+            }
+            assertKept(there);
+          }
         } finally {
           await unlock(id, holder);
         }
@@ -453,7 +475,17 @@ function parsePresent(text: string): Present {
 const certificateProblemOf = (error: unknown): string | undefined =>
   certificateProblem(errorCode(causeOf(error)) ?? "")?.words;
 
+/**
+ * A proxy or a login page speaks in the server's place, always with 200: what is written to it is kept by nobody. A
+ * server of WebDAV answers a new document with a page and 201.
+ */
+class PageAnswered extends Error {}
+
+const isPage = (text: string): boolean => /^\s*<(?:!doctype html|html)\b/i.test(text);
+
 function httpProblem(error: unknown): string {
+  if (error instanceof PageAnswered)
+    return "answers with a web page, as a proxy or a login page does in a server's place";
   if (error instanceof StoreUnavailable)
     return error.retryAfterMs === undefined || error.retryAfterMs === 0
       ? `answers ${error.status}`

@@ -94,6 +94,8 @@ export class StoreFailed extends Error {
   readonly code = "state/store-failed" satisfies DiagnosticCode;
   /** Its server was there before and is away, or is just starting. */
   isAway = false;
+  /** It answered that it has written, and does not show what was written. */
+  hasLost = false;
 }
 
 /**

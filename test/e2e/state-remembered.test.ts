@@ -97,6 +97,7 @@ it("a server that answers writes and keeps none is no success, whichever of them
       1,
       expect.stringContaining("what it shows is from before"),
     ]);
+    expect(ran.stderr).not.toContain("Everything that was done is recorded");
     server.keep(Number.POSITIVE_INFINITY);
     const again = await reconcile(["apply", "-y", "--new-state"]);
     expect(again.exitCode, again.stderr).toBe(0);

@@ -38,6 +38,45 @@ describe.each(["gitlab", "plain", "careless"] as const)("the HTTP state protocol
     expect(await keysIn(store)).toEqual(["a", ...methods.slice(1).map((_, index) => `v${index + 2}`)]);
   });
 
+  it("takes no web page for an answer to any request", async () => {
+    const store = createHttpStore(`${server.url}/pages`, { environment });
+    const methods = kind === "gitlab" ? ["GET", "POST", "DELETE"] : ["GET", "POST", "LOCK", "UNLOCK"];
+    const page = (method: string) => server.answerInstead(method, 200, "<!DOCTYPE html><title>Log in</title>", 1);
+    for (const [index, method] of methods.entries()) {
+      page(method);
+      const session = await store.lock(holder());
+      page(method);
+      await session.append([line(index + 1, session.epoch)]);
+      page(method);
+      await session.release();
+      server.answerInstead(method, 200, "", 0);
+    }
+    expect(await keysIn(store)).toEqual(methods.map((_, index) => `v${index + 1}`));
+  });
+
+  it("notices at its end a write that was answered and not kept, and mends it where nobody else can have written", async () => {
+    const store = createHttpStore(`${server.url}/swallowed`, { environment });
+    const session = await store.lock(holder());
+    await session.append([line(1, session.epoch)]);
+    server.answerInstead("POST", 200, "", 1);
+    await session.append([line(2, session.epoch)]);
+    const ended = await session.release().catch((error: unknown) => error);
+    expect(ended).toEqual(kind === "gitlab" ? undefined : expect.objectContaining({ hasLost: true }));
+    expect(await keysIn(store)).toEqual(kind === "gitlab" ? ["v1", "v2"] : ["v1"]);
+  });
+
+  it("does not call a lock taken away that stays", async () => {
+    const store = createHttpStore(`${server.url}/stays`, { environment });
+    const session = await store.lock(holder());
+    const [lockMethod, unlockMethod] = kind === "gitlab" ? ["POST", "DELETE"] : ["LOCK", "UNLOCK"];
+    server.answerInstead(unlockMethod, 409, "{}", 1);
+    await expect(store.breakLock()).rejects.toThrow("keeps its lock: take it away on the server itself");
+    server.answerInstead(lockMethod, 423, "locked", 2);
+    await expect(store.breakLock()).rejects.toThrow("does not say of which id it is");
+    expect(await store.breakLock()).toMatchObject({ host: holder().host });
+    await session.release();
+  });
+
   it("writes a document whose serial is new every time", async () => {
     const session = await createHttpStore(`${server.url}/versions`, { environment }).lock(holder());
     const serials = new Set<number>();

@@ -15,6 +15,8 @@ export interface StateServer {
   readonly requests: string[];
   /** The next this many requests of the method take effect, and their answers are lost. */
   loseAnswers(method: string, times: number): void;
+  /** The next this many requests of the method are answered so, and have no effect. */
+  answerInstead(method: string, status: number, text: string, times: number): void;
   documentOf(name: string): string | undefined;
   stop(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export async function startStateServer({ kind, username, password }: StateServer
   const states = new Map<string, Kept>();
   const requests: string[] = [];
   const lost = new Map<string, number>();
+  const instead = new Map<string, { readonly answer: [number, string]; left: number }>();
   const base = kind === "gitlab" ? "/api/v4/projects/7/terraform/state" : "/states";
   const expected =
     username === undefined ? undefined : `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
@@ -39,7 +42,9 @@ export async function startStateServer({ kind, username, password }: StateServer
     const url = new URL(request.url!, "http://localhost");
     const method = request.method!;
     requests.push(`${method} ${url.pathname}${url.search}`);
-    const [status, text] = decide(method, url, request, body);
+    const other = instead.get(method);
+    const isOther = other !== undefined && other.left-- > 0;
+    const [status, text] = isOther ? other.answer : decide(method, url, request, body);
     const toLose = lost.get(method) ?? 0;
     if (toLose > 0) {
       lost.set(method, toLose - 1);
@@ -100,6 +105,7 @@ export async function startStateServer({ kind, username, password }: StateServer
     url: `${url}${base}`,
     requests,
     loseAnswers: (method, times) => void lost.set(method, times),
+    answerInstead: (method, status, text, times) => void instead.set(method, { answer: [status, text], left: times }),
     documentOf: (name) => states.get(name)?.text,
     stop: () => closeHere(server),
   };
