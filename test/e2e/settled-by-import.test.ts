@@ -74,6 +74,29 @@ describe("a VM whose id nothing tells", () => {
   });
 });
 
+describe("a volume whose create had no answer", () => {
+  it("is taken over also while the file replaces its VM under another volume", async () => {
+    here = await standAtTheDoor({});
+    const file = (root: number, more: string) =>
+      `${vm.replace("DIALECT", "").replace("size: 10", `size: 10, root_size: ${root}`)}volumes: { data: { size: 3, attach_to: one }${more} }\n`;
+    here.write("reconcile.yaml", file(50, ""));
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(0);
+    here.door.become({ tell: ({ operation }) => (operation === "volume.create" ? "nothing" : undefined) });
+    const more = ", more: { size: 4, attach_to: one }";
+    here.write("reconcile.yaml", file(50, more));
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(1);
+    here.door.become({});
+    here.write("reconcile.yaml", file(80, more));
+    const { id } = here.emulator.dump().volumes.find(({ name }) => name === "more")!;
+    const imported = await here.reconcile("import", "volume.more", id);
+    expect(imported.exitCode, imported.stdout + imported.stderr).toBe(0);
+    const all = ["-y", "--allow-data-loss", "--confirm-flush", "all"];
+    expect((await here.reconcile("apply", ...all)).exitCode).toBe(0);
+    expect((await here.reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    expect(here.emulator.dump().volumes.filter(({ name }) => name === "more")).toHaveLength(1);
+  });
+});
+
 describe("a name that our own orphan bears", () => {
   it("is said to be the orphan's, with both ways on", async () => {
     here = await standAtTheDoor({}, { with: ["volume.list"] });

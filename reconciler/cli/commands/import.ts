@@ -11,6 +11,7 @@ import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from
 import { type Closed, closedWith, type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
+import { recordAsDesired } from "../../core/model/facts";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
 import { fixText, toRun } from "../../core/model/fix";
 import { definitionOf, kindRows, ofKind } from "../../core/model/kinds";
@@ -189,7 +190,16 @@ const oneImport = () => ({ changes: countChanges([{ action: "import" }]) });
 async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const { invocation, store, client, state, address, id, made, gone } = wish;
   const { output, flags } = invocation;
-  const desired = closedWith(closed, { imports: [{ to: address, id }], moved: [], removed: [] });
+  const desired = closedWith(closed, {
+    imports: [{ to: address, id }],
+    moved: [],
+    removed: [],
+    // What the file changes about the others is for the next plan, and stands in the way of no import.
+    resources: closed.resources.map((resource) => {
+      const record = resource.address === address ? undefined : state.resources.get(resource.address);
+      return record === undefined ? resource : recordAsDesired(record);
+    }),
+  });
   // Other open creates stay in the state, so that what they made is not taken for an unmanaged resource.
   const bare =
     made === undefined && gone === undefined ? withoutDamaged(state, address) : withoutResource(state, address);
