@@ -1,5 +1,6 @@
 /** The files of a stack from a repository: whole or not at all, whoever dies or does the same meanwhile. */
 import { execFileSync } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
 import {
   chmodSync,
   mkdirSync,
@@ -199,5 +200,15 @@ exec ${real} "$@"
     await checkOutArtifact({ url: "http://127.0.0.1:9/a.tgz", digest: `sha256:${used}`, path: "" }, cache);
     await tidyTrees(cache);
     expect(readdirSync(join(cache, "artifacts"))).toEqual([used]);
+  });
+
+  it.skipIf(process.platform !== "linux")("keeps nothing of an artifact that cannot be written", async () => {
+    // The folder that is unpacked into is named as long as a path may be, so that the archive cannot be beside it.
+    const long = 4089 - `/artifacts/.${"a".repeat(64)}-${randomUUID()}`.length;
+    let cache = folder;
+    while (cache.length < long) cache = join(cache, "c".repeat(Math.min(200, Math.max(1, long - cache.length - 1))));
+    const digest = `sha256:${createHash("sha256").update("x").digest("hex")}`;
+    await expect(checkOutArtifact({ url: "data:,x", digest, path: "" }, cache)).rejects.toThrow("ENAMETOOLONG");
+    expect(readdirSync(join(cache, "artifacts"))).toEqual([]);
   });
 });

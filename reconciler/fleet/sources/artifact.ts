@@ -31,20 +31,19 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
   const found = createHash("sha256").update(bytes).digest("hex");
   if (found !== hex) throw new NotInSource(`the artifact ${url} has the digest sha256:${found}, not sha256:${hex}`);
   const work = join(cache, "artifacts", `.${hex}-${randomUUID()}`);
-  await mkdir(work, { recursive: true });
-  const file = `${work}.tgz`;
-  await writeFile(file, bytes);
+  const [archive, files] = [join(work, "archive.tgz"), join(work, "files")];
   try {
+    await mkdir(files, { recursive: true });
+    await writeFile(archive, bytes);
     // With times of now (m): those in the archive would have it tidied away while it is unpacked.
-    await promisify(execFile)("tar", ["-xzmf", file, "-C", work, "--no-same-owner"], { timeout: unpackMs, signal });
-    await rename(work, root).catch((error: NodeJS.ErrnoException) => {
+    await promisify(execFile)("tar", ["-xzmf", archive, "-C", files, "--no-same-owner"], { timeout: unpackMs, signal });
+    await rename(files, root).catch((error: NodeJS.ErrnoException) => {
       // Another worker of this machine unpacked it first.
       if (!existsSync(root)) throw error;
     });
   } catch (error) {
     throw new SourceFailed(`the artifact ${url} cannot be unpacked: ${errorMessage(error)}`);
   } finally {
-    await rm(file, { force: true });
     await rm(work, { recursive: true, force: true });
   }
 }
