@@ -535,6 +535,25 @@ const others: Readonly<Record<string, ToldRow>> = {
     },
     answer: ["volume #11 is attached to #5, and has to be taken off it before"],
   },
+  "an attachment that is previewed with a flush that is not known yet": {
+    given: full,
+    asks: async (_, { create, preview }) => {
+      const { id: vmId } = await create("Vm", "web", vm);
+      const { id: volumeId } = await create("Volume", "data", data);
+      const flush = { via: "command", command: unknownValue };
+      return () => preview("VolumeAttachment", "att", { vmId, volumeId, flush });
+    },
+    answer: [],
+  },
+  "a rule that is previewed with a port that is not known yet": {
+    given: full,
+    asks: async (_, { create, preview }) => {
+      const { id: securityGroupId } = await create("SecurityGroup", "front", shared);
+      await create("SecurityGroupRule", "all", { securityGroupId, protocol: "tcp", remoteIp: "10.0.0.0/8" });
+      return () => preview("SecurityGroupRule", "one", { securityGroupId, ...rule(unknownValue) });
+    },
+    answer: [],
+  },
   "an attachment that is previewed without one of its ids": {
     given: full,
     asks:

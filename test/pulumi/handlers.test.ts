@@ -72,6 +72,27 @@ describe("check says what is wrong, at its property", () => {
       },
       [],
     ],
+    "rules that differ in what is not known yet": [
+      "SecurityGroup",
+      {
+        name: "web-group",
+        rules: ["dstPort", "protocol", "direction", "ethertype"].flatMap((property) => [
+          { ...rule, [property]: unknownValue },
+          { ...rule, [property]: unknownValue },
+        ]),
+      },
+      [],
+    ],
+    "two identical rules, whatever they are described as": [
+      "SecurityGroup",
+      { name: "web-group", rules: [{ ...rule, description: unknownValue }, rule] },
+      ["rules[1]"],
+    ],
+    "a port whose protocol is not known yet": [
+      "SecurityGroupRule",
+      { ...rule, securityGroupId: "g", protocol: unknownValue },
+      [],
+    ],
     "the platform's own group cannot be declared": ["SecurityGroup", { name: "default" }, ["name"]],
   };
   it.each(Object.entries(cases))("%s", (_, [type, inputs, properties]) => {

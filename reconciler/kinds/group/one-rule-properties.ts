@@ -1,7 +1,7 @@
 /** A rule as properties, one by one or within a group. */
 import { textKey } from "../../core/model/computed";
 import { groupIdNamed, type Rule } from "../../core/model/rule";
-import { isUnknown, type Property, type Props } from "../../one/handler";
+import { holdsUnknown, isUnknown, type Property, type Props } from "../../one/handler";
 
 export const ruleProperties: Readonly<Record<string, Property>> = {
   direction: { type: "string", values: ["ingress", "egress"], description: "ingress (the default) or egress." },
@@ -33,7 +33,8 @@ export function ruleForFile(rule: Props, stand: string): Record<string, unknown>
   const entries: Record<string, unknown> = {
     direction: known(direction),
     ethertype: known(ethertype),
-    protocol: known(protocol),
+    // A port needs a protocol, whichever it will be.
+    protocol: isUnknown(protocol) && known(dstPort) !== undefined ? "tcp" : known(protocol),
     dst_port: known(dstPort),
     remote_ip: known(remoteIp),
     remote_group:
@@ -48,6 +49,9 @@ export function ruleForFile(rule: Props, stand: string): Record<string, unknown>
   for (const key of unknownKeys) entries[key] = rule[key];
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== null));
 }
+
+/** Whether the traffic that a rule admits is not known yet. */
+export const isTrafficUnknown = (rule: Props): boolean => holdsUnknown({ ...rule, description: undefined });
 
 /** A rule as a program writes it. `own`: the id that is written as self. */
 export function ruleAsProperties(rule: Rule, own?: string): Props {

@@ -24,7 +24,7 @@ import { asProperty, checkInputs, desiredOf, type Written } from "../../one/one-
 import { carryOut, type HowFresh, plain, planAgain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
 import { claimMade, claimTaken, isClaimed, newOwner } from "../../one/ownership";
 import { recordedKey } from "../../one/shape";
-import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
 import { goesFirst } from "./one-rules-going";
 
 const address = "group.rule";
@@ -69,7 +69,8 @@ const write = (props: Props): Written => {
 };
 
 function checkRule(raw: Props): ReturnType<Handler["check"]> {
-  const checked = checkInputs(inputs, raw, write);
+  const { protocol } = raw;
+  const checked = checkInputs(inputs, raw, (known) => write(isUnknown(protocol) ? { ...known, protocol } : known));
   const removal = raw["onRuleRemoval"];
   const known =
     removal === undefined || removal === null || isUnknown(removal) || removal === "fail" || removal === "keep";
@@ -228,6 +229,7 @@ const ruleField: FieldResource<RuleIds> = {
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
     await refuseUnknownIds(service, namedIn(props));
     const sighting = await sightingOf(context, service, groupId, undefined, "recent");
+    if (isTrafficUnknown(props)) return [];
     const key = ruleKey(ruleOf(props));
     const live = sighting.seen === "yes" ? findRule(sighting.value, key) : undefined;
     if (live === undefined) return [];

@@ -7,14 +7,14 @@ import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { isObject } from "../../core/text/objects";
 import { fieldThing } from "../../one/field-of";
-import { holdsUnknown, type Props } from "../../one/handler";
+import { holdsUnknown, type Props, unknownValue } from "../../one/handler";
 import { groupsIn } from "../../one/named-ids";
 import { desiredOf, type Written } from "../../one/one-desired";
 import { createHandler } from "../../one/resource";
 import { adopt, linesFor } from "../../one/shared-properties";
 import { isPlatformShaped } from "./compare-rules";
 import { recordRules } from "./diff";
-import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
 import { noteGoing } from "./one-rules-going";
 
 const write = (inputs: Props): Written => ({
@@ -193,5 +193,8 @@ export const isOpen = (inputs: Props): boolean =>
 
 function rulesForFile(rules: unknown): unknown {
   if (!Array.isArray(rules)) return holdsUnknown(rules) ? undefined : rules;
-  return rules.map((rule: unknown, index) => (isObject(rule) ? ruleForFile(rule, `unknown-${index}`) : rule));
+  return rules.map((rule: unknown, index) => (isObject(rule) ? ruleForFile(apart(rule), `unknown-${index}`) : rule));
 }
+
+/** What is not known yet may tell the rule from the others. */
+const apart = (rule: Props): Props => (isTrafficUnknown(rule) ? { ...rule, remoteIp: unknownValue } : rule);

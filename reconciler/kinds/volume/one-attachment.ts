@@ -321,7 +321,7 @@ const attachment: FieldResource<AttachmentIds> = {
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
     const ids = attachmentIds(props);
     await refuseUnknownIds(service, namedIn(ids));
-    const planned = await plan(context, service, ids, wishOf({ flush: props["flush"] }), true, {}, "recent");
+    const planned = await plan(context, service, ids, wishOf({}), true, {}, "recent");
     const host = hostIn(planned.live, ids.volumeId);
     if (host === ids.vmId) return [takesOver(ids)];
     return typeof host === "string"
