@@ -176,15 +176,33 @@ function madeLike(vm: DesiredVm): Omit<NewVm, "name"> {
   return { ...like, sizeGb: 1, skipFloatingIp: true };
 }
 
+const notProven = (summary: string, detail: string, fix: string): Diagnostic => ({
+  severity: "warning",
+  code: "dialect/not-proven",
+  summary,
+  detail,
+  fix,
+});
+
 /** What a trial was to walk through a life and did not: nothing shows that the file is right there. */
-export const unprovenByTrial = ({ trial }: DoctorReport): readonly Diagnostic[] =>
-  (trial?.unproven ?? []).map(({ kind, why }) => ({
-    severity: "warning",
-    code: "dialect/not-proven",
-    summary: `the trial has shown nothing of the life of a ${kindRows[kind].noun}`,
-    detail: why,
-    fix: "see to it that the service takes it, then: reconcile doctor --trial",
-  }));
+export const unprovenByTrial = ({ trial }: DoctorReport): readonly Diagnostic[] => [
+  ...(trial?.isStopped === true
+    ? [
+        notProven(
+          "the trial was stopped before its end",
+          "what it did not come to is as it was before",
+          "reconcile doctor --trial tries all of it",
+        ),
+      ]
+    : []),
+  ...(trial?.unproven ?? []).map(({ kind, why }) =>
+    notProven(
+      `the trial has shown nothing of the life of a ${kindRows[kind].noun}`,
+      why,
+      "see to it that the service takes it, then: reconcile doctor --trial",
+    ),
+  ),
+];
 
 export const leftOfTrial = (report: DoctorReport): readonly Diagnostic[] =>
   (report.trial?.left ?? []).map((line) => ({

@@ -5,6 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { unprovenByTrial } from "../../reconciler/cli/doctor-trial";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
@@ -13,6 +14,7 @@ import { tryOut } from "../../reconciler/engine/doctor/trial";
 import type { TrialWish } from "../../reconciler/engine/doctor/trial-act";
 import { withTrial } from "../../reconciler/engine/doctor/trial-fit";
 import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
+import type { TrialPorts } from "../../reconciler/engine/doctor/trial-ports";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { type BenchOptions, type BenchWorld, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
@@ -64,14 +66,22 @@ const tryIn = (...trial: Parameters<typeof tryInTime>) => inVirtualTime(() => tr
 async function tryInTime(
   before: unknown,
   standing: Standing,
-  options: { readonly death?: Death; readonly wish?: TrialWish } = {},
+  options: {
+    readonly death?: Death;
+    readonly wish?: TrialWish;
+    readonly over?: Pick<TrialPorts, "signal" | "say">;
+  } = {},
 ): Promise<{ report: DoctorReport; asked: number }> {
   const told = readDialectText(JSON.stringify(before), "before.yaml").dialect;
   const stage = trialStage(standing, closers, mortality(options.death));
   const report = await diagnoseService(stage.doctorIn(told), told);
   const authorization = { ...told.authorization, ...report.authorization };
   const doctor = stage.doctorIn({ ...report.dialect, authorization });
-  const { report: after, findings } = await tryOut({ ...stage.ports, doctor }, report, options.wish ?? wish);
+  const { report: after, findings } = await tryOut(
+    { ...stage.ports, ...options.over, doctor },
+    report,
+    options.wish ?? wish,
+  );
   return { report: withTrial(after, findings), asked: stage.asked() };
 }
 
@@ -185,6 +195,17 @@ test("answers that are lost and refusals of the moment leave nothing", async () 
   ]);
   const { report } = await tryIn({}, standing);
   expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+});
+
+test("a trial that is stopped leaves nothing, and does not stand for a whole one", async () => {
+  const standing = await bare("");
+  const stop = new AbortController();
+  const say = (line: string): void => {
+    if (line.startsWith("A VM was there")) stop.abort();
+  };
+  const { report } = await tryIn({}, standing, { over: { signal: stop.signal, say } });
+  expect([report.trial?.left, leftIn(standing.world), standing.notes.kept]).toEqual([[], [], undefined]);
+  expect(unprovenByTrial(report).map(({ summary }) => summary)).toEqual(["the trial was stopped before its end"]);
 });
 
 test("what is left ends the next trial before it makes anything", async () => {

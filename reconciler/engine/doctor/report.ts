@@ -114,6 +114,8 @@ export interface TrialFindings {
   readonly open: readonly string[];
   /** What it was to walk through a life and did not: of that the file holds what was read, and what is built in. */
   readonly unproven: readonly Unproven[];
+  /** It was stopped before its end, so of some things nothing was tried. */
+  readonly isStopped: boolean;
 }
 
 export interface DoctorReport {

@@ -82,9 +82,10 @@ export class Trial {
     this.client = this.#watcher();
   }
 
-  findings(unproven: TrialFindings["unproven"]): TrialFindings {
+  findings(unproven: TrialFindings["unproven"], isStopped = false): TrialFindings {
     return {
       unproven,
+      isStopped,
       seen: this.#seen,
       states: { vm: listsOf(this.words.vm), volume: listsOf(this.words.volume) },
       routes: this.routes,

@@ -59,26 +59,29 @@ export async function tryOut(
   const before = await listedNow(trial);
   for (const [kind, { ids }] of before) for (const id of ids) trial.others.add(`${kind} ${id}`);
   const stage: Stage = { trial, name: trialName(), wish, running: undefined, failed: new Set(), again: new Set() };
+  let isStopped = false;
   try {
     for (const one of trialActs) await play(one, stage);
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
+    isStopped = true;
     trial.open.push("the trial was stopped before its end");
   }
   if (wish.keepVolume === true) trial.mayStay = true;
   await takeAway(trial, stage.name);
   await compareWith(trial, before);
-  return { report: trial.report, findings: trial.findings(unprovenIn(stage)) };
+  return { report: trial.report, findings: trial.findings(unprovenIn(stage, isStopped), isStopped) };
 }
 
-/** Of each kind that was wished for, one has to have had an id, and to have lived. */
-function unprovenIn(stage: Stage): readonly Unproven[] {
+/** Of each kind that was wished for, one has to have had an id, and to have lived; where it was stopped, only what failed. */
+function unprovenIn(stage: Stage, isStopped: boolean): readonly Unproven[] {
   const { trial, name, wish, failed } = stage;
   const dead = new Set([...failed].map((role) => partName(stage, role)));
   const isOwn = (one = ""): boolean => one.startsWith(name) && !dead.has(one);
   const lived = new Set(trial.notes.fates.flatMap((one) => (one.id !== undefined && isOwn(one.name) ? one.kind : [])));
   return keysOf(kindRows)
     .filter((kind) => !lived.has(kind) && (!runsGuest(kind) || wish.vm !== undefined))
+    .filter((kind) => !isStopped || trial.lacks.has(kind))
     .map((kind) => ({ kind, why: trial.lacks.get(kind) ?? "the trial did not come to it" }));
 }
 
