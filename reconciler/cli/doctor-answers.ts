@@ -2,9 +2,11 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../core/model/operation";
+import { isObject } from "../core/text/objects";
 import { type Answer, judgeAnswer } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
+import { parseJsonText } from "../dialect/json-text";
 import type { DoctorPorts, DoctorRequest } from "../engine/doctor/look";
 import { writePrivately } from "../outside/private-file";
 
@@ -16,15 +18,32 @@ interface KeptAnswer {
 const keyOfRequest = ({ method, path, body }: KeptAnswer["request"]): string =>
   `${method} ${path} ${JSON.stringify(body ?? null)}`;
 
-/** Keys of a record whose values are private. The credential has been taken out before. */
+/**
+ * Keys of a record whose values are private. The credential has been taken out before; a token that leads to the next
+ * page has no such key.
+ */
 const isPrivate = (key: string): boolean =>
-  /pass(word|wd|phrase)|secret|private.?key|user.?data|ssh.?key|admin.?pass/i.test(key);
+  /pass(word|wd|phrase|code)?s?$|^pass(word|wd|phrase)|secret|(private|ssh|authori[sz]ed|api|access).?keys?$|key.?material|user.?data$|cloud.?init|kube.?config|credentials?$|admin.?pass|(access|auth|api|refresh|bearer|session|console|vnc|login|security).?token/i.test(
+    key,
+  );
 
+/** The text as it came, where nothing in it is private: a long number is not the same in any other. */
 function scrubbed(text: string): string {
-  try {
-    return JSON.stringify(
-      JSON.parse(text, (key, value: unknown) => (isPrivate(key) && typeof value === "string" ? "***" : value)),
+  let isScrubbed = false;
+  const scrub = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(scrub);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        const isSecret = isPrivate(key) && inner !== null && typeof inner !== "boolean" && inner !== "";
+        isScrubbed ||= isSecret;
+        return [key, isSecret ? "***" : scrub(inner)];
+      }),
     );
+  };
+  try {
+    const clean = scrub(parseJsonText(text));
+    return isScrubbed ? JSON.stringify(clean) : text;
   } catch {
     return text;
   }

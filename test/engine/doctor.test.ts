@@ -1,4 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { answersFrom, recordingIn } from "../../reconciler/cli/doctor-answers";
 import { readTold, withTold } from "../../reconciler/cli/doctor-told";
 import { assumedOperations, operations } from "../../reconciler/core/model/operation";
 import type { Outcome } from "../../reconciler/core/model/outcome";
@@ -303,6 +307,27 @@ test("what a record shows turns no line of the text or of the dialect", async ()
   expect(doctorText(report)).toContain("w\\u202eb");
   for (const text of [doctorText(report), dialectYaml(report)])
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test("what is kept holds nothing private, and every number as it came", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "answers-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const kept = async (text: string): Promise<string | undefined> => {
+    const request = { operation: "vm.list", method: "GET", path: "/vms" } as const;
+    const ports = recordingIn(folder, {
+      probe: async () => ({ outcome: { status: "accepted", value: undefined }, answer: { status: 200, text } }),
+    });
+    await ports.probe(request);
+    return (await answersFrom(folder, builtInDialect).probe(request)).answer?.text;
+  };
+  const long = '{ "vms": [{"id":12345678901234567890,"password":"","nextToken":"t","has_secret":true}] }';
+  expect(await kept(long)).toBe(long);
+  const own =
+    '{"id":12345678901234567890,"root_pass":"s3","adminPass":33,"ssh_keys":["s3"],"user_data":{"a":"s3"},"console":{"access_token":"s3"}}';
+  const text = (await kept(own)) ?? "";
+  expect(text).toContain("12345678901234567890");
+  expect(text).not.toMatch(/s3|33/);
+  expect(await kept("no JSON")).toBe("no JSON");
 });
 
 describe("a list of what hangs on what", () => {

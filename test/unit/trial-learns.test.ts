@@ -438,6 +438,22 @@ test("of two ids it is the one that records of other kinds are read by, and a st
   expect(placesIn("vm", [record], { alike: "/metadata/name" })).toMatchObject({ id: "/metadata/name" });
 });
 
+test.each([
+  [[{ kind: "vm", object: { id: "a" } }], { in: "/rows", value: "/object" }],
+  [[{ cursor: "x", node: { id: "a" } }, { node: { id: "b" } }], { in: "/rows", value: "/node" }],
+  [[{ id: "a", object: { x: 1 } }], "/rows"],
+  [[{ kind: "vm", config: { id: "a" } }], "/rows"],
+  [[{ kind: "vm" }], "/rows"],
+])("of the list of %j the records are at %j", (rows, place) => {
+  expect(findListIn({ rows }, ["vm"])).toMatchObject({ place });
+});
+
+test("what the first disk of a VM is called is no id of the VM", () => {
+  const vm = { uuid: "m-1", meta: { name: "web" }, disks: [{ uuid: "d-1", name: "root" }] };
+  expect(placesIn("vm", [{ kind: "vm", object: vm }])).toMatchObject({ id: "/object/uuid", name: "/object/meta/name" });
+  expect(placesIn("vm", [{ kind: "vm", odd: vm }])).toMatchObject({ id: undefined, name: undefined });
+});
+
 test("an id is recognised in other letters, and a short word is not", () => {
   const disks = [
     { id: "d-1", machine: "AB-1234567F" },

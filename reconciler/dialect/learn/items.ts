@@ -97,15 +97,23 @@ const isRecord = (value: Readonly<Record<string, unknown>>): boolean =>
 const lastKey = (place: RecordPlace): string =>
   (typeof place === "string" ? place : (place.in ?? "")).split("/").at(-1) ?? "";
 
-/** `[{ "server": { … } }]`: each record within an object of its own. */
 function unwrappedItems(items: readonly unknown[], at: { readonly in: string }): FoundItems {
-  const plain = { place: at.in.endsWith("/*") ? at : at.in, items };
-  const keys = new Set(items.flatMap((item) => Object.keys(fieldsIn(item))));
-  const [key] = keys;
-  if (keys.size !== 1 || key === undefined) return plain;
-  const inner = items.map((item) => fieldsIn(item)[key]);
-  return inner.every(isObject) ? { place: { ...at, value: pointerTo(key) }, items: inner } : plain;
+  const key = wrapperOf(items);
+  return key === undefined
+    ? { place: at.in.endsWith("/*") ? at : at.in, items }
+    : { place: { ...at, value: pointerTo(key) }, items: items.map((item) => fieldsIn(item)[key]) };
 }
+
+/** `[{ "server": { … } }]`, `[{ "kind": "server", "object": { … } }]`: each record within an object of its own. */
+export function wrapperOf(items: readonly unknown[]): string | undefined {
+  const keys = new Set(items.flatMap((item) => Object.keys(fieldsIn(item))));
+  const [key, ...others] = [...keys].filter((one) => !besideWrapped.test(lettersAndDigits(one)));
+  if (key === undefined || others.length > 0 || !items.every((item) => isObject(fieldsIn(item)[key]))) return undefined;
+  return keys.size === 1 || /^(object|node|resource|record|entity|item)$/.test(lettersAndDigits(key)) ? key : undefined;
+}
+
+/** What says of a record only what it is of, or where it stands in the list. */
+const besideWrapped = /^(kind|type|resourcetype|objecttype|apiversion|cursor|score|index)$/;
 
 /** Objects under keys that are ids: a key with a digit in it, and members that look alike. */
 function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {

@@ -119,7 +119,7 @@ export function learnPlace(
   }
   // One line for each clause of the rule that a place has to keep.
   const candidates = [...byPlace.values()].flatMap(({ place, names }): Candidate[] => {
-    if (rule.own === true && typeof place === "string" && !isOwn(place)) return [];
+    if (rule.own === true && !isOwn(place) && !isChosenFor(rule, place, names)) return [];
     const found = leaves.map((all) => all.find((leaf) => samePlace(leaf.place, place)));
     const values = found.map((leaf) =>
       leaf?.value === null ? "" : leaf === undefined ? undefined : asText(leaf.value),
@@ -204,15 +204,20 @@ function referring(
 export const saysNone = /^(-|none|null|nil|n\/a|0)?$/i;
 
 /** At the top of the record, or within what only holds its fields. */
-const isOwn = (place: string): boolean =>
-  place
-    .split("/")
-    .slice(1, -1)
-    .every((key) =>
-      /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|vm|server|instance|volume|disk|group|securitygroup|flavor|image|region)$/.test(
-        lettersAndDigits(key),
-      ),
-    );
+const isOwn = (place: RecordPlace): boolean =>
+  typeof place !== "string"
+    ? place.in === undefined
+    : place
+        .split("/")
+        .slice(1, -1)
+        .every((key) => holders.test(lettersAndDigits(key)));
+
+/** A tag is chosen by the word for the field; any other entry of a list is a thing of its own, such as a disk. */
+const isChosenFor = (rule: PlaceRule, place: RecordPlace, [word = ""]: readonly string[]): boolean =>
+  typeof place !== "string" && place.where !== undefined && scoreOfNames(rule, [word]) > 0;
+
+const holders =
+  /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|object|node|resource|record|entity|item|fields|vm|server|instance|volume|disk|group|securitygroup|flavor|image|region)$/;
 
 /** The unit of a size, by the words of its place. */
 function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {

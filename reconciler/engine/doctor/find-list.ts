@@ -5,7 +5,7 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
-import { absentIsNoList, findListIn, itemsAt } from "../../dialect/learn/items";
+import { absentIsNoList, findListIn, itemsAt, wrapperOf } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import {
   type Asking,
@@ -330,14 +330,7 @@ function placeOfItems(
     const items = itemsAt(payload, place);
     if (items === undefined) continue;
     const isOfTexts = items.length > 0 && items.every((item) => typeof item === "string");
-    if (isOfTexts || (items.every(isObject) && !isWrapped(items))) return { place, items };
+    if (isOfTexts || (items.every(isObject) && wrapperOf(items) === undefined)) return { place, items };
   }
   return undefined;
-}
-
-/** `[{ item: … }]` is no list of records yet. */
-function isWrapped(items: readonly Readonly<Record<string, unknown>>[]): boolean {
-  const keys = new Set(items.flatMap((item) => Object.keys(item)));
-  const [only] = keys;
-  return keys.size === 1 && only !== undefined && items.every((item) => isObject(item[only]));
 }
