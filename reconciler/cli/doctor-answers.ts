@@ -79,16 +79,21 @@ export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
     .filter((file) => file.endsWith(".json"))
     .sort()) {
     // `recordingIn` writes the files. One of another make without these two fields is passed over.
-    const { request, answer }: KeptAnswer = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    const { request, answer }: Partial<KeptAnswer> = JSON.parse(readFileSync(join(folder, name), "utf8")) ?? {};
     if (request !== undefined && answer !== undefined) kept.set(keyOfRequest(request), answer);
   }
+  if (kept.size === 0) throw new Error("there are none");
   return { probe: async (request) => keptAnswer(request, kept.get(keyOfRequest(request)), dialect) };
 }
 
 function keptAnswer(request: DoctorRequest, answer: Answer | undefined, dialect: Dialect) {
   if (answer === undefined)
     return {
-      outcome: { status: "unavailable" as const, reason: "it is not among the answers that were kept" },
+      outcome: {
+        status: "unavailable" as const,
+        reason: "it is not among the answers that were kept",
+        fix: "keep them anew: reconcile doctor --record",
+      },
       answer: undefined,
     };
   const judging = {

@@ -1,8 +1,10 @@
 /**
- * JSON as the service wrote it: a whole number that a JavaScript number cannot hold becomes the text of its digits.
- * Otherwise the ids 12345678901234567890 and 12345678901234567891 would be one.
+ * JSON as the service wrote it, or an error where it is none or goes down without end. A whole number that a JavaScript
+ * number cannot hold becomes the text of its digits: otherwise the ids 12345678901234567890 and 12345678901234567891
+ * would be one.
  */
 export function parseJsonText(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError("it is nested too deeply");
   return JSON.parse(longNumber.test(text) ? quoteLongIntegers(text) : text);
 }
 
@@ -29,6 +31,24 @@ function quoteLongIntegers(text: string): string {
   return pieces.join("") + text.slice(copied);
 }
 
+/** Deeper than any answer that means something, and far from the end of the stack for whatever walks through it. */
+const deepestNesting = 200;
+
+function isTooDeep(text: string): boolean {
+  if (text.length < deepestNesting) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at + 1) - 1;
+    else if (code === openArray || code === openObject) depth++;
+    else if (code === openArray + 2 || code === openObject + 2) depth--;
+    if (depth > deepestNesting) return true;
+  }
+  return false;
+}
+
+const openArray = 0x5b;
+const openObject = 0x7b;
 const quote = 0x22;
 const backslash = 0x5c;
 const minusCode = 0x2d;

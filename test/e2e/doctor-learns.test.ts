@@ -87,6 +87,23 @@ test.each([
   expect([exitCode, stderr]).toEqual([said === undefined ? 0 : 1, expect.stringContaining(said ?? "")]);
 });
 
+test.each([
+  [["--from", "empty"], "there are none"],
+  [["--from", "other"], "there are none"],
+  [["--from", "kept", "--trial", "--allow-trial", "m1.small"], "--trial needs it"],
+  [["--from", "kept", "--record", "more"], "--record needs it"],
+  [["--sample", "vm.list=page.txt"], "the sample of vm.list is no JSON"],
+])("%j is refused", async (args, said) => {
+  for (const name of ["empty", "other", "kept"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "other", "a.json"), "null");
+  writeFileSync(join(folder, "page.txt"), "<html>");
+  const { exitCode, stderr } = await runCli(["doctor", "--base-url", front.url, ...args], {
+    cwd: folder,
+    env: { RECONCILE_TOKEN: "ops-token" },
+  });
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(said)]);
+});
+
 test("a sample teaches the records of one operation", async () => {
   writeFileSync(
     join(folder, "vms.json"),

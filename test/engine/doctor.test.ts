@@ -298,6 +298,19 @@ describe("over HTTP", () => {
   });
 });
 
+test("an answer that goes down without end is no list, and ends nothing", async () => {
+  const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+  const { client } = await start([
+    (request, response, raw) => {
+      if (request.url !== "/api/v1/vm/list") return fault(404, "not found")(request, response, raw);
+      response.writeHead(200, { "content-type": "application/json" }).end(deep);
+    },
+  ]);
+  expect((await diagnoseService(client, builtInDialect)).reachable).toBe(true);
+  const listed = await client.listVms();
+  expect(listed).toMatchObject({ status: "unavailable", reason: expect.stringContaining("not JSON") });
+});
+
 test("what a record shows turns no line of the text or of the dialect", async () => {
   const listed = json(200, { data: [{ id: "1", name: "w\u202eb\u2066\u200b\u001b[31m" }] });
   const service: Script = (request, response, raw) =>

@@ -75,6 +75,13 @@ export const doctorCommand = command({
     const start = doctorStart(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
     const { workspace } = start;
     if (invocation.flags.from !== undefined) {
+      const needing = (["trial", "record"] as const).find((flag) => invocation.flags[flag] !== undefined);
+      if (needing !== undefined)
+        throw fail(
+          "cli/bad-flag",
+          `--from works without the service, and --${needing} needs it`,
+          "leave one of them out",
+        );
       const { dialect, diagnostics } = readDialectWith(workspace, start.flags);
       const { start: given, reads } = withTold(dialect, told, undefined, new Set());
       const ports = keptAnswers(invocation.flags.from, given);
@@ -242,11 +249,10 @@ interface Diagnosis {
 const listsAKind = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
 
 async function diagnose(ports: DoctorPorts, { told, given, start, known }: Diagnosis): Promise<DoctorReport> {
-  const lists = new Map([...told.samples].filter(([operation]) => listsAKind(operation)));
+  const samples = [...told.samples].map(([operation, text]) => ({ operation, text, body: sampleOf(operation, text) }));
+  const lists = new Map(samples.flatMap(({ operation, text }) => (listsAKind(operation) ? [[operation, text]] : [])));
   const answers = new Map(
-    [...told.samples]
-      .filter(([operation]) => !listsAKind(operation))
-      .map(([operation, text]) => [operation, { body: sampleOf(operation, text) }]),
+    samples.flatMap(({ operation, body }) => (listsAKind(operation) ? [] : [[operation, { body }]])),
   );
   const report = await diagnoseService(lists.size === 0 ? ports : withSamples(ports, lists, given), given, {
     known,
