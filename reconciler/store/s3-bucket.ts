@@ -43,6 +43,9 @@ class TimedOut extends Error {
   }
 }
 
+/** The SDK takes a page of a proxy for a list with nothing in it. */
+class NoList extends Error {}
+
 type Sdk = typeof import("@aws-sdk/client-s3");
 
 export function createBucket(Bucket: string, location: string, timeoutMs: number = waits.bucketObject): S3Bucket {
@@ -114,22 +117,26 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
       const keys: string[] = [];
       let token: string | undefined;
       do {
-        const page = await ask((options) =>
-          client.send(
+        const page = await ask(async (options) => {
+          const answer = await client.send(
             new sdk.ListObjectsV2Command({
               Bucket,
               Prefix: prefix,
               ...onlyDefined({ ContinuationToken: token }),
             }),
             options,
-          ),
-        );
-        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
-        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-        if (page.IsTruncated === true && token === undefined)
-          throw new StoreFailed(
-            `the state ${location} lists a part of its objects, and its server does not say how to ask for the rest (IsTruncated without NextContinuationToken)`,
           );
+          const { Name, KeyCount, IsTruncated, Contents } = answer;
+          if ((Name ?? KeyCount ?? IsTruncated ?? Contents) === undefined) throw new NoList();
+          return answer;
+        });
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
+        const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+        if (page.IsTruncated === true && (next === undefined || next === token))
+          throw new StoreFailed(
+            `the state ${location} lists a part of its objects, and its server does not say how to ask for the rest (IsTruncated ${next === undefined ? "without" : "with the same"} NextContinuationToken)`,
+          );
+        token = next;
       } while (token !== undefined);
       return keys;
     },
@@ -202,8 +209,12 @@ function bucketProblem(error: unknown): string {
   const status = httpStatusOf(error);
   const name = errorName(error);
   if (error instanceof TimedOut) return `gives ${error.message}`;
+  if (error instanceof NoList)
+    return "answers something that is no list of objects, as a proxy does in a server's place";
   if (name === "NoSuchBucket") return "names a bucket that does not exist";
-  if (status === 403 || status === 401)
+  if (name === "RequestTimeTooSkewed") return `takes this machine's clock for wrong (${status} ${name}): set it right`;
+  if (status === 301 || status === 307) return `lies in another region than AWS_REGION says (${status} ${name})`;
+  if (status === 403 || status === 401 || name === "ExpiredToken")
     return `refuses these credentials (${status} ${name}): they come from AWS_PROFILE, AWS_ACCESS_KEY_ID or the machine's role`;
   if (status === 501) return "is on a server without conditional writes (501), which the state needs";
   if (status !== undefined)

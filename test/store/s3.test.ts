@@ -158,6 +158,22 @@ describe("S3", () => {
       }
     });
 
+    const part = "<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>";
+    it.each([
+      [200, "<!DOCTYPE html><html><body>Log in</body></html>", /no list of objects/],
+      [200, `<ListBucketResult>${part}</ListBucketResult>`, /with the same NextContinuationToken/],
+      [403, "<Error><Code>RequestTimeTooSkewed</Code></Error>", /this machine's clock/],
+      [400, "<Error><Code>ExpiredToken</Code></Error>", /refuses these credentials \(400 ExpiredToken\)/],
+      [301, "<Error><Code>PermanentRedirect</Code></Error>", /another region/],
+    ])("reads answered with %i %s are no state, and say what is wrong", async (status, text, said) => {
+      server.odd.reads = [status, text];
+      try {
+        await expect(createS3Store("s3://states/odd").read()).rejects.toThrow(said);
+      } finally {
+        delete server.odd.reads;
+      }
+    });
+
     it("a server that ignores conditions is named at the first write", async () => {
       server.odd.ignoresConditions = true;
       try {

@@ -132,6 +132,8 @@ export interface S3Server {
     ignoresConditions?: boolean;
     /** Lists say that they are cut off, and not how to go on. */
     losesTokens?: boolean;
+    /** Status and text of the answer to every read. */
+    reads?: [number, string];
   };
   /** The next this many requests of the method take effect, and their answers are lost. */
   loseAnswers(method: string, times: number): void;
@@ -153,6 +155,7 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
     const isNew = odd.ignoresConditions !== true && request.headers["if-none-match"] === "*";
     const present = objects.get(path);
     const [status, body, headers] = ((): [number, string | Buffer, Record<string, string>?] => {
+      if (method === "GET" && odd.reads !== undefined) return odd.reads;
       if (method === "GET" && url.searchParams.get("list-type") === "2") return [200, list(path, url.searchParams)];
       if (method === "GET")
         return present === undefined
