@@ -1,8 +1,8 @@
 /**
  * A state that is given another place, by the file or by a flag, is empty there until somebody brings it. A run on the
  * empty one would make everything a second time. So before the first run on a state that was never written, the states
- * that this folder had before are read: what one of them has is neither made anew nor taken over by its name without
- * --new-state.
+ * that this folder had before are read: what one of them has is not made anew without --new-state. Who takes it over
+ * by its name has consented, and is told that both states have it then.
  */
 import { join, resolve } from "node:path";
 import type { Change } from "../core/diff/changes";
@@ -24,27 +24,24 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
   if (state.serial > 0 || session.invocation.flags["new-state"] === true) return prepared;
   const wanted = wantedByName(prepared);
   if (wanted.length === 0) return prepared;
-  const isWanted = (record: RecordedResource): boolean =>
-    record.id !== undefined && wanted.some((one) => isSame(one, record));
-  const kept: RecordedResource[] = [];
   const found = await Promise.all(
     formerPlaces(session).map(async ({ location, isWhole }): Promise<Diagnostic[]> => {
       const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
       if (typeof has === "string") return [unread(location, has)];
-      const twice = has.filter(isWanted);
-      kept.push(...twice);
-      return twice.length === 0 ? [] : [isElsewhere(session, location, twice)];
+      const isThere = (one: Wanted): boolean => has.some((record) => record.id !== undefined && isSame(one, record));
+      const twice = wanted.filter(isThere);
+      const taken = twice.filter(({ action }) => action === "import");
+      const made = twice.filter((one) => !taken.includes(one));
+      return [
+        ...(made.length === 0 ? [] : [isElsewhere(session, location, made)]),
+        ...(taken.length === 0 ? [] : [isInBoth(location, taken)]),
+      ];
     }),
   );
-  // What a former state has is no stranger that bears the name.
-  const isKept = ({ code, address }: Diagnostic): boolean =>
-    code === "plan/name-taken" &&
-    wanted.some((one) => one.address === address && kept.some((record) => isSame(one, record)));
-  const diagnostics = [...plan.diagnostics.filter((one) => !isKept(one)), ...found.flat()];
-  return { ...prepared, plan: { ...plan, diagnostics } };
+  return { ...prepared, plan: { ...plan, diagnostics: [...plan.diagnostics, ...found.flat()] } };
 }
 
-type Wanted = Pick<Change, "address" | "kind" | "name" | "id">;
+type Wanted = Pick<Change, "address" | "kind" | "name" | "id"> & Partial<Pick<Change, "action">>;
 
 /** What is to be made, or taken over by its name, and what neither is done to because its name is taken. */
 function wantedByName({ plan, desired }: Prepared): readonly Wanted[] {
@@ -94,7 +91,7 @@ async function recordedAt(
   return isSibling ? [] : [...resources.values()];
 }
 
-function isElsewhere(session: Session, former: string, twice: readonly RecordedResource[]): Diagnostic {
+function isElsewhere(session: Session, former: string, twice: readonly Wanted[]): Diagnostic {
   const { workspace, store, invocation } = session;
   const { environment } = workspace.desired;
   const present = addressKept(stateLocation(workspace, invocation.flags));
@@ -103,11 +100,18 @@ function isElsewhere(session: Session, former: string, twice: readonly RecordedR
   return {
     severity: "error",
     code: "state/elsewhere",
-    summary: `the state ${store.location} is empty, and what is to be created or taken over is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
+    summary: `the state ${store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
     detail: "Nothing was sent and nothing was written.",
     fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(present)} -; or, to go on without what it has: --new-state`,
   };
 }
+
+const isInBoth = (former: string, taken: readonly Wanted[]): Diagnostic => ({
+  severity: "warning",
+  code: "state/elsewhere",
+  summary: `what is to be taken over is in the state ${former} too, and two states would manage it: ${listed(taken.map(({ address }) => address))}`,
+  fix: "bring that state here with reconcile state pull and push instead, or never run with it again",
+});
 
 const unread = (former: string, why: string): Diagnostic => ({
   severity: "warning",

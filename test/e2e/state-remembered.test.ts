@@ -299,7 +299,7 @@ describe("a state that is given another place", () => {
     expect(volumes()).toEqual(["data", "data"]);
   });
 
-  it("takes over by name nothing that the former state has, and calls it no stranger's", async () => {
+  it("says what the former state has of what bears the name, and takes it over with a consent alone", async () => {
     const vm = (words = "") =>
       writeFileSync(
         join(folder, "reconcile.yaml"),
@@ -309,13 +309,17 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
     const moved = join(folder, "moved.json");
     const id = emulator.dump().vms.find(({ name }) => name === "db-1")?.id ?? "";
-    for (const [words, ...flags] of [[""], ["", "--adopt"], ["imports: [ { to: vm.db, name: db-1 } ]"]] as const) {
+    const bare = await reconcile(["apply", "-y", "--json"], moved);
+    expect([bare.exitCode, codesOf(bare).sort()]).toEqual([1, ["plan/name-taken", "state/elsewhere"]]);
+    for (const [words, ...flags] of [["", "--adopt"], ["imports: [ { to: vm.db, name: db-1 } ]"]] as const) {
       vm(words);
-      const ran = await reconcile(["apply", "-y", "--json", ...flags], moved);
-      expect([ran.exitCode, codesOf(ran)]).toEqual([1, ["state/elsewhere"]]);
+      const ran = await reconcile(["plan", "--json", ...flags], moved);
+      expect([ran.exitCode, codesOf(ran)]).toEqual([0, []]);
+      expect(ran.stdout).toContain("two states would manage it: vm.db");
     }
     vm();
-    expect(await reconcile(["plan", "--adopt", "--new-state"], moved)).toMatchObject({ exitCode: 0 });
+    const quiet = await reconcile(["plan", "--adopt", "--new-state"], moved);
+    expect([quiet.exitCode, quiet.stderr]).toEqual([0, ""]);
     vm(`imports: [ { to: vm.db, id: "${id}" } ]`);
     expect(await reconcile(["plan"], moved)).toMatchObject({ exitCode: 0 });
   });
