@@ -185,14 +185,14 @@ ${more}`;
       },
     });
     stages.push(stage);
-    const source = (path: string): string =>
-      `{ git: "https://git.example/acme/infra", path: ${path}, pull_requests: { api: "${host.url}${api}", approvers: [otto, ann] } }`;
+    const source = (path: string, approvers: string): string =>
+      `{ git: "https://git.example/acme/infra", path: ${path}, pull_requests: { api: "${host.url}${api}", approvers: [${approvers}] } }`;
     await stage.sync(`version: 1
 ${stage.services}
 defaults: { service: here, interval: 1h, not_the_author: true, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
 stacks:
-  a: { source: ${source("a")} }
-  b: { source: ${source("b")} }
+  a: { source: ${source("a", "otto, ann")} }
+  b: { source: ${source("b", "bert")} }
 `);
     await stage.worker();
     for (const name of ["a", "b"]) await stage.until(name, ({ status }) => status.ready || status.awaitingApproval);
@@ -228,12 +228,12 @@ stacks:
     expect((await stage.session.records.stack("a"))?.status).toMatchObject({ ready: true, plan: null });
     const [, digest = ""] = /\/approve ([0-9a-f-]+)/.exec(comment.text) ?? [];
 
-    // Who may not, whose own change it is, and a comment that was changed.
-    for (const who of ["eve", "ann"]) host.comment(7, who, `/approve ${digest}`);
+    // Who may approve another stack, whose own change it is, and a comment that was changed.
+    for (const who of ["bert", "ann"]) host.comment(7, who, `/approve ${digest}`);
     const edited = host.comment(7, "otto", `/approve ${digest}`);
     edited.changedAt = "2026-11-20T23:00:00Z";
     const refused = await told(stage, "that none of them counts", /was changed after it was written/);
-    expect(refused.text).toMatch(/eve may not approve here/);
+    expect(refused.text).toMatch(/bert may not approve a here/);
     expect(refused.text).toMatch(/ann wrote a change of a/);
     expect((await stage.session.records.pullPlans("https://git.example/acme/infra", 7))[0]?.approval).toBeUndefined();
     host.comment(7, "otto", `/approve ${digest}`);

@@ -10,7 +10,6 @@ import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
 import { asksWhy, isSamePerson, namesIn } from "../decide";
-import type { PullSetting } from "../model";
 import { isTouched, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
@@ -49,7 +48,6 @@ export async function pullsMoved(records: Records, urls: readonly string[]): Pro
 /** The stacks of one repository and branch, and its host. */
 interface Place {
   readonly stacks: readonly StackRecord[];
-  readonly pulls: PullSetting;
   readonly place: HostPlace;
   readonly host: PullHost;
 }
@@ -66,7 +64,7 @@ export async function placeOfPulls(
   if (pulls === undefined || place === undefined) return undefined;
   const token = await readSecret(pulls.token ?? { env: place.kind === "github" ? "GITHUB_TOKEN" : "GITLAB_TOKEN" });
   const planned = stacks.filter(({ spec: { source } }) => source.kind === "git" && source.pulls !== undefined);
-  return { stacks: planned, pulls, place, host: openHost({ place, token, fetch, signal }) };
+  return { stacks: planned, place, host: openHost({ place, token, fetch, signal }) };
 }
 
 async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortSignal): Promise<void> {
@@ -142,7 +140,7 @@ async function planAll(
 /** Carries out what people ask for in comments that are new: /approve DIGEST and /plan, for which the answer is true. */
 async function hear(
   ports: PullPorts,
-  { host, pulls: { approvers }, stacks }: Place,
+  { host, stacks }: Place,
   { url }: Branch,
   pull: Pull,
   signal: AbortSignal,
@@ -161,13 +159,12 @@ async function hear(
       /^\s*\/(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?)(?:[ \t]+([^\n]{1,300}))?)?\s*$/.exec(text) ??
       [];
     if (word === undefined) continue;
-    const may = approvers.includes(by);
+    const may = stacks.some((stack) => mayApprove(stack, by));
     if (isEdited) said.push(`the comment of ${by} was changed after it was written, and does not count: write it anew`);
     else if (word === "plan" && (may || (by === pull.author && !pull.outside))) {
       await records.planPullAnew(url, pull.number);
       isAnew = true;
-    } else if (!may)
-      said.push(`${by} may not ${word} here: pull_requests: { approvers: […] } of the fleet's file names who may`);
+    } else if (!may) said.push(`${by} may not ${word} here: ${namesApprovers}`);
     else said.push(...(await approveAs(ports, { by, digest, why }, record, stacks)));
   }
   await records.heardPull(
@@ -179,6 +176,12 @@ async function hear(
   );
   return isAnew;
 }
+
+/** Each stack names its own people, also where several have their files in one repository. */
+const mayApprove = ({ spec: { source } }: StackRecord, who: string): boolean =>
+  source.kind === "git" && source.pulls?.approvers.includes(who) === true;
+
+const namesApprovers = "pull_requests: { approvers: […] } of the fleet's file names who may";
 
 /** What was not approved, and why. */
 async function approveAs(
@@ -198,7 +201,9 @@ async function approveAs(
     const refusal =
       stack === undefined
         ? `${plan.stack} is not in the fleet any more`
-        : (whyNot(plan, stack.spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why));
+        : !mayApprove(stack, by)
+          ? `${by} may not approve ${plan.stack} here: ${namesApprovers}`
+          : (whyNot(plan, stack.spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why));
     const { readAt: at = new Date() } = stack ?? {};
     const approval = {
       digest: plan.digest ?? "",
