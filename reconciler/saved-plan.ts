@@ -7,6 +7,7 @@
 import { dirname, relative, resolve } from "node:path";
 import type { ConfigSource } from "./config/read-desired";
 import type { PlanOptions } from "./core/diff/context";
+import type { Address } from "./core/model/address";
 import type { Desired } from "./core/model/desired";
 import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
@@ -161,7 +162,13 @@ export function whatChanged(saved: SavedPlan, now: Plan): string[] {
   if (saved.serial !== now.serial)
     differences.push(`the state has moved on (serial ${saved.serial} then, ${now.serial} now)`);
   differences.push(...otherChanges(saved.changes, now.changes));
-  differences.push(...(saved.attached === undefined ? [] : otherAttachments(saved.attached, now.attached ?? {})));
+  if (saved.attached !== undefined) {
+    // A VM that one of the plans leaves alone is told above, and that plan does not say what hangs on it.
+    const { attached, changes } = saved;
+    const inBoth = now.changes.filter(({ address }) => changes.some((change) => change.address === address));
+    for (const { address } of inBoth)
+      differences.push(...otherAttachments(address, attached[address], now.attached?.[address]));
+  }
   if (differences.length === 0 && canonicalJson(saved.outputs ?? []) !== canonicalJson(now.outputs ?? []))
     differences.push("the outputs would be others now");
   if (differences.length === 0 && canonicalJson(saved.steps) !== canonicalJson(now.steps))
@@ -187,17 +194,11 @@ function otherChanges(then: Plan["changes"], now: Plan["changes"]): string[] {
   ];
 }
 
-function otherAttachments(before: NonNullable<Plan["attached"]>, after: NonNullable<Plan["attached"]>): string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((address) => {
-    const [then, now] = [before[address] ?? [], after[address] ?? []];
-    const came = now
-      .filter((id) => !then.includes(id))
-      .map((id) => `volume ${id} hangs on ${address} now, and did not then`);
-    const went = then
-      .filter((id) => !now.includes(id))
-      .map((id) => `volume ${id} does not hang on ${address} any more`);
-    return [...came, ...went];
-  });
+function otherAttachments(address: Address, then: readonly string[] = [], now: readonly string[] = []): string[] {
+  return [
+    ...now.filter((id) => !then.includes(id)).map((id) => `volume ${id} hangs on ${address} now, and did not then`),
+    ...then.filter((id) => !now.includes(id)).map((id) => `volume ${id} does not hang on ${address} any more`),
+  ];
 }
 
 export const stale = (differences: readonly string[]): Refused =>

@@ -378,11 +378,16 @@ describe("the step of a command", () => {
     planFor({ desired: [vm("web", { afterReady: declared })], ...more }).steps.find(
       ({ id }) => id === "vm.web/after_ready",
     );
-  it.each<[what: string, argv: readonly string[], title: string]>([
+  it.each<[what: string, argv: GuestCommand["argv"], title: string]>([
     ["is told as it is", ["sh", "setup.sh"], "run after_ready: sh setup.sh"],
     ["is told up to its hundredth letter", ["x".repeat(101)], `run after_ready: ${"x".repeat(100)}…`],
     ["of a hundred letters is told whole", ["x".repeat(100)], `run after_ready: ${"x".repeat(100)}`],
     ["is told up to its first line", ["sh -c", "one\ntwo"], "run after_ready: sh -c one…"],
+    [
+      "is told with a value as the file has it",
+      ["play", { parts: [{ address: "vm.web", attribute: "private_ip" }, ","] }],
+      "run after_ready: play ${vm.web.private_ip},",
+    ],
   ])("%s", (_, argv, title) => expect(stepOf(command({ argv }))?.title).toBe(title));
   it("records the command, and when it is owed again", () => {
     expect(stepOf(command())?.record).toEqual({ afterReady: command() });

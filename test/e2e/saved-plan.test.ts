@@ -118,6 +118,16 @@ it("is refused, with what changed, when the service or the state is not as it wa
   expect(names()).toEqual(["one"]);
 });
 
+it("says nothing of the volumes on a VM that needs no change any more", async () => {
+  const { first, run } = await setUp();
+  await run(first, "apply", "infra", "-y");
+  writeFiles(first, { "infra/reconcile.yaml": vms("one").replace("one: {}", "one: { flavor_id: m1.large }") });
+  await run(first, "plan", "infra", "--out", "p.plan.json");
+  expect((await run(first, "apply", "p.plan.json")).exitCode).toBe(0);
+  const { stderr } = await run(first, "apply", "p.plan.json");
+  expect(stderr).toMatch(/plan\/stale.*; vm\.one needs no change any more$/m);
+});
+
 it("is refused when it was changed, even by one character of one field", async () => {
   const { first, run, names } = await setUp();
   await run(first, "plan", "infra", "--out", "p.plan.json");

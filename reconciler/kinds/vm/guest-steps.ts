@@ -16,7 +16,7 @@
  */
 
 import type { Address } from "../../core/model/address";
-import { shownText } from "../../core/model/computed";
+import { textKey } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
 import { told, toRun } from "../../core/model/fix";
@@ -275,7 +275,7 @@ function payStep(
       vm,
       ...onlyDefined({ volume, asks: asks === "asked" || asks === "changed" ? asks : undefined }),
     },
-    title: `run ${duty}: ${shortLine(argv.map(shownText).join(" "))}`,
+    title: `run ${duty}: ${shortLine(argv.map(textKey).join(" "))}`,
     holds: [vmHold(draft, vm), ...(volume === undefined ? [] : [`volume:${address}`])],
     record: { [commandKeys[duty]]: again === undefined ? command : { ...command, again } },
     ...onlyDefined({ owes: asks === undefined ? undefined : [{ address, command: duty, reason: asks }] }),

@@ -1,6 +1,6 @@
 /** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
 
-import { shownText } from "../../core/model/computed";
+import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
 import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
 import type { VmDifference } from "./diff";
@@ -56,7 +56,7 @@ export function decideResize(
     checked = then({
       id: `${address}/check`,
       action: { operation: "vm.check", vm, check, timeoutMs: verifyResize.timeoutMs },
-      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : shownText(check.kind === "http" ? check.url : (check.argv[0] ?? ""))})`,
+      title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : textKey(check.kind === "http" ? check.url : (check.argv[0] ?? ""))})`,
       needs: after,
     });
     if (verifyResize.onFailure === "revert")
