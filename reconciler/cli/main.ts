@@ -10,6 +10,7 @@ import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type Invocation, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { canFinish, finishMoves } from "./finish-moves";
+import { flagRows } from "./flags";
 import { groupHelp, helpText, noCommand } from "./help";
 import { createOutput, type Output } from "./output";
 import { tellOutputLost } from "./output-lost";
@@ -70,6 +71,10 @@ export async function run(given: readonly string[]): Promise<number> {
     first === "-h" ||
     (first.startsWith("-") && words.length === 0)
   ) {
+    const asksHelp = words.length > 0 || argv.includes("--help") || argv.includes("-h");
+    const problems = asksHelp ? [] : readFlags(argv, { name: "", flags: Object.keys(flagRows) }).problems;
+    if (problems.length > 0)
+      return misused(argv, "", problems, `${problems.join("\n")}\nAll commands: reconcile help all\n`);
     return showHelp(
       argv,
       words.filter((word) => word !== "help"),

@@ -7,7 +7,7 @@ import { itemAt } from "../core/text/invariant";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { formatProblem, valueProblem } from "./flag-values";
-import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows, printFlags } from "./flags";
+import { type FlagRow, type Flags, flagRowOf, flagRows, printFlags } from "./flags";
 import { ourFlag } from "./foreign-words";
 
 export interface ReadFlags {
@@ -22,7 +22,7 @@ export interface ReadFlags {
 /** The flags and arguments that a command takes. */
 interface FlagReads {
   readonly name: string;
-  readonly flags: readonly FlagName[];
+  readonly flags: readonly string[];
   formats?(): readonly string[];
   readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
 }
@@ -94,7 +94,7 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
-    return `reconcile ${command} has no flag ${rawName}${insteadOf(token.name, known)}`;
+    return `${`reconcile ${command}`.trimEnd()} has no flag ${rawName}${insteadOf(token.name, known)}`;
   }
   if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
   const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;

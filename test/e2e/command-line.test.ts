@@ -71,6 +71,8 @@ describe("what is wrong with the words themselves", () => {
     [["import", "vm.db"], "import", "reconcile import needs an address and an id"],
     [["version", "now"], "version", 'reconcile version takes no "now"'],
     [["emulator"], "emulator", "reconcile emulator has no flag --json"],
+    [["--bogus"], "", "reconcile has no flag --bogus"],
+    [["-out"], "", "-out: flags have two dashes here: --out FILE"],
   ])("ends in a summary with --json, like every other failure: %j", async (args, name, says) => {
     const ran = await run([...args, "--json"]);
     expect([ran.exitCode, ran.stderr]).toEqual([1, ""]);

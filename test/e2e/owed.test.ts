@@ -149,8 +149,18 @@ describe("what was not owed", () => {
     expect(ran()).toEqual(["provision asked vm.db 10", "provision asked vm.db 10"]);
     await done("apply", "-y");
     expect(ran()).toHaveLength(2);
-    const none = await reconcile("owe", "vm.nope");
-    expect(none.exitCode).toBe(1);
+    for (const asks of [["owe"], ["apply", "-y", "--owe"]]) {
+      const none = await reconcile(...asks, "vm.nope");
+      expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("no file declares vm.nope")]);
+    }
+  });
+
+  it("is not owed by what declares no command", async () => {
+    declare({ vms: { db: host } });
+    for (const asks of [["owe"], ["apply", "-y", "--owe"]]) {
+      const none = await reconcile(...asks, "vm.db");
+      expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("declares no command")]);
+    }
   });
 
   it("is owed by a command that is written anew, where the file says so", async () => {

@@ -40,6 +40,15 @@ describe.each(acts)("vm $verb", ({ words }) => {
   });
 });
 
+it.each([
+  ["volume.web", "reconcile state list"],
+  ["web", "did you mean vm.web?"],
+])("of %s, which is no VM, never names the same again", async (named, fix) => {
+  declare({ vms: { web: {} }, volumes: { web: { name: "web-data", size: 5 } } });
+  await done(apply());
+  expect((await reconcile("vm", "reboot", named)).stderr).toContain(`the state has no VM ${named}\n   = fix: ${fix}\n`);
+});
+
 /** Ends the command when the service has made the image, before the answer arrives. */
 async function killed(): Promise<void> {
   const run = startCli(["vm", "snapshot", "vm.web", "--name", "before"], place.surroundings());

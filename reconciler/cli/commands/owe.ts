@@ -1,11 +1,11 @@
 /** `reconcile owe`: makes the commands of a resource owed again. Sends nothing; the next run pays them. */
 import type { DesiredResource } from "../../core/model/desired";
-import { type Duty, dutiesOf } from "../../core/model/guest";
+import { type Duty, dutiesOf, owesNothing } from "../../core/model/guest";
 import type { State } from "../../core/model/recorded";
 import type { StepChange } from "../../core/plan/record-patch";
-import { nearestText } from "../../core/text/nearest";
 import type { Owed } from "../../kinds/vm/guest-steps";
 import { systemClock } from "../../outside/clock";
+import { Refused } from "../../refused";
 import { command, oneOrMore } from "../command";
 import { fail, openStore } from "../compose";
 import { commonFlags } from "../flags";
@@ -51,21 +51,9 @@ export const oweCommand = command({
 });
 
 function commandsDeclared(address: string, declared: ReadonlyMap<string, DesiredResource>): readonly Duty[] {
-  const resource = declared.get(address);
-  if (resource === undefined)
-    throw fail(
-      "plan/unknown-address",
-      `no file declares ${address}`,
-      nearestText(address, declared.keys(), (near) => `did you mean ${near}?`) ??
-        "reconcile state list shows the addresses",
-    );
-  const commands = dutiesOf(resource);
-  if (commands.length > 0) return commands;
-  throw fail(
-    "state/nothing-open",
-    `${address} declares no command that could be owed`,
-    `write after_attach: { command: [program, argument, …] } on a volume or a VM, or after_ready on a VM; ${address} has neither`,
-  );
+  const problems = owesNothing(address, declared);
+  if (problems.length > 0) throw new Refused(problems);
+  return dutiesOf(declared.get(address) ?? {});
 }
 
 function assertRecorded(address: string, { resources }: State): void {

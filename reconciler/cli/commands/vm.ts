@@ -4,7 +4,7 @@ import { canonicalName, mayBeCut } from "../../core/canonical/names";
 import { nothingDesired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
 import { told } from "../../core/model/fix";
-import { ofKind } from "../../core/model/kinds";
+import { allOfKind, ofKind } from "../../core/model/kinds";
 import { type Live, sight } from "../../core/model/live";
 import { type Intent, isAskedSnapshot, type RecordedVm } from "../../core/model/recorded";
 import { noGrants } from "../../core/plan/consent";
@@ -108,12 +108,17 @@ function actOnVm(
     const state = await stateIn(session.store);
     const record = ofKind(state.resources.get(address), "vm");
     if (record?.id === undefined) {
-      const near = state.resources.has(`vm.${address}`)
-        ? `vm.${address}`
-        : nearestName(address, state.resources.keys());
+      if (record !== undefined)
+        throw fail(
+          "state/unknown-address",
+          `the id of ${address} is not known yet`,
+          `reconcile apply looks for it; where it cannot: reconcile import ${address} ID`,
+        );
+      const vms = new Set(allOfKind(state.resources.values(), "vm").map((vm) => vm.address));
+      const near = vms.has(`vm.${address}`) ? `vm.${address}` : nearestName(address, vms);
       throw fail(
         "state/unknown-address",
-        record !== undefined ? `the id of ${address} is not known yet` : `the state has no VM ${address}`,
+        `the state has no VM ${address}`,
         near === undefined ? "reconcile state list" : `did you mean ${near}?`,
       );
     }

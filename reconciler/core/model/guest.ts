@@ -4,7 +4,10 @@
  */
 
 import { deepEqual } from "../text/deep-equal";
+import { nearestText } from "../text/nearest";
+import type { Address } from "./address";
 import type { Text } from "./computed";
+import type { Diagnostic } from "./diagnostic";
 import type { Command } from "./reference";
 
 /** As the file names them, in the order in which a VM gets them. */
@@ -34,6 +37,20 @@ export const commandOf = (declares: Declares, duty: Duty): GuestCommand | undefi
 /** The commands that a resource declares. */
 export const dutiesOf = (declares: object): readonly Duty[] =>
   duties.filter((duty) => commandOf(declares, duty) !== undefined);
+
+/** What is wrong with a wish that the commands of this address are owed again. */
+export function owesNothing(address: Address, declared: ReadonlyMap<Address, object>): Diagnostic[] {
+  const resource = declared.get(address);
+  const severity = "error";
+  if (resource === undefined) {
+    const fix = nearestText(address, declared.keys(), (name) => `did you mean ${name}?`);
+    return [{ severity, code: "plan/unknown-address", summary: `no file declares ${address}`, fix, address }];
+  }
+  if (dutiesOf(resource).length > 0) return [];
+  const summary = `${address} declares no command that could be owed`;
+  const fix = `write after_attach: { command: [program, argument, …] } on a volume or a VM, or after_ready on a VM; ${address} has neither`;
+  return [{ severity, code: "state/nothing-open", summary, fix, address }];
+}
 
 /** How long it may take, and when it is owed again, makes no other command of it. */
 export const isSameCommand = (one: GuestCommand, other: GuestCommand): boolean =>

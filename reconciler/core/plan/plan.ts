@@ -23,6 +23,7 @@ import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { computedOfResource, isNeverSeen } from "../model/facts";
 import { fixText } from "../model/fix";
+import { owesNothing } from "../model/guest";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
@@ -165,6 +166,7 @@ export function makePlan(input: PlanInput): Plan {
   const byAddress = new Map<Address, DesiredResource>(
     desired.resources.map((resource) => [resource.address, resource]),
   );
+  for (const address of options.owe ?? []) diagnostics.push(...owesNothing(address, byAddress));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
   const managed = state.resources.size;
   const consents = [
