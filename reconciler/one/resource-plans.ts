@@ -103,11 +103,17 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     if (record === undefined)
       return planPendingDelete(shape, context, service, id, before, stateOf(address, remembered), address);
     const { signal } = context;
-    const live = await lookAtAll(shape, clientForRemoval(service), record, id, signal);
     const isOthers = (one: string): boolean =>
       staysWithAnother(service, one, remembered.owner, context.notes, one) !== undefined;
-    const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));
-    return planAsObserved(service, nothingDesired, state, address, signal, "forRemoval");
+    const look = async (client: HandlerService["client"], how: HowFresh): Promise<PlannedOne> => {
+      const live = await lookAtAll(shape, client, record, id, signal);
+      const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));
+      return planAsObserved(service, nothingDesired, state, address, signal, how);
+    };
+    const seen = await look(clientForRemoval(service), "forRemoval");
+    // Another process of the program may have taken it off its VM since that look.
+    const isRefused = before["flushConfirmed"] !== true && seen.plan.consents.some(({ kind }) => kind === "flush");
+    return isRefused ? look(service.client, "fresh") : seen;
   }
 
   async function withHosts(

@@ -535,6 +535,23 @@ const others: Readonly<Record<string, ToldRow>> = {
     },
     answer: ["volume #11 is attached to #5, and has to be taken off it before"],
   },
+  "a volume that another process took off its VM a moment ago is deleted": {
+    given: full,
+    asks: async (program, { create, remove }) => {
+      const { id: vmId } = await create("Vm", "web", vm);
+      const gone = await create("Volume", "gone", { ...data, name: "gone" });
+      const kept = await create("Volume", "data", data);
+      const { id: volumeId } = kept;
+      const other = program.startProcess();
+      const attached = await other.create("VolumeAttachment", "att", { vmId, volumeId, flushConfirmed: true });
+      await program.clock.sleep(60_000, new AbortController().signal);
+      await remove(gone);
+      await other.remove(attached);
+      return () => remove(kept);
+    },
+    answer: undefined,
+    sent: ["volume.delete #9 200"],
+  },
   "an attachment that is previewed with a flush that is not known yet": {
     given: full,
     asks: async (_, { create, preview }) => {
