@@ -311,6 +311,24 @@ test("an answer that goes down without end is no list, and ends nothing", async 
   expect(listed).toMatchObject({ status: "unavailable", reason: expect.stringContaining("not JSON") });
 });
 
+test.each([0, 1])("pages that are counted from %s are read without one left out", async (first) => {
+  const all = Array.from({ length: 12 }, (_, nth) => ({ id: `d-${nth}`, name: `n-${nth}` }));
+  const { client } = await start([
+    (request, response, raw) => {
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://inner");
+      if (pathname !== "/api/v1/volumes") return fault(404, "not found")(request, response, raw);
+      const page = Number(searchParams.get("page") ?? first) - first;
+      return json(200, { volumes: all.slice(page * 3, page * 3 + 3), total: 12 })(request, response, raw);
+    },
+  ]);
+  const report = await diagnoseService(client, builtInDialect);
+  expect(report.dialect.operations["volume.list"]?.pagination ?? report.dialect.pagination).toMatchObject({
+    number: first,
+    param: "page",
+  });
+  expect(report.operations.find(({ operation }) => operation === "volume.list")?.items).toBe(12);
+});
+
 test("what a record shows turns no line of the text or of the dialect", async () => {
   const listed = json(200, { data: [{ id: "1", name: "w\u202eb\u2066\u200b\u001b[31m" }] });
   const service: Script = (request, response, raw) =>

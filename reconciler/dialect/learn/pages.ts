@@ -144,9 +144,10 @@ export function counting(page: FirstPage): readonly Way[] {
   ];
   const [places, pages] = [said(/^(page)?(offset|skip|startindex)$/), said(/^(current)?page(no|num|number|index)?$/)];
   const asOffset = (param: string): Way => ({ offset: true, param });
+  // Where pages count from 0, the page after next is new as well: what asks for page 1 is tried before it.
   const asNumber = (param: string): readonly Way[] => [
-    { number: 1, param },
     { number: 0, param },
+    { number: 1, param },
   ];
   const usual = (...names: readonly string[]): readonly string[] =>
     params(...names).filter((name) => !places.includes(name) && !pages.includes(name));
