@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { worldBlocks } from "../../reconciler/config/world-blocks";
 import { writeYaml } from "../../reconciler/config/write-yaml";
 import { canonicalText } from "../../reconciler/core/text/canonical-text";
+import { findDrift } from "../../reconciler/engine/drift";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { desiredOf, projectOf } from "../support/bench-world";
 import { type Capabilities, createMemoryStore, virtualWorld } from "../support/virtual-world";
@@ -100,6 +101,7 @@ describe.each(services)("pull from a service %s", (_, given) => {
         await stage.apply(prepared);
         const again = await stage.plan(desired);
         expect([again.plan.changes, again.plan.steps], text).toEqual([[], []]);
+        expect((await findDrift(client, await stage.state())).drifts, text).toEqual([]);
         expect(stage.takeSent().filter(({ operation }) => !/list|get/.test(operation))).toEqual([]);
         expect(things()).toEqual(before);
       }),

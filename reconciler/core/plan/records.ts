@@ -140,6 +140,21 @@ export function holdBack<T extends RecordedResource>(
   return held as T;
 }
 
+/** What is taken over: the fields of which its record keeps what the service shows. */
+export const keptAsShown = <T extends RecordedResource>(
+  { change, desired }: { readonly change: Change; readonly desired: DesiredResource },
+  next: T,
+  shown: Partial<T>,
+): readonly string[] => [
+  ...change.fields.map(({ field }) => field),
+  // What the file leaves alone is as it is, and not as the file has it.
+  ...desired.lifecycle.ignoreChanges.filter((field) =>
+    recordFields[next.kind][field]?.some(
+      (key) => fieldsIn(next)[key] !== undefined && fieldsIn(shown)[key] !== undefined,
+    ),
+  ),
+];
+
 /** The name of a resource that nobody has seen, sent or written is not recorded. */
 export const unseenName = ({ desired, live, change }: TakenOver): readonly string[] =>
   desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];

@@ -3,6 +3,7 @@
  * rules that close a cycle, or name their own group, follow. Where a rule cannot be deleted, a group is replaced
  * without a gap: old one renamed aside, new one under the name, neighbours pointed at it, old one deleted.
  */
+import { canonicalName } from "../../core/canonical/names";
 import { describeRule, referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
 import type { Reference } from "../../core/model/desired";
@@ -10,7 +11,7 @@ import type { RecordedGroup } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord } from "../../core/plan/draft";
 import { orderBreakingCycles } from "../../core/plan/graph";
-import { groupRecord, holdBack, patchFor, unseenName } from "../../core/plan/records";
+import { groupRecord, holdBack, keptAsShown, patchFor, unseenName } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { isPlatformShaped } from "./compare-rules";
@@ -285,7 +286,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
     ...buriedIn(difference),
   };
   const before: Partial<RecordedGroup> = {
-    name: live?.name,
+    name: live?.name === undefined ? undefined : canonicalName(live.name),
     description: live?.description,
     // Which of the desired rules exist already, and which rules to remove still exist.
     rules: recordRules(
@@ -300,7 +301,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
       operation: "record",
       changes: settledRecord(
         address,
-        holdBack(next, before, [...change.fields.map((field) => field.field), ...unseenName(difference)]),
+        holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
       ),
     },
     // A name that a command made up is shown as none.

@@ -7,7 +7,7 @@ import { orphanKey, type RecordedResource } from "../../core/model/recorded";
 import { hostOf, isNamed } from "../../core/model/relations";
 import { asRecord } from "../../core/model/usual";
 import { addStep, type Draft, holdOf, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
-import { holdBack, patchFor, plainRecord } from "../../core/plan/records";
+import { holdBack, keptAsShown, patchFor, plainRecord } from "../../core/plan/records";
 import { type Need, type NewStep, need, type StepId, type UsualAction } from "../../core/plan/step";
 import { fieldsIn } from "../../core/text/objects";
 import type { Target } from "../placement";
@@ -195,17 +195,13 @@ function update(difference: To<"update" | "import">, draft: Draft): void {
 }
 
 function adopt(difference: To<"update" | "import">, draft: Draft): StepId {
-  const { address, kind, id, desired, live, change, hangsOn } = difference;
+  const { address, kind, id, desired, live, hangsOn } = difference;
   const relation = hostOf[kind];
   const next = asRecord({ ...plainRecord(desired), id });
   const on = relation === undefined ? {} : { [relation.recorded]: hangsOn };
   // What shows is under the keys of the rows, as a record has it.
   const shown: Partial<RecordedResource> = asRecord({ ...live });
-  const record = holdBack(
-    { ...next, ...on },
-    { ...shown, ...on },
-    change.fields.map(({ field }) => field),
-  );
+  const record = holdBack({ ...next, ...on }, { ...shown, ...on }, keptAsShown(difference, next, shown));
   const key = orphanKey({ kind, id });
   const step = add(draft, {
     id: `${address}/import`,

@@ -1,5 +1,6 @@
 /** The requests that make one VM as desired, in their order. */
 
+import { canonicalName } from "../../core/canonical/names";
 import type { FieldValue } from "../../core/diff/changes";
 import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
@@ -8,7 +9,7 @@ import { addressesShown } from "../../core/model/live";
 import { orphanKey, type RecordedVm } from "../../core/model/recorded";
 import { addStep, type Draft, nameKey, noteFound, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
-import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
+import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { VmDifference } from "./diff";
@@ -153,7 +154,7 @@ function waitForId(difference: VmDifference, draft: Draft): void {
 }
 
 function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft): StepId {
-  const { address, id, desired, change, live } = difference;
+  const { address, id, desired, live } = difference;
   const next: RecordedVm = {
     ...vmRecord(desired, difference.imageId),
     id,
@@ -164,15 +165,11 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
   const owes = owedByIntent(address, draft);
   const before: Partial<RecordedVm> = {
     ...made,
-    name: live?.name ?? desired.name,
     ...(live === undefined ? {} : observedRecord(live)),
+    name: canonicalName(live?.name ?? desired.name),
     ...onlyDefined({ power: live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined }),
   };
-  const record = holdBack(
-    next,
-    before,
-    change.fields.map((field) => field.field),
-  );
+  const record = holdBack(next, before, keptAsShown(difference, next, before));
   return addStep(draft, {
     id: `${address}/import`,
     address,

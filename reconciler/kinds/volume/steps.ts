@@ -16,7 +16,7 @@ import {
   vmHold,
   vmLabel,
 } from "../../core/plan/draft";
-import { holdBack, unseenName, volumeRecord } from "../../core/plan/records";
+import { holdBack, keptAsShown, unseenName, volumeRecord } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { Target } from "../placement";
@@ -240,7 +240,7 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
 }
 
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId {
-  const { address, id, desired, live, change } = difference;
+  const { address, id, desired, live } = difference;
   const owes = owedByIntent(address, draft);
   const next: RecordedVolume = {
     ...volumeRecord(desired),
@@ -256,7 +256,7 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
       changes: [
         ...settledRecord(
           address,
-          holdBack(next, before, [...change.fields.map(({ field }) => field), ...unseenName(difference)]),
+          holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
         ),
         ...(draft.state.orphans.has(orphanKey({ kind: "volume", id }))
           ? [{ type: "orphan" as const, key: orphanKey({ kind: "volume", id }), orphan: null }]
