@@ -122,6 +122,31 @@ describe("drift is", () => {
     expect(await drifts()).toEqual(["null > ingress tcp 81 from 10.0.0.0/8"]);
   });
 
+  it("what the file leaves alone, until the file says it as well", async () => {
+    const stage = virtualWorld({ with: ["volume.list", "group.list"] });
+    const world = (vm: string, sizeGb: number, group: string) =>
+      projectOf({
+        vms: { web: { name: vm, lifecycle: { ignore_changes: ["name"] } } },
+        volumes: { data: { size: sizeGb, lifecycle: { ignore_changes: ["size"] } } },
+        groups: { front: { description: group, rules: [], lifecycle: { ignore_changes: ["description"] } } },
+      });
+    const apply = async (desired: ReturnType<typeof world>) => stage.apply(await stage.plan(desired));
+    await apply(world("web", 5, "first"));
+    const { resources } = await stage.state();
+    const id = (address: string) => resources.get(address)!.id!;
+    await stage.client.renameVm(id("vm.web"), "other");
+    await stage.client.resizeVolume(id("volume.data"), 9);
+    await stage.client.updateGroup(id("group.front"), { description: "second" });
+    const drifts = async () =>
+      (await findDrift(stage.client, await stage.state())).drifts.flatMap(({ fields }) =>
+        fields.map(({ field }) => field),
+      );
+    await apply(world("web", 5, "first"));
+    expect(await drifts()).toEqual(["description", "name", "size"]);
+    await apply(world("other", 9, "second"));
+    expect(await drifts()).toEqual([]);
+  });
+
   it("counted where nobody may look, and the look that failed is told", async () => {
     const stage = await applied({});
     const client = {

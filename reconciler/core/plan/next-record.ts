@@ -13,11 +13,12 @@ import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
 import { referencesIn } from "../model/facts";
+import { type FieldRow, fieldsOf } from "../model/fields";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { deepEqual } from "../text/deep-equal";
-import { keysOf, onlyDefined } from "../text/objects";
+import { fieldsIn, keysOf, onlyDefined } from "../text/objects";
 import { groupRecord, holdBack, plainRecord, vmRecord, volumeRecord } from "./records";
 
 export type ResolveGroup = (group: Reference) => string | undefined;
@@ -46,7 +47,18 @@ function nextUsual(difference: UsualDifference): RecordedResource | undefined {
   const on = host === undefined || !isTold ? {} : { [host.recorded]: hangsOn };
   const record: Partial<RecordedResource> = { ...plainRecord(desired), ...on, deleting: undefined };
   const next = revised(old, record, unseenNow(old, difference.live, difference));
-  return holdBack(next, old, [...pendingFields(difference), ...desired.lifecycle.ignoreChanges]);
+  return holdBack(next, old, [...pendingFields(difference), ...ignoredFields(difference)]);
+}
+
+/** What the file leaves alone stays as it is recorded, until the service shows what the file says. */
+function ignoredFields({ desired, live }: Pick<ResourceDifference, "desired" | "live">): readonly string[] {
+  if (desired === undefined) return [];
+  const [wished, shown] = [fieldsIn(desired), fieldsIn(live ?? {})];
+  const rows = Object.entries<FieldRow>(fieldsOf[desired.kind]);
+  const agrees = new Set(
+    rows.flatMap(([key, { field }]) => (shown[key] !== undefined && shown[key] === wished[key] ? [field] : [])),
+  );
+  return desired.lifecycle.ignoreChanges.filter((field) => !agrees.has(field));
 }
 
 const pendingFields = ({ change }: Pick<ResourceDifference, "change">): readonly string[] =>
@@ -117,9 +129,10 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
 }
 
-function undecidedFields({ difference: { live, verify }, desired: { lifecycle } }: KnownVm): readonly string[] {
+function undecidedFields({ difference, desired: { lifecycle } }: KnownVm): readonly string[] {
+  const { live, verify } = difference;
   return [
-    ...lifecycle.ignoreChanges,
+    ...ignoredFields(difference),
     ...(verify === undefined ? [] : ["flavor_id"]),
     ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
     // The VM is in transition: whether it runs is compared when it has arrived.
@@ -143,7 +156,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     detaching: isOpen ? old.detaching : undefined,
     ...unseenNow(old, difference.live, difference),
   });
-  const held = [...pending, ...desired.lifecycle.ignoreChanges];
+  const held = [...pending, ...ignoredFields(difference)];
   return holdBack(next, old, isLabel(desired, old) ? [...held, "name"] : held);
 }
 
@@ -160,7 +173,7 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
     updating: stillOpen(old, desired, pending),
     ...unseenNow(old, difference.live, difference),
   });
-  const held = [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges];
+  const held = [...pending.filter((field) => field !== "rules"), ...ignoredFields(difference)];
   return holdBack(next, old, isNameUnknown(desired, old, difference.live) ? [...held, "name"] : held);
 }
 
