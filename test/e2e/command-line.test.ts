@@ -73,6 +73,7 @@ describe("what is wrong with the words themselves", () => {
     [["emulator"], "emulator", "reconcile emulator has no flag --json"],
     [["--bogus"], "", "reconcile has no flag --bogus"],
     [["-out"], "", "-out: flags have two dashes here: --out FILE"],
+    [["explain", "plan/stale", "plan/gone"], "explain", 'reconcile explain plan/stale takes no "plan/gone"'],
   ])("ends in a summary with --json, like every other failure: %j", async (args, name, says) => {
     const ran = await run([...args, "--json"]);
     expect([ran.exitCode, ran.stderr]).toEqual([1, ""]);

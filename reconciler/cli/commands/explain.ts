@@ -47,6 +47,12 @@ export const explainCommand = command({
   ],
   async run(invocation) {
     const [first, from, to] = invocation.args;
+    if (first !== "reach" && from !== undefined)
+      throw fail(
+        "cli/usage",
+        `reconcile explain ${first} takes no ${JSON.stringify(from)}`,
+        "ask for one word at a time",
+      );
     if (first !== "reach") return explainWord(invocation);
     if (from === undefined || to === undefined)
       throw fail("cli/usage", "reconcile explain reach needs FROM and TO:PORT", "reconcile explain reach web db:5432");
