@@ -82,7 +82,7 @@ function stepsBeforeDelete(
     const holds = [vmHold(draft, { address })];
     const then: Then = (step) =>
       addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
-    const revert = revertPending(difference, vm, name, then);
+    const revert = revertPending(difference, vm, name, then, draft.context.can);
     settled.push(need(revert));
     needs.push(need(revert, "end"));
     draft.undoesResize(id, revert);

@@ -1,5 +1,6 @@
 /** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
 
+import type { Abilities } from "../../core/model/abilities";
 import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
 import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
@@ -8,13 +9,26 @@ import type { VmDifference } from "./diff";
 /** Adds a step after the steps that the VM has already. */
 export type Then = <O extends StepOperation>(step: OwnStep<O>) => StepId;
 
+/** What the service lacks of these is decided outside, and the run waits for it. */
+type DecidesResize = Pick<Abilities, "confirmsResize" | "revertsResize">;
+
+const waitsFor = (resize: string, decided: "confirmed" | "reverted"): string =>
+  `wait for ${resize} to be ${decided} (this service has no call for it)`;
+
 /** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
-export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): StepId {
+export function revertPending(
+  difference: VmDifference,
+  vm: Reference,
+  label: string,
+  then: Then,
+  { revertsResize }: DecidesResize,
+): StepId {
   const { address, recorded } = difference;
+  const unwanted = `the resize of VM ${label} that is not wanted any more`;
   return then({
     id: `${address}/revert-pending`,
     action: { operation: "vm.resize.revert", vm, looksFirst: true },
-    title: `revert the resize of VM ${label} that is not wanted any more`,
+    title: revertsResize ? `revert ${unwanted}` : waitsFor(unwanted, "reverted"),
     record: { resizing: undefined, flavor: recorded?.resizing?.from },
     downtimeOf: address,
   });
@@ -30,19 +44,21 @@ export function decideResize(
   vm: Reference,
   label: string,
   then: Then,
+  can: DecidesResize,
   resized?: StepId,
 ): Need[] {
   const { address } = difference;
   const { verifyResize } = desired.lifecycle;
   const settled = { resizing: undefined, flavor: desired.flavor };
   const after = resized === undefined ? [] : [need(resized)];
+  const resize = `the resize of VM ${label}`;
   if (verifyResize.confirm === "manual")
     return [
       need(
         then({
           id: `${address}/confirm`,
           action: { operation: "vm.resize.confirm", vm, manual: true },
-          title: `wait for the resize of VM ${label} to be confirmed`,
+          title: `wait for ${resize} to be confirmed`,
           needs: after,
           record: settled,
         }),
@@ -63,15 +79,15 @@ export function decideResize(
       reverted = then({
         id: `${address}/revert`,
         action: { operation: "vm.resize.revert", vm },
-        title: `if the check fails: revert the resize of VM ${label}`,
+        title: `if the check fails: ${can.revertsResize ? `revert ${resize}` : waitsFor(resize, "reverted")}`,
         needs: [need(checked, "failed")],
         record: { resizing: undefined },
       });
   }
   const confirmed = then({
     id: `${address}/confirm`,
-    action: { operation: "vm.resize.confirm", vm, manual: false },
-    title: `confirm the resize of VM ${label}`,
+    action: { operation: "vm.resize.confirm", vm, manual: !can.confirmsResize },
+    title: can.confirmsResize ? `confirm ${resize}` : waitsFor(resize, "confirmed"),
     needs: checked === undefined ? after : [need(checked)],
     record: settled,
   });

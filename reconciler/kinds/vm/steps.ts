@@ -221,8 +221,9 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
     updating.last = [need(settled)];
     draft.makes(address, settled);
   }
-  if (difference.verify === "revert") revertPending(difference, vm, label, then);
-  if (difference.verify === "confirm") updating.last = decideResize(difference, desired, vm, label, then);
+  if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
+  if (difference.verify === "confirm")
+    updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
   const rename = fields.get("name");
   if (rename !== undefined) renameVm(updating, String(rename.before));
   const resize = fields.get("flavor_id");
@@ -250,7 +251,7 @@ function renameVm({ difference, vm, draft, then, patch }: Updating, before: stri
 }
 
 function resizeVm(updating: Updating, before: FieldValue): void {
-  const { difference, vm, label, then } = updating;
+  const { difference, vm, label, draft, then } = updating;
   const { address, desired } = difference;
   const resized = then({
     id: `${address}/resize`,
@@ -262,7 +263,7 @@ function resizeVm(updating: Updating, before: FieldValue): void {
     },
     downtimeOf: address,
   });
-  updating.last = decideResize(difference, desired, vm, label, then, resized);
+  updating.last = decideResize(difference, desired, vm, label, then, draft.context.can, resized);
 }
 
 function rebuildVm(updating: Updating, image: string): void {
