@@ -4,6 +4,7 @@ import type { ExpectedPlan } from "../core/model/expected";
 import type { ExternalValues } from "../core/model/external";
 import { onlyDefined } from "../core/text/objects";
 import { problemsOf } from "./generated/tests";
+import { readOwnYaml, topKeys } from "./own-files";
 import { collectProblems, problemAsDiagnostic } from "./problems";
 import type { ExpectBlock, SideBlock, SideMap, TestBlock, TestsFile } from "./rows/tests";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
@@ -50,7 +51,12 @@ const wordsOfTests: SchemaWords = {
 
 export function readTests(source: ConfigSource): ReadTests {
   const problems = collectProblems();
-  const file = readYaml(source, problems);
+  const file = readOwnYaml(source, problems, {
+    what: "file of tests",
+    code: "config/wrong-type",
+    keys: topKeys(problemsOf),
+    fix: "write tests: and a list; reconcile test --init writes the first",
+  });
   if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
   const root: unknown = file.root ?? {};
   if (!isTests(root))

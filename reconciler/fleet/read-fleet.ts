@@ -4,10 +4,10 @@
  */
 
 import { problemsOf } from "../config/generated/fleet";
+import { readOwnYaml, topKeys } from "../config/own-files";
 import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type ConfigSource, offsetOfPath, type Path } from "../config/yaml-file";
-import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import { invariant } from "../core/text/invariant";
 import type { Fleet } from "./model";
@@ -57,7 +57,12 @@ const emptyFleet: Fleet = { services: [], tenants: [], windows: [], receivers: [
 
 function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
   const collected = collectProblems();
-  const file = readYaml(source, collected);
+  const file = readOwnYaml(source, collected, {
+    what: "file of a fleet",
+    code: "config/wrong-type",
+    keys: topKeys(problemsOf),
+    fix: "write version: 1, services and stacks; docs/fleet.md shows a whole one",
+  });
   const problems: Problem[] = [];
   const unread = { file, fleet: emptyFleet, problems, diagnostics: collected.diagnostics };
   if (hasErrors(collected.diagnostics)) return unread;

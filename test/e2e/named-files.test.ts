@@ -47,12 +47,18 @@ describe.each(Object.entries(doors))("%s that is no file of this program", (door
   });
 });
 
-it.each(Object.keys(foreign))("%s given with -f is refused, and nothing of it is shown", async (name) => {
-  const folder = makeFolder();
-  writeFiles(folder, foreign);
-  const ran = await run(folder, ["validate", "-f", name]);
-  expect([ran.exitCode, ran.stdout + ran.stderr]).toEqual([1, expect.not.stringContaining("canary")]);
-  expect(said(ran)).toContain("the file is no desired state");
+describe.each([
+  ["with -f", ["validate", "-f"], "the file is no desired state"],
+  ["as a file of tests", ["test"], "the file is no file of tests"],
+  ["as a fleet", ["fleet", "sync", "--database", "folder"], "the file is no file of a fleet"],
+] as const)("a file given %s that is no file of this program", (_, words, refusal) => {
+  it.each(Object.keys(foreign))("%s: is refused, and nothing of it is shown", async (name) => {
+    const folder = makeFolder();
+    writeFiles(folder, foreign);
+    const ran = await run(folder, [...words, name]);
+    expect([ran.exitCode, ran.stdout + ran.stderr]).toEqual([1, expect.not.stringContaining("canary")]);
+    expect(said(ran)).toContain(refusal);
+  });
 });
 
 it("a saved plan or a state in the place of a file is called what it is, once", async () => {
