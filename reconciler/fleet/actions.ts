@@ -10,9 +10,9 @@ import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
-import { asksWhy, isSamePerson, isValidFor, joined, namesIn, rejectedWhy } from "./decide";
+import { type Approval, asksWhy, isSamePerson, isValidFor, joined, namesIn, rejectedWhy } from "./decide";
 import { refuseSharedStates } from "./may-read";
-import type { Fleet, FleetSettings, StackSpec } from "./model";
+import { type Fleet, type FleetSettings, pullVariablesOf, type StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
 import { type Queue, triggerOf } from "./queue";
 import { isBy } from "./sources/change";
@@ -104,8 +104,12 @@ const stacksAtOnce = 500;
 export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
   const { records } = desk;
   // The settings alone: each stack has a row of its own.
-  const { stacks: _stacks, ...settings } = fleet;
-  await records.saveSettings({ ...settings, services: await servicesToKeep(records, fleet, changes) });
+  const { stacks, ...settings } = fleet;
+  await records.saveSettings({
+    ...settings,
+    services: await servicesToKeep(records, fleet, changes),
+    pullVariables: pullVariablesOf([...stacks, ...fleet.generators]),
+  });
   await carryOutChanges(desk, changes);
 }
 
@@ -200,12 +204,22 @@ export async function approve(
   if (approved === undefined) throw otherPlan(name, digest);
   const what = through ? "approve through the window" : "approve";
   await records.note({ who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") });
-  const before = await records.approvalBeforeMerge(name, plan.digest);
-  const voices = namesIn(before === undefined ? approved : joined(before, approved, now));
-  const missing = Math.max(0, (stack.spec.approvers ?? 1) - voices.length);
+  const missing = Math.max(0, (stack.spec.approvers ?? 1) - (await voicesFor({ records }, plan, approved, now)).length);
   // What is still missing is said with the next look.
   await queue.hasten({ ...triggerOf(stack, "approval"), startedBy: who });
   return { missing };
+}
+
+/** Who has approved the plan, also before the merge. */
+async function voicesFor(
+  { records }: Pick<Desk, "records">,
+  { stack, digest }: WaitingPlan,
+  since: Approval | undefined,
+  now: Date,
+): Promise<readonly string[]> {
+  const before = await records.approvalBeforeMerge(stack, digest);
+  const all = before === undefined ? since : joined(before, since, now);
+  return all?.digest === digest ? namesIn(all) : [];
 }
 
 function authorRefused({ name, spec }: StackRecord, { body }: WaitingPlan, who: string): ActionRefused | undefined {
@@ -319,7 +333,10 @@ export async function reject(
 ): Promise<void> {
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);
-  if (isCarriedOut(stack, plan))
+  if (
+    isUnderWay(stack) &&
+    (await voicesFor({ records }, plan, stack.approval, now)).length >= (stack.spec.approvers ?? 1)
+  )
     throw new ActionRefused(
       "fleet/no-plan",
       `the plan ${plan.digest} of ${name} was approved, and run ${stack.lastRun?.id} is under way with it`,
@@ -338,12 +355,8 @@ export async function reject(
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }
 
-/** Whoever says no now would be told that it was rejected, and the run would go on. */
-const isCarriedOut = ({ approval, lastRun, spec: { approvers = 1 } }: StackRecord, { digest }: WaitingPlan): boolean =>
-  approval?.digest === digest &&
-  namesIn(approval).length >= approvers &&
-  lastRun !== undefined &&
-  lastRun.endedAt === undefined;
+/** Whoever says no then would be told that it was rejected, and the run would go on. */
+const isUnderWay = ({ lastRun }: StackRecord): boolean => lastRun !== undefined && lastRun.endedAt === undefined;
 
 /** The waiting plan, found by its digest or the beginning of it. */
 async function waitingPlan({ records }: Pick<Desk, "records">, name: string, digest: string) {

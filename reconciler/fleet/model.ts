@@ -176,6 +176,8 @@ export interface FleetSettings {
   readonly follow?: Follow | undefined;
   /** Absent: an earlier version wrote the settings. */
   readonly generators?: readonly Generator[];
+  /** The environment variables with the tokens that stacks name for pull requests. Absent: as above. */
+  readonly pullVariables?: readonly string[];
 }
 
 /** Where the fleet's own file is kept. */
@@ -200,6 +202,15 @@ export interface Generator {
   readonly stack: string;
   readonly template: Omit<StackSpec, "name" | "source" | "state"> & { readonly state: string };
 }
+
+export const pullVariablesOf = (of: readonly { readonly source: Source }[]): readonly string[] => [
+  ...new Set(
+    of.flatMap(({ source }) => {
+      const token = source.kind === "git" ? source.pulls?.token : undefined;
+      return token !== undefined && "env" in token ? [token.env] : [];
+    }),
+  ),
+];
 
 export const noSettings: FleetSettings = { services: [], tenants: [], windows: [], receivers: [] };
 

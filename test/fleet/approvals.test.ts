@@ -293,6 +293,14 @@ describe("the desk", () => {
     expect(await approve(desk("bob"), "merged", digest, { now })).toEqual({ missing: 0 });
     await records.savePlan("merged", { digest, revision: "r", body }, { voids: true });
     expect([await beforeMerge(), (await records.stack("merged"))?.approval]).toEqual([undefined, undefined]);
+    // Both voices carry it out, and where it is rejected before that neither counts any more.
+    await approveBefore("9999-01-01T00:00:00Z");
+    await approve(desk("bob"), "merged", digest, { now });
+    await beginRun(records, { stack: "merged", worker: "w:1" });
+    await expect(reject(desk("otto"), "merged", digest, { now })).rejects.toThrow(/approved, and run \d+ is under way/);
+    await records.endLostRuns("merged", "w:2");
+    await reject(desk("otto"), "merged", digest, { now });
+    expect([await beforeMerge(), (await records.stack("merged"))?.approval]).toEqual([undefined, undefined]);
     await approveBefore("2020-01-01T00:00:00Z");
     expect(await beforeMerge()).toBeUndefined();
     await records.releaseStack("merged");

@@ -33,12 +33,15 @@ const fleetVariables = (): string[] =>
   Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_|GITHUB_TOKEN$|GITLAB_TOKEN$)/.test(name));
 
 /** The environment variables that hold the fleet's own secrets, as its file names them. */
-const secretNames = ({ services, receivers, channels = [] }: FleetSettings): string[] =>
-  [
+const secretNames = ({ services, receivers, channels = [], signIn, pullVariables = [] }: FleetSettings): string[] => [
+  ...pullVariables,
+  ...[
+    signIn?.clientSecret,
     ...services.map(({ credential }) => credential),
     ...receivers.map(({ secret }) => secret),
     ...channels.map(({ to }) => secretOf(to)),
-  ].flatMap((source) => (typeof source === "object" && "env" in source ? [source.env] : []));
+  ].flatMap((source) => (typeof source === "object" && "env" in source ? [source.env] : [])),
+];
 
 /**
  * Each start has a name of its own. In a container the host and the process are the same after a restart, and the new

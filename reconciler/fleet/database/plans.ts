@@ -44,7 +44,8 @@ export const planStatements = ({ query }: Database) => ({
    */
   async reject(stack: string, rejection: Rejection, status: Status): Promise<boolean> {
     const rows = await query(
-      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1 AND digest = $4 RETURNING stack)
+      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1 AND digest = $4 RETURNING stack),
+         before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM gone WHERE p.stack = gone.stack AND p.digest = $4)
        UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = $3, changed_at = now()
        FROM gone WHERE s.name = gone.stack RETURNING s.name`,
       [stack, JSON.stringify(rejection), JSON.stringify(status), rejection.digest],

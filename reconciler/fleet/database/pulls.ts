@@ -89,6 +89,10 @@ const planOf = (row: Row): PullPlan => {
   };
 };
 
+/** An approval that is too old counts for nothing, and whoever gave it may give it anew. */
+const stands = "(approval ->> 'until')::timestamptz > now()";
+const selectPlans = `SELECT *, CASE WHEN ${stands} THEN approval END AS approval FROM ${schema}.pull_plans`;
+
 /** A comment that tells of the pull request is written by one worker at a time, which has this long for it. */
 const tellingS = 60;
 
@@ -105,10 +109,7 @@ export const pullStatements = ({ query }: Database) => ({
     return (await query(`SELECT * FROM ${schema}.pulls WHERE url = $1 AND number = $2`, [url, number])).map(pullOf)[0];
   },
   async pullPlans(url: string, number: number): Promise<readonly PullPlan[]> {
-    const rows = await query(`SELECT * FROM ${schema}.pull_plans WHERE url = $1 AND number = $2 ORDER BY stack`, [
-      url,
-      number,
-    ]);
+    const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 ORDER BY stack`, [url, number]);
     return rows.map(planOf);
   },
   /** Keeps what was seen of a pull request. `version` grows, so that its comment is written anew. */
@@ -156,11 +157,7 @@ export const pullStatements = ({ query }: Database) => ({
     return rows.map((row) => textOf(row["stack"]));
   },
   async pullPlan(url: string, number: number, stack: string): Promise<PullPlan | undefined> {
-    const rows = await query(`SELECT * FROM ${schema}.pull_plans WHERE url = $1 AND number = $2 AND stack = $3`, [
-      url,
-      number,
-      stack,
-    ]);
+    const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 AND stack = $3`, [url, number, stack]);
     return rows.map(planOf)[0];
   },
   /** A plan of files that are not the newest any more counts for nothing. */
@@ -216,7 +213,7 @@ export const pullStatements = ({ query }: Database) => ({
     const voice: Voice = { by, at, ...onlyDefined({ why }) };
     const rows = await query(
       `WITH mine AS (UPDATE ${schema}.pull_plans SET approval =
-           CASE WHEN approval ->> 'digest' = $4 THEN approval || jsonb_build_object('also', coalesce(approval -> 'also', '[]') || $5::jsonb)
+           CASE WHEN approval ->> 'digest' = $4 AND ${stands} THEN approval || jsonb_build_object('also', coalesce(approval -> 'also', '[]') || $5::jsonb)
              ELSE $6 || $5::jsonb END
          WHERE url = $1 AND number = $2 AND stack = $3 AND digest = $4 RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number RETURNING p.number`,
@@ -228,7 +225,7 @@ export const pullStatements = ({ query }: Database) => ({
   async approvalBeforeMerge(stack: string, digest: string): Promise<Approval | undefined> {
     const rows = await query(
       `SELECT approval FROM ${schema}.pull_plans WHERE stack = $1 AND digest = $2 AND approval ->> 'digest' = $2
-         AND (approval ->> 'until')::timestamptz > now() LIMIT 1`,
+         AND ${stands} LIMIT 1`,
       [stack, digest],
     );
     return rows.map((row) => written(row, "approval") ?? undefined)[0];
@@ -238,7 +235,8 @@ export const pullStatements = ({ query }: Database) => ({
     await query(
       `WITH plans AS (DELETE FROM ${schema}.pull_plans WHERE url = $1 AND number = $2 AND (NOT $3 OR approval IS NULL)),
          old AS (DELETE FROM ${schema}.pulls WHERE closed_at < now() - interval '30 days'),
-         rest AS (DELETE FROM ${schema}.pull_plans WHERE (approval ->> 'until')::timestamptz < now())
+         rest AS (DELETE FROM ${schema}.pull_plans q WHERE NOT ${stands} AND NOT EXISTS (SELECT FROM ${schema}.pulls p
+           WHERE p.url = q.url AND p.number = q.number AND p.closed_at IS NULL))
        UPDATE ${schema}.pulls SET closed_at = now() WHERE url = $1 AND number = $2`,
       [url, number, merged],
     );

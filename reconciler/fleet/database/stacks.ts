@@ -172,11 +172,11 @@ const findStatements = ({ query }: Database) => ({
     return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);
   },
   /** The stacks whose files come from this repository. */
-  async stacksFrom(urls: readonly string[], ref: string): Promise<readonly StackRecord[]> {
+  async stacksFrom(url: string, ref: string): Promise<readonly StackRecord[]> {
     return (
       await query(
-        `${selectStacks} WHERE s.spec -> 'source' ->> 'url' = ANY($1) AND s.spec -> 'source' ->> 'ref' = $2 ORDER BY s.name`,
-        [urls, ref],
+        `${selectStacks} WHERE s.spec -> 'source' ->> 'url' = $1 AND s.spec -> 'source' ->> 'ref' = $2 ORDER BY s.name`,
+        [url, ref],
       )
     ).map(stackOf);
   },
@@ -248,9 +248,15 @@ const roundStatements = ({ query }: Database) => ({
 
 /** Which stacks there are, and which of them rest. */
 const membershipStatements = ({ query }: Database) => ({
+  /** An approval is for what the file says of the stack, also one of before the merge. */
   async saveStacks(specs: readonly StackSpec[]): Promise<void> {
     await query(
-      `INSERT INTO ${schema}.stacks AS s (name, spec, status, paused)
+      `WITH others AS (SELECT n.value ->> 'name' AS name FROM jsonb_array_elements($1::jsonb) n
+           WHERE NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = n.value ->> 'name' AND s.spec = n.value)),
+         before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM others
+           WHERE p.stack = others.name AND p.approval IS NOT NULL RETURNING p.url, p.number),
+         untold AS (UPDATE ${schema}.pulls p SET version = p.version + 1 FROM before WHERE p.url = before.url AND p.number = before.number)
+       INSERT INTO ${schema}.stacks AS s (name, spec, status, paused)
        SELECT spec ->> 'name', spec, $2::jsonb, (spec ->> 'paused')::boolean FROM jsonb_array_elements($1::jsonb) AS spec
        ON CONFLICT (name) DO UPDATE SET spec = excluded.spec, leaving = NULL, changed_at = now(),
          rejection = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.rejection END,

@@ -34,6 +34,7 @@ export function commentText(
   { mark, head, ref, base, why, said }: PullRecord,
   plans: readonly PullPlan[],
   pages: string | undefined,
+  approversOf: (stack: string) => number = () => 1,
 ): string {
   const room = Math.floor(mostText / Math.max(1, plans.length));
   const rows = plans.map(
@@ -47,7 +48,7 @@ export function commentText(
     ...(rows.length === 0
       ? [...(why === undefined ? ["It touches no stack of the fleet."] : [])]
       : ["| stack | plan | |", "| --- | --- | --- |", ...rows]),
-    ...plans.flatMap((plan) => ["", ...partOf(plan, room, pages)]),
+    ...plans.flatMap((plan) => ["", ...partOf(plan, room, pages, approversOf(plan.stack))]),
     "",
     ...(said === undefined ? [] : [`Not carried out: ${plain(said)}.`, ""]),
     `<sub>${head.slice(0, 12)}${base === "" ? "" : ` merged into ${plain(ref)} at ${base.slice(0, 12)}`}. /plan plans it anew.</sub>`,
@@ -59,10 +60,13 @@ function partOf(
   { stack, result, digest, body, why, approval }: PullPlan,
   room: number,
   pages: string | undefined,
+  approvers: number,
 ): string[] {
   const link =
     pages === undefined ? "" : ` ([its page](${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}))`;
-  const approved = approval !== undefined && approval.digest === digest;
+  const given = approval?.digest === digest ? approval : undefined;
+  const names = given === undefined ? [] : namesIn(given);
+  const by = names.map(plain).join(" and ");
   return [
     ...(body === undefined || result === "waits"
       ? []
@@ -80,12 +84,14 @@ function partOf(
           "",
         ]),
     ...(why === undefined ? [] : [`**${plain(stack)}** ${words[result]}: ${plain(shortenedTo(why, 1500))}.${link}`]),
-    ...(approved
-      ? [
-          `Approved by ${namesIn(approval).map(plain).join(" and ")}: it is carried out after the merge, if it is still this plan then.`,
-        ]
-      : []),
-    ...(result === "asks" && digest !== undefined && !approved
+    ...(given === undefined
+      ? []
+      : [
+          names.length < approvers
+            ? `Approved by ${by}; ${approvers} people have to.`
+            : `Approved by ${by}: it is carried out after the merge, if that is before ${given.until} and it is still this plan then.`,
+        ]),
+    ...(result === "asks" && digest !== undefined && names.length < approvers
       ? [
           asksWhy(body?.consents ?? [])
             ? `To approve it before the merge: \`/approve ${digest} WHY\`, with the reason in place of WHY, because it loses data`
@@ -148,5 +154,7 @@ async function tellOne(
   // A worker may have died after it wrote the comment and before it wrote down which one it is.
   const written =
     pull.comment ?? (await here.host.comments(pull.number)).find(({ text }) => text.includes(pull.mark))?.id;
-  return here.host.write(pull.number, commentText(pull, plans, pages), written);
+  const approvers = new Map(here.stacks.map(({ name, spec }) => [name, spec.approvers]));
+  const text = commentText(pull, plans, pages, (stack) => approvers.get(stack) ?? 1);
+  return here.host.write(pull.number, text, written);
 }
