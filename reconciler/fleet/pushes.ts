@@ -21,26 +21,42 @@ export interface PushPorts {
 /** How often repositories without a webhook are looked at. */
 export const lookEveryS = 60;
 
+/** Each address under which stacks name the repository is fetched by itself: it may need another credential. */
 export async function repositoryPushed(
   ports: PushPorts,
   url: string,
   ref: string,
   signal?: AbortSignal,
 ): Promise<Pushed> {
-  const { records, queue, cache } = ports;
-  const urls = (await records.repositories()).flatMap((one) =>
-    one.ref === ref && sameRepository(one.url, url) ? [one.url] : [],
-  );
-  const stacks = (await records.stacksFrom(urls, ref)).filter(({ paused }) => !paused);
+  const woken: string[] = [];
+  let fetched = false;
+  let failure: unknown;
+  for (const one of await ports.records.repositories())
+    if (one.ref === ref && sameRepository(one.url, url))
+      try {
+        const pushed = await placePushed(ports, one, signal);
+        woken.push(...pushed.woken);
+        fetched ||= pushed.fetched;
+      } catch (error) {
+        failure = error;
+      }
+  if (failure !== undefined && !fetched) throw failure;
+  return { fetched, woken };
+}
+
+async function placePushed(
+  { records, queue, cache }: PushPorts,
+  place: { readonly url: string; readonly ref: string },
+  signal: AbortSignal | undefined,
+): Promise<Pushed> {
+  const { url, ref } = place;
+  const stacks = (await records.stacksFrom(url, ref)).filter(({ paused }) => !paused);
   if (stacks.length === 0) return { fetched: false, woken: [] };
-  // The address that the stacks use, because the address in the webhook may need another credential.
-  const [first] = stacks;
-  const place = { url: first?.spec.source.kind === "git" ? first.spec.source.url : url, ref };
   const commit = await fetchCommit(place, cache, { now: true, signal }).catch(async (error: Error) => {
-    if (signal?.aborted !== true) await records.repositoryFailed(place.url, ref, error.message);
+    if (signal?.aborted !== true) await records.repositoryFailed(url, ref, error.message);
     throw error;
   });
-  const { revision: before, failures } = await records.sawCommit(place.url, ref, commit);
+  const { revision: before, failures } = await records.sawCommit(url, ref, commit);
   const files = before === undefined ? undefined : await changedFiles(place, cache, before, commit);
   const touched = stacks.filter(
     (stack) =>
@@ -69,7 +85,7 @@ export async function lookForPushes(
     for (let next = waiting.shift(); next !== undefined && signal?.aborted !== true; next = waiting.shift()) {
       const { url, ref } = next;
       if (!(await ports.records.claimRepository(url, ref, lookEveryS))) continue;
-      await repositoryPushed(ports, url, ref, signal).catch((error: Error) => {
+      await placePushed(ports, next, signal).catch((error: Error) => {
         if (signal?.aborted !== true) say(`${url}: ${error.message}`);
       });
     }

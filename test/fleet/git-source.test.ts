@@ -161,6 +161,30 @@ exec ${real} "$@"
     }
   });
 
+  it("tells when files outside of a stack's folder, which it reads, are others", async () => {
+    const { checkOutGit } = await worker();
+    const { contentAt } = await import("../../reconciler/fleet/sources/merge.js");
+    const cache = join(folder, "cache");
+    const { signal } = new AbortController();
+    const contents = async (...texts: readonly string[]) => {
+      const found: (string | undefined)[] = [];
+      for (const text of texts) {
+        writeFileSync(join(source.url, ":beside*.yaml"), text);
+        writeFileSync(join(source.url, "nobodys.yaml"), randomUUID());
+        const seen = commit("one");
+        await checkOutGit(source, cache, { seen });
+        found.push(await contentAt(source, cache, seen, { files: [":beside*.yaml", "gone.yaml"], signal }));
+      }
+      return found;
+    };
+    const [one, same, other] = await contents("one", "one", "other");
+    expect(one).toEqual(expect.any(String));
+    expect([same === one, other === one]).toEqual([true, false]);
+    expect(
+      await contentAt({ ...source, path: "none" }, cache, git("rev-parse", "HEAD"), { files: [], signal }),
+    ).toBeUndefined();
+  });
+
   it("is looked at again after a push, however lately it was fetched", async () => {
     const { checkOutGit } = await worker();
     const cache = join(folder, "cache");

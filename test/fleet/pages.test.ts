@@ -310,6 +310,13 @@ describe("the pages of a fleet", () => {
     commit("a/reconcile.yaml", "version: 1\nproject: x\n");
     // While the secret is changed the one before counts as well.
     expect(await (await push("the one before")).json()).toEqual({ woken: ["prod-a"] });
+    // Another stack names the repository otherwise, and what it names cannot be fetched.
+    const { spec } = (await records.stack("prod-a")) ?? {};
+    if (spec === undefined || spec.source.kind !== "git") throw new Error("no stack");
+    await records.saveStacks([{ ...spec, name: "a-lost", source: { ...spec.source, url: `${repository}.git` } }]);
+    commit("a/reconcile.yaml", "version: 1\nproject: y\n");
+    expect(await (await push("hook-secret")).json()).toEqual({ woken: ["prod-a"] });
+    await records.releaseStack("a-lost");
     commit("README.md", "nothing of theirs\n");
     expect(await (await push("hook-secret")).json()).toEqual({ woken: [] });
     expect((await pages().request("/hooks/gitlab", { method: "POST", body: "{}" })).status).toBe(404);

@@ -119,6 +119,12 @@ test("a comment shows texts of files as they are, and no more than a host takes"
   expect(text.length).toBeLessThan(65_536);
   expect(text).toContain("/approve 0123456789abcdef-0a1b2c3d");
   expect(text).toContain(`${"`".repeat(6)}text\n`);
+  const at = "2026-11-20T10:00:00Z";
+  const approval = { digest: plan.digest ?? "", by: "ann", at, until: at };
+  const given = (approvers: number): string => commentText(pull, [{ ...plan, approval }], undefined, () => approvers);
+  expect(given(1)).toMatch(/Approved by ann: it is carried out after the merge/);
+  expect(given(1)).not.toContain("/approve");
+  expect(given(2)).toMatch(/Approved by ann; 2 people have to\.[\s\S]*\/approve 0123456789abcdef/);
   expect(text.replace(/(`{6})text\n[\s\S]*?\n\1/g, "")).not.toMatch(/@all|evil\.example\)|<b>/);
 });
 
@@ -134,7 +140,7 @@ describe.skipIf(postgresMissing !== undefined)("pull requests of a fleet", () =>
   const file = (name: string, more = ""): string => `version: 1
 project: acme
 region: in-west-1
-policy: { command: [sh, ../judge.sh] }
+policy: { command: [sh, ../judge.sh], env: [HOST_TOKEN] }
 vms:
   web: { name: ${name}-web, owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
 ${more}`;
@@ -164,7 +170,7 @@ ${more}`;
     for (const name of ["a", "b"]) write(`${name}/reconcile.yaml`, file(name));
     write(
       "judge.sh",
-      `grep -q forbidden && echo '[{"severity":"error","summary":"the judge of the branch says no"}]' || echo '[]'\n`,
+      `test -z "$HOST_TOKEN" || exit 1\ngrep -q forbidden && echo '[{"severity":"error","summary":"the judge of the branch says no"}]' || echo '[]'\n`,
     );
     commit("first");
   });
@@ -173,34 +179,34 @@ ${more}`;
     await host.close();
   });
 
-  async function begin(api: string): Promise<FleetStage> {
+  const url = "https://git.example/acme/infra";
+  /** One of the stacks says for both where the host is, and whose token is taken. */
+  async function begin(api: string, env: Readonly<Record<string, string>>, token = ""): Promise<FleetStage> {
     const stage = await openFleetStage({
       timeScale: 200,
       env: {
-        GITHUB_TOKEN: hostToken,
-        GITLAB_TOKEN: hostToken,
+        ...env,
         GIT_CONFIG_COUNT: "1",
         GIT_CONFIG_KEY_0: `url.${repository}.insteadOf`,
-        GIT_CONFIG_VALUE_0: "https://git.example/acme/infra",
+        GIT_CONFIG_VALUE_0: url,
       },
     });
     stages.push(stage);
-    const source = (path: string, approvers: string): string =>
-      `{ git: "https://git.example/acme/infra", path: ${path}, pull_requests: { api: "${host.url}${api}", approvers: [${approvers}] } }`;
+    const source = (path: string, pulls: string): string =>
+      `{ git: "${url}", path: ${path}, pull_requests: { ${pulls} } }`;
     await stage.sync(`version: 1
 ${stage.services}
 defaults: { service: here, interval: 1h, not_the_author: true, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
 stacks:
-  a: { source: ${source("a", "otto, ann")} }
-  b: { source: ${source("b", "bert")} }
+  a: { source: ${source("a", "approvers: [otto, ann]")} }
+  b: { source: ${source("b", `approvers: [bert], api: "${host.url}${api}"${token}`)} }
 `);
     await stage.worker();
     for (const name of ["a", "b"]) await stage.until(name, ({ status }) => status.ready || status.awaitingApproval);
     return stage;
   }
   /** As a webhook asks for a look. */
-  const look = (stage: FleetStage): Promise<void> =>
-    stage.session.records.releaseTask("pull requests of https://git.example/acme/infra main");
+  const look = (stage: FleetStage): Promise<void> => stage.session.records.releaseTask(`pull requests of ${url} main`);
   const ours = () => host.comments.filter(({ by }) => by === "reconcile-bot");
   const told = (stage: FleetStage, what: string, pattern: RegExp) =>
     eventually(what, async () => {
@@ -212,7 +218,7 @@ stacks:
     readDump(stage.emulator.dump()).group.map(({ name }) => name);
 
   test("github: planned, told, approved by who may, and carried out after the merge", { timeout: 0 }, async () => {
-    const stage = await begin("/api/v3");
+    const stage = await begin("/api/v3", { GITHUB_TOKEN: hostToken });
     const head = propose(7, () => write("a/reconcile.yaml", file("a", group("a"))));
     host.pulls.push({ number: 7, head, base: "main", author: "ann", fork: false, state: "open" });
     const comment = await told(stage, "a comment with the plan", /\/approve [0-9a-f-]+/);
@@ -235,10 +241,36 @@ stacks:
     const refused = await told(stage, "that none of them counts", /was changed after it was written/);
     expect(refused.text).toMatch(/bert may not approve a here/);
     expect(refused.text).toMatch(/ann wrote a change of a/);
-    expect((await stage.session.records.pullPlans("https://git.example/acme/infra", 7))[0]?.approval).toBeUndefined();
+    expect((await stage.session.records.pullPlans(url, 7))[0]?.approval).toBeUndefined();
     host.comment(7, "otto", `/approve ${digest}`);
-    await told(stage, "the approval", /Approved by otto/);
+    await told(stage, "the approval", /Approved by otto: it is carried out after the merge, if that is before 20/);
     expect(ours()).toHaveLength(1);
+
+    // What is too old counts for nothing, and may be given anew; the plan stays when another request is closed.
+    const { records, database } = stage.session;
+    await database.query(
+      `UPDATE reconcile_fleet.pull_plans SET approval = approval || '{"until":"2020-01-01T00:00:00Z"}'`,
+    );
+    await records.closePull(url, 99, true);
+    expect((await records.pullPlans(url, 7)).map((plan) => [plan.digest, plan.approval])).toEqual([
+      [digest, undefined],
+    ]);
+    const approveAnew = async (): Promise<void> => {
+      host.comment(7, "otto", `/approve ${digest}`);
+      await eventually("the approval that is given anew", async () => {
+        await look(stage);
+        return (await records.pullPlans(url, 7))[0]?.approval;
+      });
+    };
+    await approveAnew();
+    // So does one that was given before the fleet's file says something else of the stack.
+    const { spec } = (await records.stack("a")) ?? {};
+    if (spec === undefined) throw new Error("no stack");
+    await records.saveStacks([spec]);
+    expect((await records.pullPlans(url, 7))[0]?.approval).toBeDefined();
+    await records.saveStacks([{ ...spec, intervalMs: spec.intervalMs + 1 }]);
+    expect((await records.pullPlans(url, 7))[0]?.approval).toBeUndefined();
+    await approveAnew();
     expect(groups(stage)).not.toContain("a-open");
 
     git("merge", "--quiet", "--no-ff", "--message", "merge 7", "change-7");
@@ -257,7 +289,7 @@ stacks:
     for (const worker of first?.workers ?? []) await first?.stop(worker);
     host.pulls.length = 0;
     host.comments.length = 0;
-    const stage = await begin("/api/v4");
+    const stage = await begin("/api/v4", { HOST_TOKEN: hostToken }, ", token: { env: HOST_TOKEN }");
     const judged = propose(8, () => {
       write("judge.sh", "echo '[]'\n");
       write("b/reconcile.yaml", file("b", "groups: { forbidden: { name: b-forbidden } }\n"));

@@ -10,11 +10,12 @@ import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
 import { asksWhy, isSamePerson, namesIn } from "../decide";
+import type { SecretSource } from "../model";
 import { isTouched, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
-import { folderAt, type MergedBranch, mergedCommit } from "../sources/merge";
+import { contentAt, type MergedBranch, mergedCommit } from "../sources/merge";
 import { type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
 
 export interface PullPorts {
@@ -58,13 +59,26 @@ export async function placeOfPulls(
   ref: string,
   signal: AbortSignal,
 ): Promise<Place | undefined> {
-  const stacks = (await records.stacksFrom([url], ref)).filter(({ leaving }) => !leaving);
-  const [pulls] = stacks.flatMap(({ spec: { source } }) => (source.kind === "git" ? (source.pulls ?? []) : []));
-  const place = pulls === undefined ? undefined : hostPlace(url, pulls.api);
-  if (pulls === undefined || place === undefined) return undefined;
-  const token = await readSecret(pulls.token ?? { env: place.kind === "github" ? "GITHUB_TOKEN" : "GITLAB_TOKEN" });
-  const planned = stacks.filter(({ spec: { source } }) => source.kind === "git" && source.pulls !== undefined);
-  return { stacks: planned, place, host: openHost({ place, token, fetch, signal }) };
+  const { stacks, api, token } = await pullsFrom(records, url, ref);
+  const place = stacks.length === 0 ? undefined : hostPlace(url, api);
+  if (place === undefined) return undefined;
+  const usual = { env: place.kind === "github" ? "GITHUB_TOKEN" : "GITLAB_TOKEN" };
+  return { stacks, place, host: openHost({ place, token: await readSecret(token ?? usual), fetch, signal }) };
+}
+
+/** The API and its token are the repository's: one of its stacks says them for all. */
+export async function pullsFrom(records: Records, url: string, ref: string) {
+  const stacks: StackRecord[] = [];
+  let api: string | undefined;
+  let token: SecretSource | undefined;
+  for (const stack of await records.stacksFrom(url, ref)) {
+    const { source } = stack.spec;
+    if (stack.leaving || source.kind !== "git" || source.pulls === undefined) continue;
+    stacks.push(stack);
+    api ??= source.pulls.api;
+    token ??= source.pulls.token;
+  }
+  return { stacks, api, token };
 }
 
 async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortSignal): Promise<void> {
@@ -111,11 +125,11 @@ async function planAll(
   // A pull request that touches no stack is none of ours to comment on.
   if (touched.length === 0 && before === undefined && why === undefined) return;
   const contents = await Promise.all(
-    touched.map(async ({ name, spec }) => ({
+    touched.map(async ({ name, spec, files: read }) => ({
       stack: name,
       content:
         spec.source.kind === "git"
-          ? ((await folderAt({ ...source, path: spec.source.path }, cache, commit, signal)) ?? "gone")
+          ? ((await contentAt({ ...source, path: spec.source.path }, cache, commit, { files: read, signal })) ?? "gone")
           : "",
     })),
   );

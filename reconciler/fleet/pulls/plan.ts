@@ -13,7 +13,7 @@ import { asInRepository, type Checkout } from "../sources/checkout";
 import { checkOutGit } from "../sources/git";
 import { mergedCommit } from "../sources/merge";
 import { hostPlace } from "./host";
-import type { PullPorts } from "./look";
+import { type PullPorts, pullsFrom } from "./look";
 
 export interface PullRound extends OpeningPorts, Pick<PullPorts, "records" | "cache"> {
   readonly openProject: OpenProject;
@@ -38,7 +38,8 @@ export async function planPull(
     await records.pullPlan(source.url, number, stack.name),
   ];
   if (pull === undefined || wanted?.result !== "waits") return;
-  const place = hostPlace(source.url, source.pulls?.api);
+  const { api } = await pullsFrom(records, source.url, source.ref);
+  const place = hostPlace(source.url, api);
   if (place === undefined) return;
   let made: Made;
   try {

@@ -1,4 +1,5 @@
 /** What a repository would be once a pull request is merged, as a commit of the mirror that every worker makes alike. */
+import { createHash } from "node:crypto";
 import { SourceFailed } from "./checkout";
 import { changedFiles, type Freshness, fetchCommit, type GitSource, mirrorOf } from "./git";
 import { runGit } from "./run-git";
@@ -74,16 +75,23 @@ async function mergedTree(base: string, head: string, call: Parameters<typeof ru
   }
 }
 
-/** What is in a folder at a commit; absent: it is not there. */
-export async function folderAt(
+/** Names what is in a folder, and in files outside of it, at a commit; absent: the folder is not there. */
+export async function contentAt(
   source: GitSource,
   cache: string,
   commit: string,
-  signal?: AbortSignal,
+  { files, signal }: { readonly files: readonly string[]; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   const call = { cwd: mirrorOf(source, cache), signal };
-  return runGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${commit}:${source.path}`], call).then(
+  const folder = await runGit(
+    ["rev-parse", "--verify", "--quiet", "--end-of-options", `${commit}:${source.path}`],
+    call,
+  ).then(
     (text) => text.trim(),
     () => undefined,
   );
+  if (folder === undefined || files.length === 0) return folder;
+  const meant = files.map((file) => `:(top,literal)${file}`);
+  const beside = await runGit(["ls-tree", "-z", commit, "--", ...meant], call);
+  return createHash("sha256").update(`${folder} ${beside}`).digest("hex");
 }
