@@ -97,6 +97,39 @@ describe("an assertion is read as", () => {
   });
 });
 
+describe("an exception of a never", () => {
+  const findingsOf = (except: string): readonly string[] => {
+    const desired = desiredOf(`vars: { nobody: { type: list, default: [] } }
+groups:
+  front: { rules: [{ protocol: tcp, dst_port: 443 }, { protocol: tcp, dst_port: 22 }] }
+  back: { rules: [{ protocol: tcp, dst_port: 22, remote_ip: 8.8.8.8 }] }
+reachability:
+  - never: { from: internet, to: group.* }
+    except: ${except}
+`);
+    return judgeFile(asClosed(desired), "2026-01-01").findings.map(
+      ({ address, counterexample }) =>
+        `${address} ${counterexample?.witness?.service} ${counterexample?.witness?.peer}`,
+    );
+  };
+  const [front, back] = ["group.front tcp 22 8.8.8.8", "group.back tcp 22 8.8.8.8"];
+  it.each<readonly [what: string, except: string, found: readonly string[]]>([
+    ["leaves out a whole group", "{ to: group.front }", [back]],
+    ["leaves out one port of a group", "{ to: group.front, tcp: 443 }", [back, front]],
+    ["leaves out the ports of a group", "{ to: group.front, tcp: [22, 443] }", [back]],
+    ["leaves out one peer of one group", "{ from: 8.8.8.8, to: group.back }", [front]],
+    ["leaves out another group's peer", "{ from: 8.8.8.8, to: group.front }", [back, "group.front tcp 22 1.0.0.0"]],
+    ["leaves out one peer at one port", "{ from: 8.8.8.8, to: group.back, tcp: 443 }", [back, front]],
+    ["leaves out a port of every group", "{ tcp: 22 }", ["group.front tcp 443 8.8.8.8"]],
+    ["leaves out nothing with an empty list of peers", `{ from: "\${var.nobody}", to: group.front }`, [back, front]],
+    ["leaves out nothing with an empty list of groups", `{ from: 8.8.8.8, to: "\${var.nobody}" }`, [back, front]],
+    ["leaves out nothing with an empty list of ports", `{ to: group.front, tcp: "\${var.nobody}" }`, [back, front]],
+    ["leaves out nothing where it says nothing", "{}", [back, front]],
+  ])("%s", (_, except, found) => {
+    expect(findingsOf(except)).toEqual(found);
+  });
+});
+
 describe("an assertion is refused that", () => {
   const flow = "from: internet, to: group.front";
   const day = "until: 2026-12-31, reason: why";

@@ -76,7 +76,7 @@ export interface Assertion {
   never?: Flow;
   always?: Flow;
   only?: Flow;
-  /** Part of a never: for these it says nothing. */
+  /** Part of a never: for what all its keys say together it says nothing. */
   except?: Exemption | Exemption[];
   /** Exceptions that end. */
   allow?: Allowance | Allowance[];

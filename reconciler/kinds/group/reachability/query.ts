@@ -4,7 +4,7 @@
  */
 
 import type { Address } from "../../../core/model/address";
-import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../../../core/model/assertion";
+import type { Allowance, Assertion, Party, ServicePorts } from "../../../core/model/assertion";
 import { allOfKind } from "../../../core/model/kinds";
 import type { Reference } from "../../../core/model/reference";
 import type { Direction, Ethertype } from "../../../core/model/rule";
@@ -166,27 +166,27 @@ export function queriesOf(assertion: Assertion, context: QueryContext): ReachQue
   const halves = halvesOf(assertion, context);
   return halves.flatMap(({ direction, subjects, others }) => {
     const { except, allow } = assertion;
-    const exempt = (which: Exemption): readonly Party[] => (direction === "ingress" ? which.from : which.to);
-    const part = (parties: readonly Party[], ports: readonly ServicePorts[]): LeftOut => ({
-      peers: peersOf(parties, context),
+    const part = (peers: Peers, ports: readonly ServicePorts[]): LeftOut => ({
+      peers,
       spans: mapFamilies((family) => spansOf(ports, family)),
       expired: false,
     });
-    const leftOut = [
-      ...except.filter((which) => exempt(which).length > 0).map((which) => part(exempt(which), which.ports)),
-      ...allow.map((allowance) => ({
-        ...part(allowance.from, allowance.ports),
-        allowance,
-        expired: allowance.until < context.today,
-      })),
-    ];
+    const exemptions = except.map(({ from, to, ports }) => {
+      const [own, peers] = direction === "ingress" ? [to, from] : [from, to];
+      return {
+        isOf: (group: Address) => own.length === 0 || groupsOf(own, context).includes(group),
+        isWhole: own.length > 0 && peers.length === 0 && ports.length === 0,
+        part: part(peers.length === 0 ? everyPeer : peersOf(peers, context), ports),
+      };
+    });
+    const allowed = allow.map((allowance) => ({
+      ...part(peersOf(allowance.from, context), allowance.ports),
+      allowance,
+      expired: allowance.until < context.today,
+    }));
     const spans = mapFamilies((family) => spansOf(assertion.ports, family));
-    const exemptSubjects = groupsOf(
-      except.flatMap((which) => (direction === "ingress" ? which.to : which.from)),
-      context,
-    );
     return subjects
-      .filter((group) => !exemptSubjects.includes(group))
+      .filter((group) => !exemptions.some(({ isOf, isWhole }) => isWhole && isOf(group)))
       .map((group) => ({
         assertion,
         group,
@@ -204,7 +204,7 @@ export function queriesOf(assertion: Assertion, context: QueryContext): ReachQue
         unknown: allOfKind(others, "vm").flatMap((party) =>
           context.addressesOf(party.address).length === 0 ? [party.address] : [],
         ),
-        leftOut,
+        leftOut: [...exemptions.filter(({ isOf }) => isOf(group)).map(({ part }) => part), ...allowed],
       }));
   });
 }

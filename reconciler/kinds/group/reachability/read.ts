@@ -60,13 +60,14 @@ function readAssertion(
     if (parties.length === 0 && !isGiven(flow, key)) reportMissing(subject, key, `add ${key}:`, [kind]);
   checkAsked(subject, flow, { kind, from, to, direction });
   const because = readText(subject, values, "because");
-  const except = listOf(subject, values, "except").map(
-    ([item, path]): Exemption => ({
+  const except = listOf(subject, values, "except").flatMap(([item, path]): Exemption[] => {
+    const exemption = {
       from: readParties(subject, item, "from", path, declared),
       to: readParties(subject, item, "to", path, declared),
       ports: readServicePorts(subject, item, path),
-    }),
-  );
+    };
+    return leavesOutNothing(item, exemption) ? [] : [exemption];
+  });
   const allow = listOf(subject, values, "allow").flatMap(
     ([item, path]) => readAllowance(subject, item, path, declared) ?? [],
   );
@@ -146,9 +147,17 @@ function readAllowance(
     return undefined;
   }
   if (until === undefined || reason === undefined) return undefined;
+  if (leavesOutNothing(item, { from, to: [], ports })) return undefined;
   const source: SourcePosition = positionOf(subject.place(path));
   return { from, ports, until, reason, owner, source };
 }
+
+/** A list that turns out empty is nobody, or no port. What is not written at all is everybody, or every port. */
+const leavesOutNothing = (item: Values, { from, to, ports }: Exemption): boolean =>
+  from.length + to.length + ports.length === 0 ||
+  (isGiven(item, "from") && from.length === 0) ||
+  (isGiven(item, "to") && to.length === 0) ||
+  (ports.length === 0 && ["tcp", "udp", "icmp"].some((key) => isGiven(item, key)));
 
 const isDay = (text: string): boolean => {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
