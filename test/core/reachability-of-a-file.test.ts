@@ -288,6 +288,30 @@ const broken = (set: string, as: string): readonly string[] => [
   `refused (error) | violated | ${set} | as ${as}`,
 ];
 
+describe("the network around an address that is not known yet", () => {
+  it.each<readonly [what: string, prefix: string, assertion: string, verdict: string]>([
+    ["of one address holds nobody of the internet", "/32", "never: { from: internet, to: group.front }", "holds"],
+    ["of no bits is everybody", "/0", "never: { from: internet, to: group.front }", "violated"],
+    ["may hold some of the internet", "/8", "never: { from: internet, to: group.front }", "unproven"],
+    ["may hold an address", "/24", "never: { from: 10.0.0.1, to: group.front }", "unproven"],
+    ["may hold members of a group", "/24", "never: { from: group.back, to: group.front }", "unproven"],
+    ["is more than the VM", "/24", "only: { from: vm.web, to: group.front }", "violated"],
+  ])("%s", (_, prefix, assertion, verdict) => {
+    const file = fileOf([tcp(22, `remote_ip: "\${vm.web.private_ip}${prefix}"`)], assertion);
+    expect(judged(`vms: { web: {} }\n${file}`)[0]).toBe(verdict);
+  });
+
+  it.each(["/33", "/128", "/999"])("has no prefix that IPv4 has not: %s", (prefix) => {
+    const rule = `{ ethertype: IPv4, remote_ip: "\${vm.web.private_ip}${prefix}" }`;
+    expect(readText(things.replace("rules: []", `rules: [${rule}]`)).diagnostics).toMatchObject([
+      {
+        code: "config/invalid-rule",
+        summary: expect.stringContaining("the address of one VM, alone or with a prefix"),
+      },
+    ]);
+  });
+});
+
 describe("the rules of a file", () => {
   it.each<readonly [what: string, body: string, told: readonly string[]]>([
     ["admit nobody who must never be", fileOf([tcp(22, net)], "never: { from: internet, to: group.front }"), ["holds"]],

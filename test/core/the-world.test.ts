@@ -104,6 +104,10 @@ describe("a plan opens a group to the world", () => {
     ports: { min: port, max: port },
     remote: { kind: "cidr", cidr },
   });
+  const around = (prefix: string): Rule => ({
+    ...rule("0.0.0.0/0"),
+    remote: { kind: "computed", text: { parts: [{ address: "vm.web", attribute: "private_ip" }, prefix] } },
+  });
   const exposed = (before: readonly Rule[], after: readonly Rule[]) => {
     const [had, has] = [before, after].map((rules) => inDirection(trafficOf(rules, String), "ingress"));
     const ingress = { before: had!, after: has!, gained: subtractTraffic(has!, had!), lost: noTraffic };
@@ -128,6 +132,10 @@ describe("a plan opens a group to the world", () => {
       false,
     ],
     ["not by private IPv6 where IPv4 was open", [rule("0.0.0.0/0")], [rule("0.0.0.0/0"), rule("fd00::/8")], false],
+    ["by all addresses, said as a network of one that is not known", [], [around("/0")], true],
+    ["by a large network of an address that is not known", [], [around("/2")], true],
+    ["not by a small network of an address that is not known", [], [around("/24")], false],
+    ["not by an address that is not known", [], [around("/32")], false],
   ])("%s", (_, before, after, opens) => {
     expect(opensToWorld(exposed(before, after))).toEqual(opens ? ["group.x"] : []);
   });

@@ -275,7 +275,8 @@ function readOpenRemote(subject: Subject, text: OpenText, family: Ethertype | un
     typeof computed !== "object" ||
     more.length > 0 ||
     typeof suffix !== "string" ||
-    !/^(?:\/[0-9]{1,3})?$/.test(suffix)
+    !/^(?:\/[0-9]{1,3})?$/.test(suffix) ||
+    Number(suffix.slice(1)) > (family === "IPv4" ? 32 : 128)
   )
     subject.problems.add({
       code: "config/invalid-rule",

@@ -20,8 +20,9 @@ import {
   subtractTraffic,
   type Traffic,
   trafficOf,
+  unknownNetwork,
 } from "./traffic";
-import { asIpv4, worldIn } from "./world";
+import { asIpv4, usualWorld, worldIn } from "./world";
 
 export interface DirectionExposure {
   readonly before: Traffic;
@@ -174,9 +175,14 @@ export function opensToWorld({ groups }: Exposure, prefix?: number): Address[] {
   return groups.filter((group) => opensGroupToWorld(group, prefix)).map(({ address }) => address);
 }
 
-function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix?: number): boolean {
+function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix: number = usualWorld): boolean {
   for (const { space, slabs } of ingress.gained.values()) {
-    if (space.group !== undefined) continue;
+    if (space.group !== undefined) {
+      const network = unknownNetwork(space.group);
+      // All that is given out of IPv6 lies in an eighth of it.
+      if (network !== undefined && network <= prefix + 3) return true;
+      continue;
+    }
     if (unobserved) return true;
     // The traffic gained may be small and yet complete what was open before to everything.
     const after = (family: Ethertype) => besides(ingress.after, { ...space, family });

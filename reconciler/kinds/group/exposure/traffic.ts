@@ -4,7 +4,7 @@
  * addresses. Slabs are sorted, disjoint and merged, so that equal traffic is an equal value.
  */
 
-import { computedIn, type Text, textKey } from "../../../core/model/computed";
+import { computedIn, type OpenText, textKey } from "../../../core/model/computed";
 import type { Reference } from "../../../core/model/desired";
 import type { Direction, Ethertype, Rule } from "../../../core/model/rule";
 import { itemAt } from "../../../core/text/invariant";
@@ -62,6 +62,8 @@ export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) =>
   return trafficOfParts([...rules].map((rule) => partOfTraffic(rule, identify)));
 }
 
+const everyoneOf = (family: Ethertype): Intervals => [{ from: 0n, to: lastAddress(bitsOf[family]) }];
+
 function partOfTraffic(
   rule: Rule,
   identify: (group: Reference) => string,
@@ -72,7 +74,7 @@ function partOfTraffic(
   const space: Space = { direction, family, word: span === undefined ? rule.protocol : undefined };
   switch (remote.kind) {
     case "any":
-      return { space, slab: { ...line, peers: [{ from: 0n, to: lastAddress(bitsOf[family]) }] } };
+      return { space, slab: { ...line, peers: everyoneOf(family) } };
     case "cidr": {
       const interval = intervalOf(remote.cidr);
       return interval === undefined
@@ -83,7 +85,9 @@ function partOfTraffic(
       return { space: { ...space, group: identify(remote.group) }, slab: { ...line, peers: everyMember } };
     // A VM whose address is not known yet is a peer of its own: it will be somebody, and nobody knows whom.
     case "computed":
-      return { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
+      return prefixOf(remote.text) === "/0"
+        ? { space, slab: { ...line, peers: everyoneOf(family) } }
+        : { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
     default:
       return remote satisfies never;
   }
@@ -93,11 +97,23 @@ function partOfTraffic(
 export const unknownAddressOf = (vm: string, floating: boolean): string =>
   `${vm}, ${floating ? "floating " : ""}address not known yet`;
 
-const unknownPeer = (text: Text): string => {
+/** The network around such an address, as the length of its prefix; left out: it is no more than the address. */
+export function unknownNetwork(peer: string): number | undefined {
+  const match = /\/([0-9]+), (?:floating )?address not known yet$/.exec(peer);
+  return match === null ? undefined : Number(match[1]);
+}
+
+const unknownPeer = (text: OpenText): string => {
   const open = computedIn(text);
   const [only] = open;
   if (open.length !== 1 || only === undefined) return `${textKey(text)}, address not known yet`;
-  return unknownAddressOf(only.address, only.attribute === "floating_ip");
+  return unknownAddressOf(`${only.address}${prefixOf(text)}`, only.attribute === "floating_ip");
+};
+
+/** `/24`; nothing for one address. */
+const prefixOf = ({ parts }: OpenText): string => {
+  const last = parts.at(-1);
+  return typeof last === "string" && last !== "/32" && last !== "/128" ? last : "";
 };
 
 /** A sweep along the line: what begins at a point joins, what has ended leaves. */

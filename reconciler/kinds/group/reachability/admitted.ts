@@ -4,14 +4,24 @@ import type { Ethertype } from "../../../core/model/rule";
 import { everyAddress } from "../exposure/address-ranges";
 import { type Intervals, intersect } from "../exposure/intervals";
 import { type ProtocolSpan, wholeLine } from "../exposure/protocols";
-import { everyMember, type Slab, type Space, subtractTraffic, type Traffic, trafficOfParts } from "../exposure/traffic";
+import {
+  everyMember,
+  type Slab,
+  type Space,
+  subtractTraffic,
+  type Traffic,
+  trafficOfParts,
+  unknownNetwork,
+} from "../exposure/traffic";
 import { hasGroup, isWholeFamily, type LeftOut, mayHoldMembers, type Peers, type ReachQuery } from "./query";
 
 type Asked = Pick<ReachQuery, "direction" | "families" | "spans" | "peers" | "named">;
 
 /** Peers whose addresses nothing here can resolve, and that are no group: the service's address groups, texts not filled in yet. */
 const isOpaque = (group: string): boolean =>
-  group.startsWith("address-group:") || /(?:floating |\}, )address not known yet$/.test(group);
+  group.startsWith("address-group:") ||
+  /(?:floating |\}, )address not known yet$/.test(group) ||
+  unknownNetwork(group) !== undefined;
 
 /** Exact: every flow of it is asked for and admitted. */
 export function admitted(traffic: Traffic, asked: Asked): Traffic {
