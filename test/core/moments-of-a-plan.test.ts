@@ -27,6 +27,7 @@ const worldOf = (facts: readonly Fact[], more: Partial<GroupWorld> = {}): GroupW
   touched: new Set([address]),
   fresh: new Set(),
   identify,
+  known: (rule) => rule,
   unobserved: new Set(),
   retired: new Map(),
   ...more,

@@ -32,6 +32,30 @@ groups:
     const group = await done(reconcile("explain", "reach", "shop/lb", "shop/group.web:80"));
     expect(group.stdout).toContain("remote_group: shop/lb");
   });
+
+  it("knows a rule that follows the address of a VM as the file's, once the address is recorded", async () => {
+    place.declare({
+      vms: { bastion: { name: "bastion-1" } },
+      groups: {
+        web: {
+          rules: [
+            { protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" },
+            { protocol: "tcp", dst_port: 22, remote_ip: "${vm.bastion.private_ip}" },
+          ],
+        },
+      },
+      reachability: [{ never: { from: "10.0.0.0/8", to: "group.web", tcp: 22 } }],
+    });
+    const asked = async (from: string) => (await done(reconcile("explain", "reach", from, "web:22"))).stdout;
+    expect(await asked("203.0.113.7")).toContain("cannot be said");
+    // What the new VM will have is known once it is there.
+    await done(reconcile("apply", "-y"));
+    expect(await asked("203.0.113.7")).toContain("ingress of group.web: not admitted");
+    const [vm] = place.emulator.dump().vms;
+    const rule = `group.web rules[1] { tcp 22, remote_ip: ${vm?.private_ip}/32 }`;
+    expect(await asked(String(vm?.private_ip))).toContain(`admitted\n    by ${rule}`);
+    expect(said(await reconcile("plan"))).toContain(`admitted now, and after the plan by ${rule}`);
+  });
 });
 
 describe("the place of a state", () => {

@@ -82,6 +82,7 @@ function verdictOf(assertion: SmallAssertion, { facts, needs }: SmallPlan) {
     touched: new Set(),
     fresh: new Set(),
     identify,
+    known: (rule) => rule,
     unobserved: new Set(),
     retired: new Map(),
   };
@@ -326,6 +327,7 @@ describe("size", () => {
       touched: new Set(),
       fresh: new Set(),
       identify,
+      known: (rule) => rule,
       unobserved: new Set(),
       retired: new Map(),
     };

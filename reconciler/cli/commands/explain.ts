@@ -6,11 +6,12 @@ import { fieldsCalled, fieldsOfSchema, type SchemaField } from "../../config/sch
 import { kindOf, parseAddress } from "../../core/model/address";
 import type { Party } from "../../core/model/assertion";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
-import { recordedAttribute } from "../../core/model/facts";
+import { recordedAttribute, recordedValue } from "../../core/model/facts";
 import { allOfKind, runsGuest } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import { nearestName, nearestText } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
+import { usesComputed } from "../../kinds/group/fill-in";
 import { explainReach, type ReachHalf } from "../../kinds/group/reachability/explain";
 import { partyFromWord, partyText, portsFromWord } from "../../kinds/group/reachability/read";
 import { explanations, isExplained } from "../../report/explanations";
@@ -64,7 +65,8 @@ const reachAnswers: Record<ReachHalf["answer"], string> = {
   all: "admitted",
   part: "admitted in part",
   none: "not admitted",
-  perhaps: "cannot be said: a rule admits addresses, and which addresses the members have is not for rules to say",
+  perhaps:
+    "cannot be said: which addresses the members of a group have, or a VM that was never applied, is not for rules to say",
   unknown: "up to the service: the file has no egress rule, and what the service puts on a group by itself decides",
 };
 
@@ -73,9 +75,11 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
   const workspace = readWorkspace(invocation, { args: [] });
   const { desired } = workspace;
   const isVm = (word: string): boolean => parseAddress(word) !== undefined && runsGuest(kindOf(word));
-  const vms = [from, to].some((word) => isVm(word.replace(/:[^:]*$/, "")))
-    ? (await stateIn(openStore(workspace, invocation.flags))).resources
-    : new Map<string, RecordedResource>();
+  // A rule may follow the address of a VM, and a VM is asked about by its addresses: the state has them.
+  const vms =
+    [from, to].some((word) => isVm(word.replace(/:[^:]*$/, ""))) || desired.resources.some(usesComputed)
+      ? (await stateIn(openStore(workspace, invocation.flags))).resources
+      : new Map<string, RecordedResource>();
   const addresses = new Set(desired.resources.map(({ address }) => address));
   // An IPv6 address has colons of its own, so its port follows `]:`.
   const at = to.startsWith("[") ? to.indexOf("]:") + 1 : to.lastIndexOf(":");
@@ -105,7 +109,7 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
     );
   };
   const question = { from: party(from), to: party(name), ports: Array.isArray(ports) ? ports : [ports] };
-  const halves = explainReach(desired, question);
+  const halves = explainReach(desired, question, (computed) => recordedValue(computed, vms));
   if (halves.length === 0)
     throw fail("cli/usage", "neither of the two is a group, whose rules could be asked", "name a group of the file");
   const title = `${question.from.map(partyText)} -> ${question.to.map(partyText)}${port === undefined ? "" : ` ${port}`}`;

@@ -12,12 +12,16 @@ import type { DesiredByKind, DesiredResource, Reference } from "./desired";
 import { fieldsOf, type Rows } from "./fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "./kind-facts";
 import { definitionOf, eachKind, type Kind } from "./kinds";
+import type { LiveOf } from "./live";
 import type { RecordedByKind, RecordedResource, State } from "./recorded";
 import { hostOf, readingFieldsOf } from "./relations";
 import { asDesired } from "./usual";
 
-/** The value of an attribute, as the record of its resource has it. */
-export function recordedAttribute(record: RecordedResource | undefined, attribute: Attribute): string | undefined {
+/** The value of an attribute, as the record of its resource has it, or as the service shows the resource. */
+export function recordedAttribute(
+  record: RecordedResource | LiveOf[Kind] | undefined,
+  attribute: Attribute,
+): string | undefined {
   if (record === undefined) return undefined;
   const keys: Readonly<Record<string, string>> = definitionOf(record.kind).words.attributes;
   const value = fieldsIn(record)[keys[attribute] ?? ""];

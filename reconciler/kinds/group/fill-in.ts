@@ -3,7 +3,14 @@
 import { parseCidr } from "../../core/canonical/cidr";
 import { canonicalRemote, sortRules } from "../../core/canonical/rules";
 import type { Standings } from "../../core/diff/standing";
-import { computedIn, computedName, fillText, type PlacedText, type Text } from "../../core/model/computed";
+import {
+  type Computed,
+  computedIn,
+  computedName,
+  fillText,
+  type PlacedText,
+  type Text,
+} from "../../core/model/computed";
 import type { DesiredGroup, DesiredResource } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
 import { type Advice, told } from "../../core/model/fix";
@@ -26,6 +33,14 @@ export function ruleWithAddress(rule: Rule, text: string, family: Rule["ethertyp
       fix: "leave ethertype out",
     };
   return { rule: { ...rule, ethertype: cidr.ethertype, remote: canonicalRemote(text, cidr.ethertype) } };
+}
+
+/** A rule of the file as the service has it, where the values that its address is made of are known. */
+export function knownRule(rule: Rule, value: (computed: Computed) => string | undefined): Rule {
+  if (rule.remote.kind !== "computed") return rule;
+  const text = fillText(rule.remote.text, (computed) => value(computed) ?? computed);
+  const filled = typeof text === "string" ? ruleWithAddress(rule, text, rule.remote.family) : undefined;
+  return filled !== undefined && "rule" in filled ? filled.rule : rule;
 }
 
 export const usesComputed = (resource: DesiredResource): boolean =>

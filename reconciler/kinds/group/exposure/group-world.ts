@@ -7,7 +7,9 @@
 
 import { canonicalLiveRule, ruleKey } from "../../../core/canonical/rules";
 import type { Address } from "../../../core/model/address";
+import type { Computed } from "../../../core/model/computed";
 import type { Desired, Reference } from "../../../core/model/desired";
+import { recordedAttribute } from "../../../core/model/facts";
 import { allOfKind } from "../../../core/model/kinds";
 import { type Live, sight } from "../../../core/model/live";
 import type { State } from "../../../core/model/recorded";
@@ -16,6 +18,7 @@ import type { Plan } from "../../../core/plan/plan";
 import type { Step } from "../../../core/plan/step";
 import { appendTo } from "../../../core/text/objects";
 import { isPlatformShaped } from "../compare-rules";
+import { knownRule } from "../fill-in";
 
 export interface Fact {
   readonly rule: Rule;
@@ -35,6 +38,8 @@ export interface GroupWorld {
   readonly fresh: ReadonlySet<Address>;
   /** The name under which all ids of a group are one. */
   readonly identify: (group: Reference) => string;
+  /** A rule of the file as the service has it, as far as that is known. */
+  readonly known: (rule: Rule) => Rule;
   /** Addresses whose rules could not be read; what was recorded stands in. */
   readonly unobserved: ReadonlySet<Address>;
   /** Groups that earlier replacements left attached to VMs: what they admit is not read. */
@@ -52,6 +57,13 @@ type DraftFact = { -readonly [K in keyof Fact]: K extends "removedBy" ? string[]
 interface GroupObject {
   readonly address: Address;
   readonly facts: DraftFact[];
+}
+
+/** What a value is by now: as the resource shows it, or else as it is recorded. */
+export function valueNow({ address, attribute }: Computed, { live, state }: ExposureInput): string | undefined {
+  const record = state.resources.get(address);
+  const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
+  return recordedAttribute(sighting?.seen === "yes" ? sighting.value : record, attribute);
 }
 
 export function groupWorld(input: ExposureInput): GroupWorld {
@@ -80,9 +92,11 @@ export function groupWorld(input: ExposureInput): GroupWorld {
         ? newObject(group.address)
         : (ids.get(group.address) ?? group.address);
 
+  const known = (rule: Rule): Rule => knownRule(rule, (computed) => valueNow(computed, input));
   const wanted = new Map<Address, ReadonlySet<string>>();
-  for (const resource of allOfKind(desired.resources, "group"))
-    wanted.set(resource.address, new Set(resource.rules.map((rule) => ruleKey(rule, identify))));
+  // A rule that follows an address is there with the address of now, and a step may add it with the next one.
+  for (const { address, rules } of allOfKind(desired.resources, "group"))
+    wanted.set(address, new Set(rules.flatMap((rule) => [rule, known(rule)]).map((rule) => ruleKey(rule, identify))));
 
   const objects = new Map<string, GroupObject>();
   const byTarget = new Map<string, DraftFact[]>();
@@ -125,6 +139,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     touched: new Set(plan.steps.flatMap((step) => touchedBy(step, facts))),
     fresh: new Set([...facts.keys()].filter((address) => !ids.has(address))),
     identify,
+    known,
     unobserved,
     retired,
   };

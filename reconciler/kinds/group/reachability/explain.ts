@@ -2,6 +2,7 @@
 
 import type { Address } from "../../../core/model/address";
 import type { Assertion, Party, ServicePorts } from "../../../core/model/assertion";
+import type { Computed } from "../../../core/model/computed";
 import type { Desired } from "../../../core/model/desired";
 import type { Direction } from "../../../core/model/rule";
 import { admitsNothing, subtractTraffic } from "../exposure/traffic";
@@ -29,8 +30,13 @@ export interface ReachQuestion {
   readonly ports: readonly ServicePorts[];
 }
 
-export function explainReach(desired: Desired, { from, to, ports }: ReachQuestion): ReachHalf[] {
-  const world = declaredWorld(desired);
+/** `value`: what is known of the values that rules are made of. */
+export function explainReach(
+  desired: Desired,
+  { from, to, ports }: ReachQuestion,
+  value?: (computed: Computed) => string | undefined,
+): ReachHalf[] {
+  const world = declaredWorld(desired, value);
   const judge = createJudge(world, new Map());
   const texts = ruleTexts(desired, world);
   const assertion: Assertion = {

@@ -4,7 +4,7 @@ import { referenceText, ruleKey } from "../../../core/canonical/rules";
 import type { Finding } from "../../../core/findings/finding";
 import type { Address } from "../../../core/model/address";
 import type { Allowance, Assertion } from "../../../core/model/assertion";
-import { textKey } from "../../../core/model/computed";
+import { type Computed, textKey } from "../../../core/model/computed";
 import type { Closed, Desired, DesiredGroup } from "../../../core/model/desired";
 import type { SourcePosition } from "../../../core/model/diagnostic";
 import { allOfKind, ofKind } from "../../../core/model/kinds";
@@ -15,6 +15,7 @@ import type { Step } from "../../../core/plan/step";
 import { groupedBy } from "../../../core/text/objects";
 import { type ExposureInput, type Fact, type GroupWorld, groupWorld } from "../exposure/group-world";
 import { describeSpan } from "../exposure/protocols";
+import { knownRule } from "../fill-in";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
 import { overlapOf, type QueryContext, queriesOf, type ReachQuery } from "./query";
 import { admitting, flowIn, setText, type WitnessFlow } from "./witness";
@@ -74,20 +75,22 @@ export function judgeFile(desired: Closed, today: string): Reachability {
   return { ...judged, findings: judged.findings.filter(({ code }) => code !== "reachability/unproven") };
 }
 
-/** The rules of the file, as if nothing were there yet. */
-export function declaredWorld({ resources }: Desired): GroupWorld {
+/** The rules of the file, as if nothing were there yet; with the values that are known, where any are given. */
+export function declaredWorld({ resources }: Desired, value?: (computed: Computed) => string | undefined): GroupWorld {
+  const known = (rule: Rule): Rule => (value === undefined ? rule : knownRule(rule, value));
   const groups = allOfKind(resources, "group");
   const addresses = groups.map(({ address }) => address);
   return {
     facts: new Map(
       groups.map(({ address, rules }) => [
         address,
-        rules.map((rule): Fact => ({ rule, addedBy: "the file", removedBy: [], declared: true })),
+        rules.map((rule): Fact => ({ rule: known(rule), addedBy: "the file", removedBy: [], declared: true })),
       ]),
     ),
     touched: new Set(addresses),
     fresh: new Set(addresses),
     identify: referenceText,
+    known,
     unobserved: new Set(),
     retired: new Map(),
   };
@@ -273,7 +276,9 @@ export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address,
   return (address, rule) => {
     const group = groups.get(address);
     const key = ruleKey(rule, world.identify);
-    const at = group?.rules.findIndex((one) => ruleKey(one, world.identify) === key) ?? -1;
+    const isRule = (one: Rule): boolean =>
+      [one, world.known(one)].some((form) => ruleKey(form, world.identify) === key);
+    const at = group?.rules.findIndex(isRule) ?? -1;
     const place = group?.rulePlaces?.[at];
     const words = `{ ${ruleWords(rule)} }`;
     // Where each rule stands is known only in a file with assertions.
