@@ -47,7 +47,11 @@ export async function generateBlock(
   };
   const usual = () => other && blockOfUsual(other, (on) => keyOf(on) ?? { id: on }, names, parts.key);
   const block = (blocks[parts.kind] ?? usual)();
-  return block === undefined ? { diagnostics } : { block, diagnostics };
+  if (block === undefined) return { diagnostics };
+  const { within } = parts;
+  if (within === undefined) return { block, diagnostics };
+  const where = `for the file of the component ${within}; imports stand in the project's own`;
+  return { block: { ...block, within, notes: [where, ...(block.notes ?? [])] }, diagnostics };
 }
 
 /**

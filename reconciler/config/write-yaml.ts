@@ -16,6 +16,8 @@ export const plainOf = (value: unknown): Plain => value as Plain;
 
 export interface YamlBlock {
   readonly kind: Kind;
+  /** The component whose file it is for: `shop/`. */
+  readonly within?: string;
   readonly key: string;
   readonly fields: { readonly [key: string]: Plain };
   /** Comments above the block, a line each. */
@@ -44,8 +46,8 @@ export function writeYaml(file: WrittenYaml): string {
     if (blocks.length > 0)
       contents[sectionOf[kind]] = Object.fromEntries(blocks.map(({ key, fields }) => [key, fields]));
   }
-  const imports = file.blocks.flatMap(({ kind, key, id }) =>
-    id === undefined ? [] : [{ to: formatAddress({ kind, key }), id }],
+  const imports = file.blocks.flatMap(({ id, ...parts }) =>
+    id === undefined ? [] : [{ to: formatAddress(parts), id }],
   );
   if (imports.length > 0) contents["imports"] = imports;
   if (file.reachability !== undefined && file.reachability.length > 0) contents["reachability"] = file.reachability;

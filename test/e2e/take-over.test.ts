@@ -103,6 +103,20 @@ describe("reconcile import", () => {
     expect(jsonLines(plan.stdout).at(-1)).toMatchObject({ changes: { import: 3, update: 0, create: 0, replace: 0 } });
   });
 
+  it("--generate names the component in the imports entry, and says where the block belongs", async () => {
+    const ids = await existing();
+    const one = await reconcile("import", "shop/vm.web[a]", "db-1", "--generate");
+    expect(one.stderr).toContain("reconcile import shop/vm.web-a db-1 --generate");
+    const ran = await reconcile("import", "shop/vm.web-a", "db-1", "--generate");
+    const [block, imports] = ran.stdout.split("\nimports:\n");
+    expect(block).toContain("# for the file of the component shop/; imports stand in the project's own");
+    expect(imports).toBe(`  - { to: shop/vm.web-a, id: ${ids["vm.db"]} }\n`);
+    write(`component: 1\n${block}`, "shop.yaml");
+    write(`${head}components: { shop: { from: ./shop.yaml } }\nimports:\n${imports}`);
+    const plan = await reconcile("plan", "--json");
+    expect(jsonLines(plan.stdout).at(-1)).toMatchObject({ changes: { import: 1, update: 0, create: 0, replace: 0 } });
+  });
+
   it("takes over every kind, a VM by its name as well, and --generate prints the block of a declared one too", async () => {
     const ids = await existing();
     write(world);

@@ -7,7 +7,14 @@ import { writeYaml } from "../../config/write-yaml";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
-import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from "../../core/model/address";
+import {
+  type Address,
+  type AddressParts,
+  formatAddress,
+  type Kind,
+  kindOf,
+  parseAddress,
+} from "../../core/model/address";
 import { type Closed, closedWith, type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
@@ -72,11 +79,12 @@ export const importCommand = command({
     const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
     const isDeclared = workspace.desired.resources.some((resource) => resource.address === address);
     if (!isDeclared && flags.generate === true) {
-      if (parts.each !== undefined)
+      const { each, ...block } = parts;
+      if (each !== undefined)
         throw fail(
           "import/for-each",
           `${address} is one instance of a for_each, whose block cannot be told from one of them`,
-          `reconcile import ${parts.kind}.${parts.key}-${parts.each} ${given} --generate`,
+          `reconcile import ${formatAddress({ ...block, key: `${block.key}-${each}` })} ${given} --generate`,
         );
       return generate(invocation, workspace, address, given);
     }

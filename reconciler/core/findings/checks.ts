@@ -149,7 +149,11 @@ function rowsFor(resource: DesiredResource, checks: Checks): CheckRow[] {
   const pattern = checks.names?.[kind];
   const rows: CheckRow[] = [];
   if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(name))
-    rows.push(["check/name", `${address}: the name ${name} does not fit ${pattern}`, `checks.names.${kind}`]);
+    rows.push([
+      "check/name",
+      `${address}: the name ${name} does not fit ${pattern}`,
+      `a name that fits checks.names.${kind}`,
+    ]);
   if (checks.preventDestroy?.includes(kind) === true && !resource.lifecycle.preventDestroy)
     rows.push(["check/lifecycle", `${address} has no prevent_destroy`, "lifecycle: { prevent_destroy: true }"]);
   const vm = ofKind(resource, "vm");
