@@ -7,6 +7,7 @@ import { type Consent, type Grants, missingConsents } from "../core/plan/consent
 import type { Plan } from "../core/plan/plan";
 import { whereBriefly } from "../report/where-text";
 import { askForWord, ask as askOn } from "./ask";
+import type { Invocation } from "./command";
 import { readCount } from "./compose";
 import type { Flags } from "./flags";
 import type { MissingConsent } from "./refusal";
@@ -50,15 +51,10 @@ export async function getConsent(
   approval: PlanApproval,
   signal: AbortSignal,
 ): Promise<ConsentAnswer> {
-  const { flags, output } = session.invocation;
-  const given = { ...unattended(grantsInFlags(flags), approval), approved: approval.reviewed ?? [] };
-  const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
-  // When one of the two streams goes into a file, the question is shown on the other.
-  const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
-  const watched = process.stdin.isTTY === true && screen.isTTY === true;
-  const interactive = !automatic && watched && !output.json;
-  if (automatic) return { grants: given, refused: missingConsents(plan.consents, given) };
-  if (!interactive)
+  const given = grantsBeforehand(session.invocation, plan, approval);
+  if (isAutomatic(session.invocation, plan, approval))
+    return { grants: given, refused: missingConsents(plan.consents, given) };
+  if (!isAsked(session.invocation, plan, approval))
     return {
       grants: given,
       refused: [
@@ -70,12 +66,31 @@ export async function getConsent(
         },
       ],
     };
-  return askPerson(session, plan, { ...given, unprotect: flags.unprotect ?? [] }, screen, signal);
+  return askPerson(session, plan, given, screenForQuestions(), signal);
 }
 
-/** A protection is lifted by a person who types a name, or with a plan that was reviewed; a flag alone lifts none. */
-const unattended = (grants: Grants, { reviewed }: PlanApproval): Grants =>
-  reviewed === undefined ? { ...grants, unprotect: [] } : grants;
+/** When one of the two streams goes into a file, the question is shown on the other. */
+const screenForQuestions = () => (process.stderr.isTTY === true ? process.stderr : process.stdout);
+
+/** Nobody has to say yes: it was said with a flag or in a review, or nothing is sent. */
+const isAutomatic = ({ flags }: Invocation, { steps }: Plan, { reviewed }: PlanApproval): boolean =>
+  flags["auto-approve"] === true || reviewed !== undefined || steps.length === 0;
+
+const isAsked = (invocation: Invocation, plan: Plan, approval: PlanApproval): boolean =>
+  !isAutomatic(invocation, plan, approval) &&
+  process.stdin.isTTY === true &&
+  screenForQuestions().isTTY === true &&
+  !invocation.output.json;
+
+/**
+ * What is permitted before anybody answers. A protection is lifted by a person who types a name, or with a plan that
+ * was reviewed; a flag alone lifts none.
+ */
+export function grantsBeforehand(invocation: Invocation, plan: Plan, approval: PlanApproval): Grants {
+  const grants = { ...grantsInFlags(invocation.flags), approved: approval.reviewed ?? [] };
+  const lifts = approval.reviewed !== undefined || isAsked(invocation, plan, approval);
+  return lifts ? grants : { ...grants, unprotect: [] };
+}
 
 /** The name that stands for yes, where something protected is at stake. */
 function wordToType({ isProtected, environment, project }: Desired, { consents }: Plan): string | undefined {

@@ -28,7 +28,7 @@ import { version } from "../version";
 import { refuseBegunAnew } from "./begun-anew";
 import type { Invocation } from "./command";
 import { commandHolder } from "./compose";
-import { getConsent, grantsInFlags, type PlanApproval } from "./consent";
+import { getConsent, grantsBeforehand, grantsInFlags, type PlanApproval } from "./consent";
 import { projectOfSession } from "./externals";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
@@ -92,8 +92,16 @@ const hugeProject = 30_000;
 /** Looking at this many resources takes so long that a person is told. */
 const manyResources = 200;
 
-/** Shows the plan, as text or as JSON lines; its diagnostics go with the summary. */
-export function showPlan(invocation: Invocation, { plan }: Prepared, { exposure, findings }: Review): void {
+/**
+ * Shows the plan, as text or as JSON lines; its diagnostics go with the summary. `approval`: of a plan that is about to
+ * be carried out.
+ */
+export function showPlan(
+  invocation: Invocation,
+  { plan }: Prepared,
+  { exposure, findings }: Review,
+  approval?: PlanApproval,
+): void {
   const { output } = invocation;
   if (output.where !== undefined)
     output.print(`${process.stdout.isTTY ? whereLines(output.where, output.width) : whereText(output.where)}\n`);
@@ -102,11 +110,15 @@ export function showPlan(invocation: Invocation, { plan }: Prepared, { exposure,
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
     if (text !== "") output.print(`${text}\n`);
   }
-  showPlanText(invocation, plan);
+  showPlanText(invocation, plan, approval && grantsBeforehand(invocation, plan, approval));
   for (const finding of findings) output.event(findingEvent(finding));
 }
 
-export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "output">, plan: Plan): void {
+export function showPlanText(
+  { flags, output }: Pick<Invocation, "flags" | "output">,
+  plan: Plan,
+  grants = grantsInFlags(flags),
+): void {
   if (output.events) {
     for (const event of changeEvents(plan)) output.event(event);
     for (const event of plannedStepEvents(plan.steps)) output.event(event);
@@ -120,7 +132,7 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
       width: output.width,
       steps: flags.steps === true,
       summary: flags.summary === true,
-      grants: grantsInFlags(flags),
+      grants,
     }),
   );
 }
@@ -150,7 +162,7 @@ export const planAndApply = (
     const { session, prepared } = await planOn(held, stop.soft);
     if (stop.soft.aborted) return stoppedEarly(session.invocation);
     const review = await reviewPlan(session, prepared);
-    showPlan(session.invocation, prepared, review);
+    showPlan(session.invocation, prepared, review, {});
     return approveAndApply(session, prepared, review, {}, stop);
   });
 

@@ -70,13 +70,17 @@ describe("a protected environment", () => {
     place.write(file("true", "debian-12"));
     const alone = await prod("apply", "-y", "--allow-data-loss", "--unprotect", "vm.app");
     expect(alone.exitCode).toBe(3);
+    // The plan says no more than what holds.
+    expect(alone.stdout).not.toContain("would wipe its root disk (permitted)");
     expect(images()["app-1"]).toBe(image);
     const shown = await done(prod("plan", "--unprotect", "vm.app", "--out", "change.plan.json"));
     expect(said(shown)).toContain("would wipe its root disk (permitted)");
     expect(said(shown)).toContain("--unprotect");
     expect((await reconcile("apply", "change.plan.json")).exitCode).toBe(3);
     expect((await reconcile("apply", "change.plan.json", "--unprotect", "vm.own")).exitCode).toBe(3);
-    await done(reconcile("apply", "change.plan.json", "--unprotect", "vm.app"));
+    const reviewed = await done(reconcile("apply", "change.plan.json", "--unprotect", "vm.app"));
+    expect(reviewed.stdout).toContain("would wipe its root disk (permitted)");
+    expect(reviewed.stdout).not.toContain("--allow-loss");
     expect(images()["app-1"]).not.toBe(image);
     expect(await protectedRecords()).toBe(2);
     const watched = await prod("watch", "--unprotect", "vm.app");

@@ -94,8 +94,9 @@ async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promis
   const differences = whatChanged(saved, plan);
   if (differences.length > 0) throw stale(differences);
   const review = await reviewPlan(session, { ...prepared, plan });
-  showPlan(invocation, { ...prepared, plan }, review);
-  return approveAndApply(session, { ...prepared, plan }, review, { reviewed: saved.consents }, stop);
+  const approval = { reviewed: saved.consents };
+  showPlan(invocation, { ...prepared, plan }, review, approval);
+  return approveAndApply(session, { ...prepared, plan }, review, approval, stop);
 }
 
 /** The reviewed plan is for one service and one state, whatever a flag or a variable of this machine says. */
