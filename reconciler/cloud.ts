@@ -28,7 +28,7 @@ import { exposureOf } from "./kinds/group/exposure/exposure";
 import { type Owed, owedIn } from "./kinds/vm/guest-steps";
 import { openProject, type Project } from "./open-project";
 import { holderOf } from "./outside/holder";
-import { closedOrRefused, Refused } from "./refused";
+import { closedOrRefused, Refused, refuse } from "./refused";
 import { type Rehearsal, rehearse, speedOfTwin, withCatalogue } from "./rehearse/rehearsal";
 import { type ShownExposure, shownExposure } from "./report/exposure-text";
 import type { Service } from "./resources";
@@ -46,7 +46,7 @@ export interface PlanRequest extends PlanOptions {
   /** False: the service is not asked, everything is as the state has it. */
   readonly refresh?: boolean;
   readonly onEvent?: (event: EngineEvent) => void;
-  /** Ends the look at the service. */
+  /** Ends the look at the service, and `plan` throws `apply/interrupted`. */
   readonly signal?: AbortSignal;
 }
 
@@ -191,6 +191,9 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     const prepared = await heard(onEvent, signal, (emit, until) =>
       project.plan(options, { observe: refresh !== false, emit, signal: until }),
     );
+    // What a stopped look did not show is not known, and no plan is made of it.
+    if (signal?.aborted === true)
+      throw refuse("apply/interrupted", "stopped before everything was looked at, so there is no plan", "plan again");
     const { plan } = prepared;
     if (saved !== undefined) assertSame(saved, plan);
     const asJson = (): SavedPlan =>

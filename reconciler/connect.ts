@@ -136,11 +136,20 @@ const setupOf = (settings: Settings, folder: string): ServiceSetup => ({
   environment: environmentOf(settings),
   timing: timingOf(settings),
   insecureHttp: settings.insecureHttp === true,
-  parallelism: settings.parallelism ?? defaultParallelism,
+  parallelism: parallelismOf(settings),
   trust: trustFrom(),
   // A program is no file that somebody else wrote: its settings are a person's.
   dialectGiven: true,
 });
+
+function parallelismOf({ parallelism = defaultParallelism }: Settings): number {
+  if (Number.isSafeInteger(parallelism) && parallelism >= 1) return parallelism;
+  throw refuse(
+    "config/invalid-value",
+    `parallelism must be a whole number of at least 1, not ${parallelism}`,
+    `set parallelism to ${defaultParallelism}, or leave it out`,
+  );
+}
 
 /** What the settings say goes before the environment. */
 function environmentOf({ token, authorization }: Settings): Record<string, string | undefined> {

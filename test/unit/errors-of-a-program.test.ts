@@ -6,9 +6,9 @@ import { makeFolder } from "../support/folder";
 
 const { desired } = readDesired([{ file: "f.yaml", text: "version: 1\ngroups: { web: {} }" }]);
 
-async function planAt(baseUrl: string): Promise<unknown> {
+async function planAt(baseUrl: string, parallelism = 10): Promise<unknown> {
   if (desired === undefined) throw new Error("the file has errors");
-  const cloud = connect({ baseUrl, token: "t", timing: { request_timeout: "5s" } }, makeFolder());
+  const cloud = connect({ baseUrl, parallelism, token: "t", timing: { request_timeout: "5s" } }, makeFolder());
   try {
     return await cloud.plan(desired, { state: "s.json" }).then(() => "a plan", codeOf);
   } finally {
@@ -24,6 +24,31 @@ it("a service that is not there", async () => {
 
 it("a service that a credential must not go to", async () => {
   expect(await planAt("http://cloud.example")).toBe("service/insecure-http");
+});
+
+it.each([0, -1, 1.5, Number.NaN])("a parallelism of %d", async (parallelism) => {
+  expect(await planAt("http://127.0.0.1:9", parallelism)).toBe("config/invalid-value");
+});
+
+it("a plan that was stopped while it looked, of a state with something and of an empty one", async () => {
+  if (desired === undefined) throw new Error("the file has errors");
+  const emulator = await startEmulator({ timeScale: 0 });
+  const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
+  try {
+    const plan = await cloud.plan(desired, { state: "s.json" });
+    const kept = JSON.stringify(plan);
+    const signal = AbortSignal.abort();
+    const stopped = async (): Promise<unknown[]> => [
+      await cloud.plan(desired, { state: "s.json", signal }).then(() => "a plan", codeOf),
+      await cloud.readPlan(kept, { signal }).then(() => "a plan", codeOf),
+    ];
+    expect(await stopped()).toEqual(["apply/interrupted", "apply/interrupted"]);
+    await cloud.apply(plan);
+    expect(await stopped()).toEqual(["apply/interrupted", "apply/interrupted"]);
+  } finally {
+    await cloud.close();
+    await emulator.close();
+  }
 });
 
 it("a listener that throws stops the run, which is recorded, and the caller gets what it threw", async () => {
