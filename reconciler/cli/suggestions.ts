@@ -22,10 +22,11 @@ import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./wo
 /** Lets the shell complete file names. */
 const fileSuggestion: readonly Suggestion[] = [{ word: ":files" }];
 
-/** `words` are those after the program's name; the last is the one being typed, perhaps empty. */
+/** `words` are those after the program's name, quoted as they are typed; the last is being typed, perhaps empty. */
 export async function suggestions(commands: Commands, words: readonly string[]): Promise<readonly Suggestion[]> {
-  const typed = (words.at(-1) ?? "").replaceAll(/[\\'"]/g, "");
-  const before = words.slice(0, -1);
+  const plain = words.map((word) => word.replaceAll(/\\(.?)|"([^"]*)"?|'([^']*)'?/gs, "$1$2$3"));
+  const typed = plain.at(-1) ?? "";
+  const before = plain.slice(0, -1);
   const found = await candidatesFor(commands, before, typed);
   return found === fileSuggestion ? fileSuggestion : found.filter(({ word }) => word.startsWith(typed));
 }

@@ -86,6 +86,15 @@ describe("suggestions", () => {
     }
   });
 
+  it.each([`"my shop/it's.yaml"`, "my\\ shop/it\\'s.yaml", "'my shop'/it\\'s.yaml"])(
+    "read the file %s",
+    async (file) => {
+      const other = makeFolder({ "my shop/it's.yaml": "version: 1\nvolumes: { data: { size: 5 } }\n" });
+      const ran = await runCli(["completion", "suggest", "--", "plan", "-f", file, "--target", "vol"], { cwd: other });
+      expect(ran.stdout).toBe("volume.data\tdata\n");
+    },
+  );
+
   it("ask no remote store", async () => {
     const words = ["state", "show", "--state", "https://127.0.0.1:1/state", ""];
     const ran = await runCli(["completion", "suggest", "--", ...words], { cwd: folder });
