@@ -10,6 +10,7 @@ import type { Sightings } from "../core/plan/memory";
 import { changesOutputs, outputsNow } from "../core/plan/outputs";
 import { PermittedPlan } from "../core/plan/permitted";
 import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
+import { whatIsMeant } from "../core/plan/select";
 import { emptyState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
 import { deepEqual } from "../core/text/deep-equal";
@@ -109,15 +110,16 @@ function warningsIn({ steps }: RunReport, { resources }: Desired, { state }: Rec
 
 /** The outputs from now on. An output of a resource that the run did not get to is left out. */
 async function recordOutputs(
-  { desired }: Prepared,
+  prepared: Prepared,
   plan: Plan,
   recorder: Recorder,
 ): Promise<Pick<RunReport, "outputs" | "broken">> {
   if (plan.outputs === undefined) return {};
   const { outputs: before = {} } = recorder.state;
+  const desired = whatIsMeant(prepared.desired, plan.options);
   // As the plan read them: also where a move that the targets leave out is not recorded yet.
   const { resources } = pairResources(desired, recorder.state).state;
-  const outputs = outputsNow(plan.options.destroy === true ? [] : (desired.outputs ?? []), resources);
+  const outputs = outputsNow(desired.outputs ?? [], resources);
   try {
     if (!deepEqual(before, outputs)) await recorder.record([{ type: "outputs", outputs }]);
     return { outputs };

@@ -132,6 +132,34 @@ ${moved}`,
     expect((await reconcile("plan", "--detailed-exitcode", ...narrow)).exitCode).toBe(0);
   });
 
+  it("that a destroy of a part leaves are those that it leaves something of, as its plan says", async () => {
+    write("[a]", 50);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const bastion = vmNamed("bastion-1")?.floating_ip;
+    const afterwards = (ran: Ran) =>
+      lines(ran).flatMap(({ type, name, after }) => (type === "output" ? [[name, after]] : []));
+    const narrow = ["--target", "group.db", "--target", "vm.web"];
+    const planned = await reconcile("plan", "--destroy", "--json", ...narrow);
+    expect(afterwards(planned)).toEqual([
+      ["bastion", bastion],
+      ["token", "(sensitive)"],
+      ["webs", null],
+    ]);
+    const destroyed = await reconcile("destroy", "-y", "--allow-data-loss", "--json", ...narrow);
+    const left = { bastion, token: "(sensitive)" };
+    expect([destroyed.exitCode, lines(destroyed).at(-1)?.["outputs"]]).toEqual([0, left]);
+    expect((await reconcile("output", "bastion")).stdout).toBe(`${bastion}\n`);
+
+    const whole = await reconcile("plan", "--destroy", "--json");
+    expect(afterwards(whole)).toEqual([
+      ["bastion", null],
+      ["token", null],
+    ]);
+    expect((await reconcile("destroy", "-y", "--allow-data-loss")).exitCode).toBe(0);
+    const again = await reconcile("plan", "--destroy", "--detailed-exitcode");
+    expect([again.exitCode, again.stdout]).toEqual([0, expect.not.stringContaining("token")]);
+  });
+
   it("a saved plan is filled in when it is applied, and refused when an address has changed since", async () => {
     write("[a]", 50);
     expect((await reconcile("plan", "--out", "first.plan.json")).exitCode).toBe(0);

@@ -20,9 +20,13 @@ import { fewOf } from "../text/list-text";
 import { nearestName } from "../text/nearest";
 import { appendTo, fieldsIn } from "../text/objects";
 
-/** `destroy` is a plan for an empty file. */
-export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
-  destroy === true ? { ...desired, resources: [], imports: [], moved: [], removed: [] } : desired;
+/** `destroy` is a plan for an empty file. The outputs of what it leaves out stay. */
+export function whatIsMeant(desired: Desired, { destroy, targets = [], excludes = [] }: PlanOptions): Desired {
+  if (destroy !== true) return desired;
+  const isWhole = targets.length === 0 && excludes.length === 0;
+  const outputs = isWhole ? [] : (desired.outputs ?? []);
+  return { ...desired, resources: [], imports: [], moved: [], removed: [], outputs };
+}
 
 export function selectTargets(
   pairs: readonly Pair[],
