@@ -74,7 +74,7 @@ function formerPlaces({ workspace, store, invocation: { flags } }: Session): Not
   );
 }
 
-/** What the state there has in this project and service, of no other environment. */
+/** What the state there has in this project and service, of no other environment that the files declare. */
 async function recordedAt(
   location: string,
   { workspace, service, invocation: { flags } }: Session,
@@ -86,8 +86,10 @@ async function recordedAt(
   const { scope, resources } = read.state;
   const { project, environment } = workspace.desired;
   if (scope?.origin !== service.client.origin || scope.project !== project) return [];
-  // Names that two environments share are told by `validate --env all`. Files without environments may get some.
-  const isSibling = scope.environment !== undefined && environment !== undefined && scope.environment !== environment;
+  // Names that two environments share are told by `validate --env all`. Files without environments may get some, and
+  // what is not declared any more may have got another name.
+  const isOther = scope.environment !== undefined && environment !== undefined && scope.environment !== environment;
+  const isSibling = isOther && workspace.readOthers?.(workspace.given).has(scope.environment) !== false;
   return isSibling ? [] : [...resources.values()];
 }
 

@@ -342,6 +342,20 @@ describe("a state that is given another place", () => {
     expect(await alone(["plan", "--env", "dev"])).toMatchObject({ exitCode: 0 });
   });
 
+  it("is found under the former name of its environment, and not under one that the files have", async () => {
+    const alone = (args: readonly string[]) => runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
+    const file = readFileSync(join(folder, "reconcile.yaml"), "utf8");
+    const declare = (names: string) => writeFileSync(join(folder, "reconcile.yaml"), `${file}environments: ${names}\n`);
+    declare("{ prod: {} }");
+    expect(await alone(["apply", "-y", "--env", "prod"])).toMatchObject({ exitCode: 0 });
+    declare("{ production: {} }");
+    const refused = await alone(["apply", "-y", "--env", "production"]);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("error[state/elsewhere]")]);
+    expect(volumes()).toEqual(["data"]);
+    declare("{ production: {}, prod: {} }");
+    expect(await alone(["plan", "--env", "production"])).toMatchObject({ exitCode: 0 });
+  });
+
   it("of which nobody can say what it has is named", async () => {
     expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
     server.answer("empty 200");
