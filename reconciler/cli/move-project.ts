@@ -32,7 +32,7 @@ import { newLineage, type Service, stateIn, stateLocation, systemClock } from ".
 import { CommandFailed } from "./crash";
 import { handoverDiagnostic } from "./move-states";
 import { folderBeside, openMoving } from "./other-state";
-import { expandFolder, nothingHere, readOptions, readSourceFile, type Workspace } from "./workspace";
+import { declaredIn, expandFolder, nothingHere, readOptions, readSourceFile, type Workspace } from "./workspace";
 
 /** The files of a project, by their whole paths. */
 export interface ProjectFiles {
@@ -100,9 +100,8 @@ export function readMovedTexts(sources: readonly ConfigSource[], reading: MoveRe
 }
 
 export function environmentsIn(sources: readonly ConfigSource[], invocation: Invocation): readonly string[] {
-  return (
-    readDesired(sources, { ...planOptionsFor({ invocation, environment: undefined }), external: "later" })
-      .environments ?? []
+  return declaredIn(
+    readDesired(sources, { ...planOptionsFor({ invocation, environment: undefined }), external: "later" }),
   );
 }
 
@@ -418,7 +417,10 @@ export const pathsFor =
   (folder: string, settings: string): Rebase =>
   (text, { field, file }) => {
     const from = file === undefined ? settings : dirname(resolve(file));
-    const isPath = /^\.\.?\//.test(text) || (fieldsOfFiles.has(field) && isFileIn(from, text));
+    const isPath =
+      /^\.\.?\//.test(text) ||
+      (field === "vars_file" && !isAbsolute(text)) ||
+      (fieldsOfFiles.has(field) && isFileIn(from, text));
     return isPath && from !== folder ? beside(folder, resolve(from, text)) : text;
   };
 

@@ -149,7 +149,13 @@ export const chosenEnvironment = (flags: Flags): string | undefined => flags.env
 export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
   const given = [...invocation.args, ...(invocation.flags.file ?? [])];
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  return readDesired(withoutRepeats(paths).map((path) => readSourceFile(path))).environments ?? [];
+  return declaredIn(readDesired(withoutRepeats(paths).map((path) => readSourceFile(path))));
+}
+
+/** Of a file that cannot be read nobody knows which environments it declares. */
+export function declaredIn({ environments, diagnostics }: ReadResult<Desired>): readonly string[] {
+  if (environments === undefined) throw new CommandFailed(diagnostics);
+  return environments;
 }
 
 /** Reading a large file takes seconds, so a note is printed before. */

@@ -1,5 +1,5 @@
 /** Environments of one file, each on its own state, tried with the command as a process. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
@@ -26,6 +26,15 @@ vms: { web: { name: "web-\${env}" } }
 const reconcile = (...args: string[]): Promise<Ran> =>
   runCli(args, { cwd: place.folder, env: { RECONCILE_TOKEN: "ops-token" } });
 const writes = (): number => place.emulator.requests().log.filter(({ method }) => method !== "GET").length;
+
+it.each([["plan"], ["move", "--all", "--to", "../other"]])(
+  "of a file that cannot be read are not none: %s",
+  async (...words) => {
+    appendFileSync(join(place.folder, "reconcile.yaml"), "x-more: [\n");
+    const ran = await reconcile(...words, "--env", "all");
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("error[config/yaml-syntax]")]);
+  },
+);
 
 it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
   const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");

@@ -449,12 +449,15 @@ it.each([
   const files = {
     "shop/reconcile.yaml": `${head.replace("timing", "dialect: its.dialect.yaml, timing")}
 prices: prices.yaml
+vars: { tag: {} }
+environments: { a: { vars_file: vars/a.yaml } }
 policy: { command: [checks/policy.sh] }
 ssh: { identity_file: keys/id }
 ${defaults}
 vms:
-  db: { name: db-1, after_ready: { command: [sh, play.sh, ./tasks, none.sh] } }
+  db: { name: "db-\${var.tag}", after_ready: { command: [sh, play.sh, ./tasks, none.sh] } }
 `,
+    "shop/vars/a.yaml": "tag: one\n",
     "shop/its.dialect.yaml": "limits: { connections: 20 }\n",
     "shop/prices.yaml": "{ currency: EUR, per: month, vm: { m1.small: 10 } }\n",
     "shop/keys/id": "",
@@ -462,17 +465,17 @@ vms:
     "shop/play.sh": 'test "$2" = none.sh && test -d "$1"\n',
     "shop/tasks/one": "",
   };
-  const shape = { files, from: "shop", to: "database", args: ["vm.db"] };
+  const shape = { files, from: "shop", to: "database", args: ["vm.db"], environments: ["a"] };
   folder = makeFolder(files);
   chmodSync(join(folder, "shop/checks/policy.sh"), 0o755);
   const run = async (project: string, ...args: string[]): Promise<void> => {
-    const ran = await reconcile(project, args);
+    const ran = await reconcile(project, [...args, "--env", "a"]);
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
   };
   await run("shop", "apply", "-y");
   await run("shop", "move", "vm.db", "--to", "../database", ...into, "--yes");
   const made = readFileSync(join(folder, "database/reconcile.yaml"), "utf8");
-  for (const name of ["its.dialect.yaml", "prices.yaml", "checks/policy.sh", "keys/id"])
+  for (const name of ["its.dialect.yaml", "prices.yaml", "checks/policy.sh", "keys/id", "vars/a.yaml"])
     expect(made).toContain(`../shop/${name}`);
   await plansNothing(shape);
   await run("database", "apply", "-y", "--owe", into.length === 0 ? "vm.db" : "data/vm.db");

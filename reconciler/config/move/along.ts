@@ -62,7 +62,10 @@ export function whatGoesAlong(desk: MoveDesk) {
       if (there !== undefined) refuseDifferent(entry, there, said);
       else {
         for (const one of pathsIn(entry.file, entry.node, division.rebase)) splice(entry.file, one);
-        const isSet = environments.some(({ value }) => Object.hasOwn(fieldsIn(fieldsIn(value)["vars"]), entry.key));
+        const isSet = environments.some(({ value }) => {
+          const { vars, vars_file: file } = fieldsIn(value);
+          return file !== undefined || Object.hasOwn(fieldsIn(vars), entry.key);
+        });
         const isAlong = !staying.has(entry.name) && !(entry.section === "vars" && isSet);
         if (isAlong) gone.add(entry);
         copied.push(entry);

@@ -115,9 +115,11 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
 
   function environmentOfNew(value: unknown, names: ReadonlySet<string>): Plain {
     if (!isObject(value)) return {};
-    const { state: _, vars, ...rest } = value;
+    const { state: _, vars, vars_file: file, ...rest } = value;
     const own = isObject(vars) ? Object.entries(vars).filter(([name]) => names.has(name)) : [];
-    const all = fieldsIn(rebased(rest, division.rebase));
+    // A file of variables is refused by a project that declares none.
+    const kept = file === undefined || names.size === 0 ? rest : { vars_file: file, ...rest };
+    const all = fieldsIn(rebased(kept, division.rebase));
     return plainOf(own.length === 0 ? all : { vars: Object.fromEntries(own), ...all });
   }
 
