@@ -35,6 +35,13 @@ function standing(world: World, address: string, attribute: Attribute): string {
 }
 
 describe("a value that only the service knows", () => {
+  it("of a VM at which nobody looked, is had with another look", () => {
+    const outputs = [output(of("vm.web", "private_ip"))];
+    const applied = [{ ...web, sighted: "unseen" as const }];
+    const { diagnostics } = planFor({ applied, desired: [web], outputs, missing: ["vm.list"] });
+    expect(diagnostics.find(({ code }) => code === "plan/value-not-shown")?.fix).toBe("plan without --no-refresh");
+  });
+
   it.each<[what: string, world: World, address: string, attribute: Attribute, says: string]>([
     ["the id of what is there", { applied: [web], desired: [web] }, "vm.web", "id", idOf("vm.web")],
     ["the id of what goes, as an undo may ask for it", { applied: [web], desired: [data] }, "vm.web", "id", "left out"],

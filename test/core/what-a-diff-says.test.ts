@@ -107,7 +107,7 @@ describe("a name that the lists of the service do not have, or have twice", () =
       "an image by its name, where no list was read",
       make({ image: "debian" }, { flavors: catalogue.flavors }),
       [
-        "warning plan/image-unresolved: image_id debian is a name, and this plan does not look at the list of images => write the image's UUID as image_id, or plan without --no-refresh",
+        "warning plan/image-unresolved: image_id debian is a name, and the list of images was not read => write the image's UUID as image_id, or let the plan read the list: without --no-refresh, from a service that answers it",
       ],
     ],
     [

@@ -16,7 +16,7 @@ const small = `${head}vms: { app: {name: app-1} }\nvolumes: { data: { size: 5, a
 it("an image's name in a list that was not read is not said to be in no list", async () => {
   write(small);
   expect((await reconcile("plan", "--no-refresh")).stderr).toContain(
-    "image_id ubuntu-24.04 is a name, and this plan does not look at the list of images",
+    "image_id ubuntu-24.04 is a name, and the list of images was not read",
   );
 });
 

@@ -10,6 +10,7 @@ import type { VolumeDifference } from "../../kinds/volume/diff";
 import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
+import { notLookedAt, type Unobserved } from "../model/evidence";
 import { type Advice, fixText, toRun, toSay } from "../model/fix";
 import { definitionOf, kindRows, ofKind } from "../model/kinds";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
@@ -66,7 +67,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     const live = difference?.live ?? seen(address, id, context);
     if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
     if (attribute === "size") return sizeStanding(address, live, recorded);
-    return addressShown(computed, ofKind(live, "vm"), recorded, isYoung);
+    return addressShown(computed, ofKind(live, "vm") ?? whyUnseen(address, id, context), recorded, isYoung);
   };
 }
 
@@ -122,14 +123,21 @@ function seen(address: Address, id: string, { live }: DiffContext) {
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
+/** Why there is nothing to read a value from. */
+function whyUnseen(address: Address, id: string, { live }: DiffContext): Unobserved {
+  const sighting = sight(live, kindOf(address), id);
+  return sighting.seen === "unobserved" ? sighting : notLookedAt;
+}
+
 function addressShown(
   computed: Computed,
-  live: LiveVm | undefined,
+  look: LiveVm | Unobserved,
   recorded: RecordedResource | undefined,
   isYoung: (vm: RecordedVm) => boolean,
 ): Standing {
   const { address, attribute } = computed;
   if (!isAddressAttribute(attribute)) return { is: "missing", why: `${address} has no ${attribute}` };
+  const live = "seen" in look ? undefined : look;
   const vm = ofKind(recorded, "vm");
   const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
   const shown = live?.[key];
@@ -141,16 +149,19 @@ function addressShown(
   const young = before === undefined && vm !== undefined && (vm.building === true || isYoung(vm));
   if (live?.phase === "changing" || (live !== undefined && young))
     return { is: "open", computed: { ...computed, late: true } };
-  return standingNotShown(computed, live, vm?.skipFloatingIp === true);
+  return standingNotShown(computed, look, vm?.skipFloatingIp === true);
 }
 
-function standingNotShown({ address, attribute }: Computed, live: LiveVm | undefined, hasNone: boolean): Standing {
+function standingNotShown({ address, attribute }: Computed, live: LiveVm | Unobserved, hasNone: boolean): Standing {
   if (attribute === "floating_ip" && hasNone) return withoutFloatingIp(address);
-  if (live === undefined)
+  if ("seen" in live)
     return {
       is: "missing",
-      why: `${address} was not seen, and the state does not remember its ${attribute}`,
-      fix: "plan without --no-refresh",
+      why: `${address} was not seen (${live.reason}), and the state does not remember its ${attribute}`,
+      fix:
+        live.reason === notLookedAt.reason
+          ? "plan without --no-refresh"
+          : "write the address in its place; or let it be seen, with a credential that may look, and operations: { vm.list: … } in the dialect",
     };
   const other = live.notAddresses?.find(({ field }) => field === attribute)?.found;
   const where = `records: { vm: { ${attribute}: [/…] } }`;

@@ -113,9 +113,9 @@ function imageNotes(
       {
         severity: "warning",
         code: "plan/image-unresolved",
-        summary: `image_id ${image} is a name, and ${isListed ? "this plan does not look at the list of images" : "this service has no list of images to look it up in"}`,
+        summary: `image_id ${image} is a name, and ${isListed ? "the list of images was not read" : "this service has no list of images to look it up in"}`,
         detail: "It is sent as it is; a create takes the image's UUID.",
-        fix: `write the image's UUID as image_id, or ${isListed ? "plan without --no-refresh" : "name the list in the dialect: operations: { image.list: … }"}`,
+        fix: `write the image's UUID as image_id, or ${isListed ? "let the plan read the list: without --no-refresh, from a service that answers it" : "name the list in the dialect: operations: { image.list: … }"}`,
         address,
         source,
       },

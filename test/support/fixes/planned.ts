@@ -44,6 +44,20 @@ export const planned = {
       knows: () => ({ "…": "addr" }),
       follow: [{ write: /records: \{ vm: \{ private_ip: \[.*?\] \} \}/, below: ["service", "dialect"] }],
     },
+    {
+      files: file("vms: { web: {} }", { operations: "vm.list: null" }),
+      before: both(
+        async (here) => {
+          await here.reconcile("apply", "-y");
+          await here.ok("import", "vm.web", here.emulator.dump().vms[0]!.id);
+        },
+        rewritten(
+          "vms: { web: {} }",
+          'vms: { web: {} }\ngroups: { app: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "${vm.web.private_ip}" } ] } }',
+        ),
+      ),
+      follow: [{ hand: /write the address in its place/, done: rewritten("${vm.web.private_ip}", "10.0.0.3") }],
+    },
   ],
   "apply/volume-failed": [
     {
