@@ -11,6 +11,7 @@ import {
   isSeq,
   parseAllDocuments,
   type Scalar,
+  type Tags,
   visit,
   type YAMLMap,
   type YAMLSeq,
@@ -82,7 +83,10 @@ export const blockOrder = (section: string): readonly string[] => blocks[section
 
 export function formatYaml(text: string): Formatted {
   // The library leaves the carriage return of a Windows line end in comments.
-  const documents = parseAllDocuments(text.replaceAll("\r\n", "\n"), { keepSourceTokens: false });
+  const documents = parseAllDocuments(text.replaceAll("\r\n", "\n"), {
+    keepSourceTokens: false,
+    customTags: asWritten,
+  });
   const [document, ...others] = Array.isArray(documents) ? documents : [];
   if (document === undefined) return { text };
   if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
@@ -118,6 +122,14 @@ export function formatYaml(text: string): Formatted {
     return { problem: "its usual form would read as something else; it is left as it is" };
   return { text: formatted.replaceAll("\n", lineEndOf(text)) };
 }
+
+/** A number stays as it is written: of `0123`, or of an id of twenty digits, the number that it is read as says less. */
+const asWritten = (tags: Tags): Tags =>
+  tags.map((tag) =>
+    typeof tag === "object" && tag.collection === undefined && /:(?:int|float)$/.test(tag.tag)
+      ? { ...tag, stringify: (node, ...rest) => node.source ?? tag.stringify?.(node, ...rest) ?? "" }
+      : tag,
+  );
 
 function inFileOrder(root: YAMLMap): void {
   sortBy(root, topOrder);

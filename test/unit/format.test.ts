@@ -102,6 +102,14 @@ describe("a file in its usual form", () => {
     expect(textOf(starter)).toBe(starter);
   });
 
+  it.each(["0123", "0777", "1e400", "12345678901234567890", "0x1F", "0o17", ".5", "1_000", "1.50"])(
+    "keeps the number %s as it is written, for validate to judge it",
+    (number) => {
+      const text = `version: 1\nproject: ${number}\nvars:\n  a: { default: ${number} }\n`;
+      expect(formatYaml(text)).toEqual({ text });
+    },
+  );
+
   it("leaves the order of a file with aliases, and a file that is no YAML, as they are", () => {
     expect(textOf("b: &x 1\na: *x\n")).toBe("b: &x 1\na: *x\n");
     expect(formatYaml("vms: [\n")).toMatchObject({ line: expect.any(Number) });
