@@ -12,8 +12,8 @@ import type { RoundEnd } from "./status";
 
 export interface OpeningPorts {
   readonly budgetOf: (service: string) => Budget | undefined;
-  /** The last outputs of another stack; absent: that stack was never applied. */
-  readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** The last outputs of another stack; absent: that stack was never applied; null: the fleet has none of this name. */
+  readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined | null>;
   /** Stacks of the fleet that depend on this one. */
   readonly dependentsOf: (stack: string) => Promise<readonly Pick<StackRecord, "name">[]>;
   /** The stacks of the fleet whose state's place holds this text. */
@@ -67,6 +67,8 @@ export async function readInputs({ spec }: StackRecord, { outputsOf }: OpeningPo
   const known = new Map<string, Readonly<Record<string, unknown>>>();
   for (const name of spec.dependsOn) {
     const outputs = await outputsOf(name);
+    if (outputs === null)
+      return blockedBy(name, `the fleet has no stack ${name}: write one that it has under depends_on and inputs`);
     if (outputs === undefined) return blockedBy(name, `the stack ${name} has not been applied yet`);
     known.set(name, outputs);
   }

@@ -27,7 +27,8 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
   const parts = sources.map((source) => readPart(source, reading));
   const problems = parts.flatMap((part) => part.problems);
   const diagnostics = parts.flatMap((part) => part.diagnostics);
-  const signIn = parts.find(({ fleet: part }) => part.signIn !== undefined)?.fleet.signIn;
+  const once = <Name extends keyof Fleet>(name: Name): Fleet[Name] | undefined =>
+    parts.find(({ fleet: part }) => part[name] !== undefined)?.fleet[name];
   const fleet: Fleet = {
     services: parts.flatMap(({ fleet: part }) => part.services),
     tenants: parts.flatMap(({ fleet: part }) => part.tenants),
@@ -36,12 +37,9 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     channels: parts.flatMap(({ fleet: part }) => part.channels ?? []),
     stacks: parts.flatMap(({ fleet: part }) => part.stacks),
     generators: parts.flatMap(({ fleet: part }) => part.generators),
-    signIn,
-    follow: parts.find(({ fleet: part }) => part.follow !== undefined)?.fleet.follow,
-    ...parts.reduce(
-      (history, { fleet: part }) => (part.history === undefined ? history : { history: part.history }),
-      {},
-    ),
+    signIn: once("signIn"),
+    follow: once("follow"),
+    history: once("history"),
   };
   if (problems.length === 0) problems.push(...referenceProblems(fleet, parts));
   const all = sortDiagnostics([...diagnostics, ...problems.map(problemAsDiagnostic)]);

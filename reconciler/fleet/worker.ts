@@ -455,5 +455,5 @@ async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms:
   await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, ...pull, turn: job.turn, at });
 }
 
-const outputsOf = (stack: StackRecord | undefined): StackRecord["outputs"] | undefined =>
-  stack?.status.appliedRevision == null ? undefined : stack.outputs;
+const outputsOf = (stack: StackRecord | undefined): StackRecord["outputs"] | undefined | null =>
+  stack === undefined ? null : stack.status.appliedRevision === null ? undefined : stack.outputs;

@@ -94,6 +94,16 @@ sign_in:
     ]);
   });
 
+  test.each(["follow: { git: https://git.example/fleet, path: fleet.yaml }", "history: { quiet: 1h }"])(
+    "two files that both say %s are refused: one of them would count for nothing",
+    (said) => {
+      const file = `version: 1\n${said}\n`;
+      expect(read(file, file).diagnostics.map(({ code, source }) => [code, source?.file, source?.line])).toEqual([
+        ["fleet/twice", "fleet1.yaml", 2],
+      ]);
+    },
+  );
+
   test("two files are one fleet, and the same stack in both is told once", () => {
     const second = "version: 1\nstacks:\n  prod-shop: { source: { folder: . }, state: s }\n";
     expect(

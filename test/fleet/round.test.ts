@@ -61,7 +61,7 @@ describe("a round of a stack from a repository", () => {
       openProject: opened(createProjectOpener({ cache })),
       checkOut: (stack, signal) => checkOut(stack.spec.source, cache, { signal, now: true }),
       budgetOf: () => undefined,
-      outputsOf: async () => undefined,
+      outputsOf: async (name) => (name === "later" ? undefined : null),
       dependentsOf: async () => [],
       approvedBefore: async () => undefined,
       begins: async () => undefined,
@@ -100,6 +100,14 @@ describe("a round of a stack from a repository", () => {
     expect(first.plan?.body.text).toContain("(shop/reconcile.yaml:4)");
     commit("shop/reconcile.yaml", project.replace("443", "8443"));
     expect((await round()).plan?.digest).not.toBe(first.plan?.digest);
+  });
+
+  test.each([
+    ["later", "the stack later has not been applied yet"],
+    ["lost", "the fleet has no stack lost: write one that it has under depends_on and inputs"],
+  ])("what it depends on is told apart: %s", async (name, why) => {
+    const { result } = await round(never, undefined, newStatus, { dependsOn: [name] });
+    expect(result).toEqual({ end: "blocked", why, waitingFor: { what: "dependency", detail: name } });
   });
 
   test("reads that a drain cuts short are no failure: the round is handed over", async () => {

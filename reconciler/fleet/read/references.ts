@@ -32,13 +32,14 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
         fix: "keep one of them",
         at: places(what === "stack" ? "stacks" : `${what}s`, name),
       });
-  if (parts.filter(({ fleet: part }) => part.signIn !== undefined).length > 1)
-    problems.push({
-      code: "fleet/twice",
-      summary: "sign_in is in two files",
-      fix: "keep one of them",
-      at: places("sign_in", "issuer"),
-    });
+  for (const [name, section] of sections)
+    if (parts.filter(({ fleet: part }) => part[name] !== undefined).length > 1)
+      problems.push({
+        code: "fleet/twice",
+        summary: `${section} is in two files`,
+        fix: "keep one of them",
+        at: places(section),
+      });
   for (const stack of fleet.stacks) {
     const at = places("stacks", stack.name);
     if (stack.service !== undefined && !services.includes(stack.service))
@@ -67,11 +68,22 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
   return problems;
 }
 
-function placesOf(parts: readonly FleetPart[]): (section: string, name: string) => Problem["at"] {
+/** What a fleet has once, and its name in the file. */
+const sections = [
+  ["signIn", "sign_in"],
+  ["follow", "follow"],
+  ["history", "history"],
+] as const satisfies readonly (readonly [keyof Fleet, string])[];
+
+function placesOf(parts: readonly FleetPart[]): (section: string, name?: string) => Problem["at"] {
   return (section, name) => {
     for (const { file } of [...parts].reverse()) {
-      if (Object.hasOwn(fieldsIn(fieldsIn(file.root)[section]), name))
-        return { source: file, offset: offsetOfPath(file.root, [section, name], "key").offset };
+      const found: unknown = fieldsIn(file.root)[section];
+      if (name === undefined ? found !== undefined : Object.hasOwn(fieldsIn(found), name))
+        return {
+          source: file,
+          offset: offsetOfPath(file.root, name === undefined ? [section] : [section, name], "key").offset,
+        };
     }
     return undefined;
   };
