@@ -7,7 +7,7 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { FoldedState } from "../core/state/fold";
 import { errorCode, errorMessage } from "../core/text/errors";
-import { isUrl } from "../core/text/outside-policy";
+import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
@@ -223,10 +223,13 @@ export const stateFile = (stem: string, environment: string | undefined): string
 export function knownPlace(location: string): string {
   const [, scheme, rest] = /^(s3|https?|postgres(?:ql)?):?\/{1,2}(.*)$/i.exec(location) ?? [];
   if (scheme === undefined || isUrl(location)) return location;
+  const shown = withoutPassword(location);
   throw fail(
     "cli/bad-flag",
-    `the state ${location} is no address, and no likely file`,
-    `${scheme}://${rest}; a file of that name: ./${location}`,
+    `the state ${shown} is no address, and no likely file`,
+    shown === location
+      ? `${scheme}://${rest}; a file of that name: ./${location}`
+      : `begin it with ${scheme}://; a file of that name: put ./ before it`,
   );
 }
 

@@ -15,7 +15,7 @@ import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../c
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
-import { isUrl } from "../core/text/outside-policy";
+import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { readGroup } from "../kinds/group/read";
 import { readVm } from "../kinds/vm/read";
 import { withWayBack } from "../kinds/vm/read-rollouts";
@@ -318,7 +318,11 @@ function readStatePlace({ subject, values }: { subject: Subject; values: Values 
   const source = positionOf(subject.place(["state"]));
   if (!isUrl(location)) return { state: { location, source } };
   const url = URL.canParse(location) ? new URL(location) : undefined;
-  if (url?.password || url?.searchParams.has("password")) {
+  const hasPassword =
+    url === undefined
+      ? withoutPassword(location) !== location
+      : url.password !== "" || url.searchParams.has("password");
+  if (hasPassword) {
     subject.problems.add({
       code: "config/invalid-value",
       summary: "state holds a password",

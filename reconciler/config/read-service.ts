@@ -2,6 +2,7 @@
 
 import type { ServiceSettings, Timing } from "../core/model/desired";
 import { keysOf } from "../core/text/objects";
+import { withoutPassword } from "../core/text/outside-policy";
 import { fieldOf, readDuration, readMap, readText, reportValue, type Subject, type ValuesOfRow } from "./fields";
 import { isHttpUrl } from "./read-lifecycle";
 import type { Service } from "./rows/desired";
@@ -25,12 +26,14 @@ export function readServiceSettings(
 function readBaseUrl(subject: Subject, values: ValuesOfRow<Service>): string | undefined {
   const text = readText(subject, values, "base_url");
   if (text === undefined || text === "embedded") return text;
-  if (!isHttpUrl(text))
+  const url = isHttpUrl(text) ? new URL(text) : undefined;
+  const holdsCredential =
+    url === undefined ? withoutPassword(text) !== text : url.username !== "" || url.password !== "";
+  if (url === undefined && !holdsCredential)
     return reportValue(subject, ["base_url"], text, "embedded, or a URL that begins with http:// or https://", {
       fix: /^[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:\/|$)/.test(text) ? `write https://${text}` : undefined,
     });
-  const { username, password } = new URL(text);
-  if (username === "" && password === "") return text;
+  if (!holdsCredential) return text;
   subject.problems.add({
     code: "config/invalid-value",
     summary: "base_url holds a credential",

@@ -66,11 +66,20 @@ export function schemaProblems<A extends SchemaArea>(
     const token = written?.exec(at.source.text)?.[0];
     return {
       ...problem,
-      ...onlyDefined({ fix: token === undefined ? undefined : `write ${JSON.stringify(token)}, in quotes` }),
+      ...onlyDefined({
+        fix: token === undefined ? undefined : `write ${JSON.stringify(token)}, in quotes`,
+        withoutExcerpt: mayBeSecret(path) ? true : undefined,
+      }),
       at,
     };
   });
 }
+
+/** Where a credential, or an address that is one, may have been written in place of what names it. */
+const mayBeSecret = (path: Path): boolean =>
+  path.some((key) =>
+    /^(?:authorization|headers|credential|(?:client_)?secret|token|slack|teams|smtp|webhook)$/.test(String(key)),
+  );
 
 function pathsWithSomethingInside(byPath: ReadonlyMap<string, readonly ErrorObject[]>): Set<string> {
   const inner = new Set<string>();
@@ -267,7 +276,7 @@ function wrongValue<A extends SchemaArea>(
   const field = path.findLast((step) => typeof step === "string") ?? "the file";
   return {
     code: `${words.area}/${enums.length > 0 && typeof value === "string" ? "not-allowed" : "wrong-type"}`,
-    summary: `${field} cannot be ${shown(value)}`,
+    summary: `${field} cannot be ${typeof value === "string" && mayBeSecret(path) ? "the text that stands there" : shown(value)}`,
     detail: `expected ${all.join(" or ")}`,
     fix: nearest ?? fixOfShape(String(field), expected, value),
     path,

@@ -164,7 +164,9 @@ export function excerptOf(place: Place): string | undefined {
   const end = (lineStartsOf(place.source)[line] ?? place.source.text.length + 1) - 1;
   if (place.offset - start > longestExcerpt) return undefined;
   const text = place.source.text.slice(start, Math.min(end, start + longestExcerpt)).trimEnd();
-  return text === "" ? undefined : printableLine(text);
+  // Another value of the line may be an address with a password.
+  const hidden = text.replace(/(?<=:\/\/[^\s:/@]*:)[^\s"'@]+(?=@)/g, (password) => "*".repeat(password.length));
+  return hidden === "" ? undefined : printableLine(hidden);
 }
 
 function lineAround({ source, offset }: Place): { line: number; start: number } {

@@ -247,6 +247,7 @@ function headerProblems(file: YamlFile, given: DialectFile): Problem[] {
         summary: `The header ${name} would carry a credential that is written in the dialect`,
         fix: `take it out, set RECONCILE_TOKEN, and say how it is sent: authorization: { name: ${name}, header: "{token}" }`,
         at: placeOf(file, [...path, name], "key"),
+        withoutExcerpt: true as const,
       })),
   );
 }

@@ -15,6 +15,8 @@ export interface PlaceTrial extends StoreTrial {
 }
 
 export function trialAt(location: string, name: string, options: Omit<OpenOptions, "times">): PlaceTrial {
+  // What is no address is refused as elsewhere, before anything is made of it.
+  openStateStore(location, { ...options, times: defaultLease });
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
   const at = (beside: string): Pick<PlaceTrial, "open" | "beside"> => {
     const open = () => openStateStore(beside, { ...options, times: defaultLease });

@@ -225,6 +225,19 @@ describe("problems", () => {
       expect(dialect).toBe(builtInDialect);
     });
 
+  test.each([
+    "authorization: { header: ApiKey canary }",
+    "authorization: { headr: ApiKey canary }",
+    "authorization: { command: echo canary }",
+    "authorization: ApiKey canary",
+    "headers: { authorization: canary }",
+    "headers: { x-key: [canary] }",
+  ])("no error shows a credential that stands in the file: %s", (text) => {
+    const { diagnostics } = readText(text);
+    expect(diagnostics).toMatchObject([{ severity: "error", source: { line: 1 } }]);
+    expect(JSON.stringify(diagnostics)).not.toContain("canary");
+  });
+
   test("all of them are reported at once, in the order of the file", () => {
     const { diagnostics } = readText("operations:\n  vm.lst: null\nrecords:\n  vm: { nam: [/n] }\nextra: 1\n");
     expect(diagnostics.map(({ source }) => source?.line)).toEqual([2, 4, 5]);

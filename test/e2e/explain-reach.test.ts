@@ -65,6 +65,9 @@ describe("the place of a state", () => {
       const ran = await reconcile("plan", "--state", wrong);
       expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("is no address, and no likely file")]);
     }
+    const hidden = await reconcile("plan", "--state", "postgres:/x:canary@host/db");
+    expect(said(hidden)).toContain("the state postgres:/host/db is no address");
+    expect(said(hidden)).not.toContain("canary");
     await done(reconcile("plan", "--state", "./s3//bucket"));
     for (const wrong of ["file://elsewhere/state", "file:///a%2fb"]) {
       const ran = await reconcile("plan", "--state", wrong);

@@ -57,6 +57,15 @@ describe("state check", () => {
     }
   });
 
+  it.each(["https://x:can/canary@host/state", "https://host:port/state", "postgres://host:port/db", "s3://bucket"])(
+    "refuses %s, which is no address",
+    async (location) => {
+      const ran = await check(location);
+      expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringMatching(/^error\[state\/store-failed\]/)]);
+      expect(ran.stderr).not.toContain("canary");
+    },
+  );
+
   it("says of a bucket what holds, and of one that ignores conditions or shows no clock what does not", async () => {
     expect(broken(await check("s3://states/prod", "--json"))).toEqual([]);
     expect([...s3.objects.keys()]).toEqual([]);

@@ -255,6 +255,31 @@ sign_in:
     expect(diagnostics[0]?.fix ?? diagnostics[0]?.detail).toBeTruthy();
   });
 
+  test.each([
+    ["services:", '  w: { base_url: "https://u:canary@h" }'],
+    ["services:", "  w: { base_url: embedded, credential: canary 1 }"],
+    ["services:", "  w: { base_url: embedded, credential: { env: canary 1 } }"],
+    [
+      "services: { w: { base_url: embedded } }\nstacks:",
+      '  a: { source: { git: "https://u:canary@h/x" }, service: w }',
+    ],
+    [
+      "services: { w: { base_url: embedded } }\nstacks:",
+      '  a: { source: { git: "https://u:c/canary@h/x" }, service: w }',
+    ],
+    ["notify:", "  - { on: [applied], to: { webhook: https://h/, secret: canary } }"],
+    ["notify:", "  - { on: [applied], to: { slack: canary/x } }"],
+    ["sign_in:", "  client_id: x\n  issuer: https://x:canary@h\n  url: https://h\n  roles: [ { role: viewer } ]"],
+    [
+      "sign_in:",
+      "  client_id: x\n  issuer: https://h\n  url: https://h\n  client_secret: canary\n  roles: [ { role: viewer } ]",
+    ],
+  ])("no error shows a secret that stands in the file: %s%s", (section, text) => {
+    const { diagnostics } = read(`version: 1\n${section}\n${text}\n`);
+    expect(diagnostics[0]?.severity).toBe("error");
+    expect(JSON.stringify(diagnostics)).not.toContain("canary");
+  });
+
   test("generated stacks have a state each as well", async () => {
     const folder = makeFolder({ "one/reconcile.yaml": "", "two/reconcile.yaml": "" });
     const generator = (state: string): string =>

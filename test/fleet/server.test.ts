@@ -254,6 +254,13 @@ describe("a command that asks the server", () => {
       [["--server", "http://fleet.example"], "without encryption"],
       [["--server", "https://x:y@fleet.example"], "an address with a credential"],
       [["--server", "nothing"], "--server cannot be"],
+      [["--server", "https://x:can/canary@fleet.example"], '--server cannot be "https://fleet.example"'],
+      [["--database", "postgre://x:canary@host/fleet"], "--database postgre://host/fleet is neither embedded nor"],
+      [
+        ["--database", "postgres://x:can/canary@host/fleet"],
+        "--database postgres://host/fleet is neither embedded nor",
+      ],
+      [["--database", "postgres://host:port/fleet"], "--database postgres://host:port/fleet is neither embedded nor"],
       [["--server", url, "--database", "embedded"], "--server and --database name two fleets"],
     ] as const) {
       const ran = await runCli(["fleet", "list", ...args], { cwd, env });

@@ -175,6 +175,10 @@ describe("shape", () => {
       "service: { base_url: 'https://me:secret@cloud.example.com' }",
       "invalid-value 1:22 | base_url holds a credential | take it out of the URL and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
     ],
+    "a credential that is not written as an address has it": [
+      "service: { base_url: 'https://me:sec/ret@cloud.example.com' }",
+      "invalid-value 1:22 | base_url holds a credential | take it out of the URL and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
+    ],
   });
 
   it("names the offending line, what was expected and what would be right", () => {

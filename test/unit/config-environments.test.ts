@@ -128,6 +128,12 @@ describe("an environment", () => {
       "version: 1\nenvironments: { dev: { state: 'postgres://u:hush@h/db' } }\n",
       expect.stringContaining("2 state holds a password"),
     ],
+    [
+      "a password there that no address can have",
+      { env: "dev" },
+      "version: 1\nenvironments: { dev: { state: 'postgres://u:hu/hush@h/db' } }\n",
+      expect.stringContaining("2 state holds a password"),
+    ],
   ])("refuses %s", (_, options, file, expected) => {
     expect(problems(options, file)).toEqual([expected]);
     expect(JSON.stringify(read(options, file).diagnostics)).not.toContain("hush");

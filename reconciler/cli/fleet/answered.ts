@@ -4,7 +4,7 @@
  */
 
 import { fieldsIn, onlyDefined } from "../../core/text/objects";
-import { addressFault } from "../../core/text/outside-policy";
+import { addressFault, withoutPassword } from "../../core/text/outside-policy";
 import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
 import { setting } from "../../outside/environment";
 import { fail } from "../compose";
@@ -53,8 +53,8 @@ export function serverOf({ database, server }: PersonRequest["flags"]): URL | un
     throw fail(
       "fleet/server",
       fault === "in_the_clear"
-        ? `${named} is reached without encryption, so that a token would be read on the way`
-        : `--server cannot be ${JSON.stringify(fault === "holds_a_credential" ? "an address with a credential" : named)}`,
+        ? `${withoutPassword(named)} is reached without encryption, so that a token would be read on the way`
+        : `--server cannot be ${JSON.stringify(fault === "holds_a_credential" ? "an address with a credential" : withoutPassword(named))}`,
       "--server https://fleet.example, and the token in RECONCILE_FLEET_TOKEN",
     );
   return url;

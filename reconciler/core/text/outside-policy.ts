@@ -51,3 +51,7 @@ export const waits = {
 
 /** An address with a scheme, and no path of a file. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+
+/** An address that cannot be read as one, without what is likely the user and the password in it. */
+export const withoutPassword = (address: string): string =>
+  address.replace(/^((?:[a-z][a-z0-9+.-]*:)?\/*)[^:]*:.*@/is, "$1");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Client, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../../core/text/errors";
-import { waits } from "../../core/text/outside-policy";
+import { waits, withoutPassword } from "../../core/text/outside-policy";
 import { percentDecoded } from "../../core/text/parts";
 import type { Database, Row } from "./database";
 
@@ -57,10 +57,10 @@ export async function onceReached<T>(ask: () => Promise<T>, signal: AbortSignal)
 /** `folder`: where an embedded database keeps its files. */
 export async function openDatabase(location: string, folder: string): Promise<Database> {
   if (location === "embedded") return openEmbedded(join(folder, ".reconcile", "fleet"));
-  if (/^postgres(ql)?:\/\//.test(location)) return openPostgres(location);
+  if (/^postgres(ql)?:\/\//.test(location) && URL.canParse(location)) return openPostgres(location);
   throw new DatabaseFailed(
     "fleet/database",
-    `--database ${location} is neither embedded nor a postgres:// address`,
+    `--database ${withoutPassword(location)} is neither embedded nor a postgres:// address`,
     "--database postgres://USER@HOST/DATABASE, with the password in PGPASSWORD",
   );
 }

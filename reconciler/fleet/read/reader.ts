@@ -2,6 +2,7 @@
 import { parseAnyDuration } from "../../config/durations";
 import type { Problem } from "../../config/problems";
 import type { Path } from "../../config/yaml-file";
+import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 
 /** What only the caller knows, so that reading stays a function of text. */
 export interface FleetReading {
@@ -21,18 +22,14 @@ export interface Reader {
 /** A duration that the schema has checked; less than a millisecond counts as one. */
 export const duration = (text: string): number => parseAnyDuration(text) ?? 1;
 
-/** Whether a URL has a password in it; a text that is no URL has none. */
-export function holdsPassword(text: string): boolean {
-  try {
-    return new URL(text).password !== "";
-  } catch {
-    return false;
-  }
-}
+/** Whether a URL has a password in it, also one that cannot be read because of it. */
+export const holdsPassword = (text: string): boolean =>
+  URL.canParse(text) ? new URL(text).password !== "" : isUrl(text) && withoutPassword(text) !== text;
 
 export const passwordIn = (what: string, at: Problem["at"], fix: string): Problem => ({
   code: "fleet/credential-in-url",
   summary: `${what} holds a password, which would be kept in the database`,
   fix,
   at,
+  withoutExcerpt: true,
 });

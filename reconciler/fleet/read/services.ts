@@ -3,7 +3,7 @@
 import type { Path } from "../../config/yaml-file";
 import { dayMs } from "../../core/model/time";
 import { onlyDefined } from "../../core/text/objects";
-import { type AddressFault, addressFault } from "../../core/text/outside-policy";
+import { type AddressFault, addressFault, withoutPassword } from "../../core/text/outside-policy";
 import type {
   Channel,
   ChannelTarget,
@@ -55,13 +55,14 @@ export function readService(name: string, block: ServiceBlock, { at, problems, r
 export function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn {
   const { issuer, client_id, client_secret, url, scopes = ["profile", "email"], name = "email", roles } = block;
   for (const [field, value] of Object.entries({ issuer, url })) {
-    const problem = placeProblem(value);
-    if (problem !== undefined)
+    const fault = addressFault(URL.canParse(value) ? new URL(value) : null, false);
+    if (fault !== undefined)
       problems.push({
         code: "fleet/bad-sign-in",
-        summary: `the ${field} of sign_in ${problem}`,
+        summary: `the ${field} of sign_in ${placeFaults[fault]}`,
         fix: `write an address that begins with https://; http:// is for this machine alone`,
         at: at(["sign_in", field]),
+        withoutExcerpt: fault === "holds_a_credential" || withoutPassword(value) !== value,
       });
   }
   return {
@@ -78,6 +79,7 @@ export function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn
   };
 }
 
+/** Addresses to which tokens or cookies must not be sent. */
 const placeFaults: Readonly<Record<AddressFault, string>> = {
   no_url: "is no address",
   neither_http_nor_https: "is neither http nor https",
@@ -85,12 +87,6 @@ const placeFaults: Readonly<Record<AddressFault, string>> = {
   in_the_clear: "is not encrypted",
   has_a_query: "holds more than a place",
 };
-
-/** Refuses an address to which tokens or cookies must not be sent. */
-function placeProblem(text: string): string | undefined {
-  const fault = addressFault(URL.canParse(text) ? new URL(text) : null, false);
-  return fault === undefined ? undefined : placeFaults[fault];
-}
 
 export const readTenant = (name: string, { weight = 1, max_running, may_read, trusted }: TenantBlock): Tenant => ({
   name,
