@@ -18,11 +18,10 @@ import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { carryOutPermitted, openForWriting } from "../engine/apply";
 import { awaitInterrupted } from "../engine/await-interrupted";
-import { preparePlan } from "../engine/plan";
 import type { ServiceClient } from "../service/client";
 import type { StateSession, StateStore } from "../store/store";
 import { interceptClient } from "./intercepted-client";
-import { planOnTwin, type Rehearsal, rehearsalHolder } from "./rehearsal";
+import { planOnTwin, prepareOnTwin, type Rehearsal, rehearsalHolder } from "./rehearsal";
 import { type RunningTwin, startTwin, type TwinSetting } from "./twin-run";
 import { describeWorld } from "./world-lines";
 
@@ -111,7 +110,7 @@ interface End {
  * and no answer arrives any more.
  */
 async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number | undefined): Promise<End> {
-  const { desired, state, plan } = setting.prepared;
+  const { state, plan } = setting.prepared;
   const stop = new AbortController();
   // Every step that waits listens; Node takes more than ten listeners for a leak and says so.
   setMaxListeners(0, stop.signal);
@@ -139,15 +138,7 @@ async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number |
   await twin.store.breakLock();
   try {
     await awaitInterrupted(store, client, ports, state.lineage, stop.signal);
-    const prepared = await preparePlan({
-      desired,
-      store,
-      client,
-      options: plan.options,
-      clock: twin.clock,
-      lineage: state.lineage,
-      observe: true,
-    });
+    const prepared = await prepareOnTwin(twin, store, client, setting.prepared, plan.options);
     if (!dead && hasErrors(prepared.plan.diagnostics)) return { killed: false, asks: true };
     if (dead || (isEmpty(prepared.plan) && prepared.plan.bookkeeping.length === 0))
       return { killed: dead, asks: false };

@@ -3,21 +3,23 @@
  * there. The result is a value; report/rehearsal-text.ts words it.
  */
 
-import type { Address } from "../core/model/address";
+import { pairResources } from "../core/diff/pair";
+import { type Address, isMeant } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Operation } from "../core/model/operation";
 import type { Consent } from "../core/plan/consent";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
+import { whatIsMeant } from "../core/plan/select";
 import { canonicalJson } from "../core/text/canonical-json";
 import { carryOutPermitted } from "../engine/apply";
 import type { EngineEvent } from "../engine/events";
-import { type Prepared, preparePlan } from "../engine/plan";
+import { openStoredState, type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport, StepReport } from "../engine/run-plan";
 import { type Owed, owedBy } from "../kinds/vm/guest-steps";
 import type { ServiceClient, ServiceReader } from "../service/client";
-import type { Holder } from "../store/store";
+import type { Holder, StateStore } from "../store/store";
 import { interceptClient } from "./intercepted-client";
 import { type RunningTwin, startTwin, type TwinSetting } from "./twin-run";
 import { describeWorld } from "./world-lines";
@@ -133,9 +135,24 @@ export async function planOnTwin(
   prepared: Pick<Prepared, "desired" | "state">,
   options: Plan["options"],
 ): Promise<Plan> {
-  const { desired, state } = prepared;
-  const { store, clock } = twin;
-  return (await preparePlan({ desired, store, client, options, clock, lineage: state.lineage, observe: true })).plan;
+  return (await prepareOnTwin(twin, twin.store, client, prepared, options)).plan;
+}
+
+/** What a target named may be gone from the twin by now. With the last of them, everything is left out. */
+export async function prepareOnTwin(
+  { clock }: Pick<RunningTwin, "clock">,
+  store: StateStore,
+  client: ServiceClient,
+  { desired, state: { lineage } }: Pick<Prepared, "desired" | "state">,
+  options: Plan["options"],
+): Promise<Prepared> {
+  const { targets, ...rest } = options;
+  const { state } = openStoredState(await store.read(), store.location, lineage);
+  const known = pairResources(whatIsMeant(desired, options), state).pairs.map(({ address }) => address);
+  const left = targets?.filter((target) => known.some((address) => isMeant(address, target))) ?? [];
+  const narrowed =
+    targets === undefined ? rest : left.length > 0 ? { ...rest, targets: left } : { ...rest, excludes: known };
+  return preparePlan({ desired, store, client, options: narrowed, clock, lineage, observe: true });
 }
 
 function rehearsalVerdict(report: RunReport, after: Plan): Rehearsal["verdict"] {

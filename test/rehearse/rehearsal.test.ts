@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { defaultTiming } from "../../reconciler/engine/ports";
@@ -28,8 +29,10 @@ async function settingFor(
   text: string,
   dialect: Dialect = builtInDialect,
   speed = 600,
+  options: PlanOptions = {},
 ): Promise<TwinSetting> {
-  const prepared = await prepareOn({ ...world, lineage: "11111111-1111-4111-8111-111111111111" }, desiredOf(text));
+  const on = { ...world, lineage: "11111111-1111-4111-8111-111111111111" };
+  const prepared = await prepareOn(on, desiredOf(text), { options });
   const [flavors, images, regions] = await Promise.all([
     world.client.listFlavors(),
     world.client.listImages(),
@@ -200,6 +203,19 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 8443 } ] } }
     expect(ended.filter(({ ok }) => !ok)).toEqual([]);
     expect(ended.some(({ kills }) => kills > 0)).toBe(true);
     expect(ended.some(({ faults }) => faults.length > 0)).toBe(true);
+  });
+
+  it.each([
+    ["all", ["volume.logs"]],
+    ["some", ["volume.logs", "group.front"]],
+  ])("and the calm run know that %s of the targets are gone after them", async (_, targets) => {
+    const world = await freshWorld();
+    await world.apply(desiredOf(before));
+    const text = before.replace(/volumes: .*\n/, "").replace("dst_port: 443", "dst_port: 8443");
+    const setting = await settingFor(world, text, builtInDialect, 600, { targets });
+    const calm = await rehearse(setting, quiet);
+    expect([calm.verdict, calm.diagnostics, calm.remaining]).toEqual(["converged", [], []]);
+    for (const seed of [1, 2]) expect(await runWithBadLuck(setting, calm, seed)).toMatchObject({ problems: [] });
   });
 
   it("sees a world that is not the calm run's", async () => {
