@@ -62,11 +62,16 @@ export async function getConsent(
         {
           kind: "approval",
           detail: "the plan was not approved, and there is nobody to ask",
-          grant: `--auto-approve (or save it with ${session.invocation.command === "destroy" ? "plan --destroy" : "plan"} --out F and apply that)`,
+          grant: `--auto-approve (or save it with ${commandThatSaves(session.invocation)} --out F and apply that)`,
         },
       ],
     };
   return askPerson(session, plan, given, screenForQuestions(), signal);
+}
+
+function commandThatSaves({ command, args }: Invocation): string {
+  if (command === "undo") return `undo ${args[0] ?? "RUN"}`;
+  return command === "destroy" ? "plan --destroy" : "plan";
 }
 
 /** When one of the two streams goes into a file, the question is shown on the other. */

@@ -299,7 +299,13 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   const exitCode = exitCodeOf(report);
   if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
   const { colour, width } = output;
-  output.print(runText(report, prepared.plan, { colour, width, isUndo: command === "undo" }));
+  const isSaved = session.savedPlanId !== undefined;
+  const outcome = isSaved
+    ? "the service matches the plan"
+    : command === "undo"
+      ? "what was planned is undone"
+      : undefined;
+  output.print(runText(report, prepared.plan, { colour, width, outcome }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const { findings, diagnostics } = review;
   const told = toldAtTheEnd(report);

@@ -19,8 +19,12 @@ import { countOf, durationText, hang, numberText, type Paint, painter, type Text
 
 const mostListed = 20;
 
-/** `isUndo`: the plan is not from the files, which still declare what it takes back. */
-export function runText(run: RunReport, plan: Plan, options: TextOptions & { isUndo?: boolean } = {}): string {
+/** `outcome`: what is so in the end, of a plan that is not from the files of now: they may declare something else. */
+export function runText(
+  run: RunReport,
+  plan: Plan,
+  options: TextOptions & { outcome?: string | undefined } = {},
+): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
   const lines = [
@@ -35,7 +39,7 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions & { isU
   ];
   if (lines.length > 0) lines.unshift("");
   lines.push("");
-  lines.push(...hang("", runEndText(run, plan, options.isUndo === true), width).map((line) => paint("strong", line)));
+  lines.push(...hang("", runEndText(run, plan, options.outcome), width).map((line) => paint("strong", line)));
   return `${lines.join("\n")}\n`;
 }
 
@@ -205,7 +209,7 @@ function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): s
 export const orphanText = ({ kind, name, id, sizeGb, reason }: Orphan): string =>
   printable(`${kind} ${name} (${id})${sizeGb === undefined ? "" : `, ${sizeGb} GB`}: ${reason}`);
 
-function runEndText(run: RunReport, plan: Plan, isUndo: boolean): string {
+function runEndText(run: RunReport, plan: Plan, outcome: string | undefined): string {
   const { done, failed, skipped, waiting } = run.counts;
   const unknown = run.steps.filter(({ result }) => result.end === "unknown").length;
   const counts = [
@@ -232,12 +236,14 @@ function runEndText(run: RunReport, plan: Plan, isUndo: boolean): string {
   if (blind > 0)
     return `Done, as far as this service can be looked at (${counts}${time}): nobody can see whether ${blind === 1 ? "one write was" : `${blind} writes were`} carried out.`;
   if (plan.changes.length === 0) return `Done (${counts}${time}).`;
-  return `Done: ${outcomeText(plan, isUndo)}${scopeText(plan)} (${counts}${time}).`;
+  return `Done: ${outcomeText(plan, outcome)}${scopeText(plan)} (${counts}${time}).`;
 }
 
-function outcomeText({ options: { destroy, targets, excludes } }: Plan, isUndo: boolean): string {
-  if (isUndo) return "what was planned is undone";
-  if (destroy !== true) return "the service matches the file";
+function outcomeText(
+  { options: { destroy, targets, excludes } }: Plan,
+  outcome = "the service matches the file",
+): string {
+  if (destroy !== true) return outcome;
   return targets === undefined && excludes === undefined
     ? "everything in the state is deleted"
     : "what was planned is deleted";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, startCli } from "../support/cli-process";
-import { done, headOf, ownPlace } from "../support/own-place";
+import { done, headOf, ownPlace, said } from "../support/own-place";
 
 const place = ownPlace();
 const { write, reconcile } = place;
@@ -162,10 +162,13 @@ describe("reconcile undo", () => {
   it("can be saved, reviewed and applied like any plan", async () => {
     await apply(first);
     await apply(second);
+    expect(said(await reconcile("undo", "last"))).toContain("or save it with undo last --out F and apply that");
     const saved = await reconcile("undo", "last", "--out", "back.plan.json");
     expect(saved.exitCode, saved.stderr).toBe(0);
     const applied = await reconcile("apply", "back.plan.json");
     expect(applied.exitCode, applied.stderr).toBe(0);
+    // The file still declares what was undone.
+    expect(applied.stdout).toContain("Done: the service matches the plan");
     expect(place.emulator.dump().vms.map(({ name }) => name)).toEqual(["db-1"]);
   });
 

@@ -63,21 +63,27 @@ describe("the end of a run", () => {
     it(title, () => expect(runText(run, planFor(quickstartWorld()), { width: 200 })).toMatch(expected));
 
   const targets = ["group.web"];
-  const ends: readonly (readonly [string, PlanOptions, boolean, string])[] = [
-    ["of the targets alone", { targets }, false, "Done: the service matches the file, targets only ("],
-    ["of a destroy", { destroy: true }, false, "Done: everything in the state is deleted ("],
-    ["of a destroy of targets", { destroy: true, targets }, false, "Done: what was planned is deleted, targets only ("],
+  const ends: readonly (readonly [string, PlanOptions, string | undefined, string])[] = [
+    ["of the targets alone", { targets }, undefined, "Done: the service matches the file, targets only ("],
+    ["of a destroy", { destroy: true }, undefined, "Done: everything in the state is deleted ("],
+    [
+      "of a destroy of targets",
+      { destroy: true, targets },
+      undefined,
+      "Done: what was planned is deleted, targets only (",
+    ],
     [
       "of a destroy without some",
       { destroy: true, excludes: targets },
-      false,
+      undefined,
       "Done: what was planned is deleted, without group.web (",
     ],
-    ["of an undo", {}, true, "Done: what was planned is undone ("],
+    ["of a saved plan", {}, "the service matches the plan", "Done: the service matches the plan ("],
+    ["of an undo", {}, "what was planned is undone", "Done: what was planned is undone ("],
   ];
-  it.each(ends)("tells no more than was done: %s", (_, options, isUndo, expected) => {
+  it.each(ends)("tells no more than was done: %s", (_, options, outcome, expected) => {
     const plan = { ...planFor(quickstartWorld()), options };
-    expect(runText(done, plan, { width: 200, isUndo })).toContain(expected);
+    expect(runText(done, plan, { width: 200, outcome })).toContain(expected);
   });
 });
 
