@@ -27,7 +27,6 @@ describe("a desired state from which something is missing", () => {
     expect(callersOf("preparePlan")).toEqual([
       "reconciler/cli/move-project.ts",
       "reconciler/open-project.ts",
-      "reconciler/rehearse/chaos.ts",
       "reconciler/rehearse/file-test.ts",
       "reconciler/rehearse/prove.ts",
       "reconciler/rehearse/rehearsal.ts",
