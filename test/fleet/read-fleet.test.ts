@@ -94,6 +94,21 @@ sign_in:
     ]);
   });
 
+  test.each([
+    ["", "", "git@github.com:acme/b", []],
+    ["", "", "https://gitlab.example/acme/b", ["fleet/bad-notify"]],
+    ["", ", stacks: ['*']", "https://gitlab.example/acme/b", ["fleet/bad-notify"]],
+    ["", ", stacks: [a]", "https://gitlab.example/acme/b", []],
+    [", api: https://gitlab.example/api/v4", "", "https://gitlab.example/acme/b", []],
+  ])("a token for statuses%s%s is sent to one host, also where a stack is at %s", (api, stacks, git, codes) => {
+    const file = `version: 1
+notify: [ { on: [applied], to: { commit_status: { token: { env: T }${api} } }${stacks} } ]
+defaults: { state: "s-\${stack}" }
+stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: { git: "${git}" } } }
+`;
+    expect(read(file).diagnostics.map(({ code }) => code)).toEqual(codes);
+  });
+
   test.each(["follow: { git: https://git.example/fleet, path: fleet.yaml }", "history: { quiet: 1h }"])(
     "two files that both say %s are refused: one of them would count for nothing",
     (said) => {

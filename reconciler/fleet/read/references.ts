@@ -5,7 +5,8 @@ import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { nearestText } from "../../core/text/nearest";
 import { fieldsIn } from "../../core/text/objects";
 import { sharedStates } from "../may-read";
-import type { Fleet, StackSpec } from "../model";
+import { type Fleet, fitsAny, type StackSpec } from "../model";
+import { hostedAt } from "../sources/change";
 
 /** One file of a fleet. */
 export interface FleetPart {
@@ -49,6 +50,16 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
     if (fleet.generators.length === 0)
       for (const other of stack.dependsOn) if (!stacks.has(other)) problems.push(unknown("stack", other, stacks, at));
   }
+  for (const { stacks, to } of fleet.channels ?? []) {
+    const hosts = to.kind === "commit_status" && to.api === undefined ? hostsOf(fleet, stacks) : [];
+    if (hosts.length > 1)
+      problems.push({
+        code: "fleet/bad-notify",
+        summary: `the token of commit_status would be sent to ${hosts.join(" and ")}, and it is of one of them`,
+        fix: "write stacks: [NAME…] there, and a receiver with its own token for each host",
+        at: places("notify"),
+      });
+  }
   for (const [first, ...others] of sharedStates(fleet.stacks))
     for (const other of others)
       problems.push({
@@ -66,6 +77,13 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
       at: places("stacks", circle[0] ?? ""),
     });
   return problems;
+}
+
+/** Where the repositories of these stacks are; no pattern: of all. */
+function hostsOf({ stacks, generators }: Fleet, patterns: readonly string[]): readonly string[] {
+  const meant = [...stacks.filter(({ name }) => fitsAny(patterns, name)), ...(patterns.length === 0 ? generators : [])];
+  const hosts = meant.flatMap(({ source }) => (source.kind === "git" ? (hostedAt(source.url)?.host ?? []) : []));
+  return [...new Set(hosts)].sort();
 }
 
 /** What a fleet has once, and its name in the file. */

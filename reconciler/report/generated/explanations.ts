@@ -1204,6 +1204,10 @@ export const explanations = {
     "means": "A folder that generate finds has a name that no stack can have. It would become a part of the address of the stack's state.",
     "todo": "Rename the folder: letters, digits, dots, - and _, beginning with a letter or a digit."
   },
+  "fleet/bad-notify": {
+    "means": "A receiver of the fleet's file would send its token to several hosts.",
+    "todo": "Give each host a receiver of its own, with stacks: and the token of that host."
+  },
   "fleet/bad-schedule": {
     "means": "The schedule of a window cannot be read.",
     "todo": "Write five fields as in cron, in quotes."

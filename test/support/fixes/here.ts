@@ -63,6 +63,15 @@ const fleets = {
       ],
     },
   ],
+  "fleet/bad-notify": [
+    fleet(
+      'notify: [ { on: [applied], to: { commit_status: { token: { env: T } } } } ]\nstacks:\n  a: { source: { git: "https://github.com/acme/a" }, state: s }\n  b: { source: { git: "https://gitlab.example/acme/b" }, state: t }',
+      {
+        hand: /write stacks: \[NAME…\] there/,
+        done: edited("on: [applied],", "on: [applied], stacks: [a],"),
+      },
+    ),
+  ],
   "fleet/bad-schedule": [
     fleet(`windows: [ { kind: deny, schedule: "0 25 * * 5", duration: 62h } ]\n${stack()}`, {
       word: /"(0 18 \* \* 5)"/,

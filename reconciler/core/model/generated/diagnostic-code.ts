@@ -133,6 +133,7 @@ export type DiagnosticCode =
   | "fleet/approved-already"
   | "fleet/bad-input"
   | "fleet/bad-name"
+  | "fleet/bad-notify"
   | "fleet/bad-schedule"
   | "fleet/bad-sign-in"
   | "fleet/bad-source"
