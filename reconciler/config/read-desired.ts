@@ -15,7 +15,7 @@ import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../c
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
-import { isUrl, withoutPassword } from "../core/text/outside-policy";
+import { isUrl, nearlyAddress, withoutPassword } from "../core/text/outside-policy";
 import { readGroup } from "../kinds/group/read";
 import { readVm } from "../kinds/vm/read";
 import { withWayBack } from "../kinds/vm/read-rollouts";
@@ -316,6 +316,11 @@ function readStatePlace({ subject, values }: { subject: Subject; values: Values 
   const location = readText(subject, values, "state");
   if (location === undefined) return {};
   const source = positionOf(subject.place(["state"]));
+  const missed = nearlyAddress(location);
+  if (missed !== undefined) {
+    subject.problems.add({ code: "config/invalid-value", ...missed, at: subject.place(["state"]) });
+    return {};
+  }
   if (!isUrl(location)) return { state: { location, source } };
   const url = URL.canParse(location) ? new URL(location) : undefined;
   const hasPassword =

@@ -257,6 +257,12 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
       5,
     ],
     [
+      "a state that is nearly an address",
+      "version: 1\nservices: { w: { base_url: embedded } }\nstacks:\n  a: { source: { folder: . }, service: w, state: postgres//host/fleet }\n",
+      "config/invalid-value",
+      4,
+    ],
+    [
       "a claim without what it is to be",
       "version: 1\nsign_in:\n  issuer: https://login.example\n  client_id: x\n  url: https://fleet.example\n  roles:\n    - { role: operator, claim: groups }\n",
       "config/missing",

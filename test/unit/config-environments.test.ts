@@ -134,6 +134,18 @@ describe("an environment", () => {
       "version: 1\nenvironments: { dev: { state: 'postgres://u:hu/hush@h/db' } }\n",
       expect.stringContaining("2 state holds a password"),
     ],
+    [
+      "a place of the state that is nearly an address",
+      { env: "dev" },
+      "version: 1\nenvironments: { dev: { state: s3//bucket/key } }\n",
+      expect.stringContaining("2 the state s3//bucket/key is no address, and no likely file"),
+    ],
+    [
+      "another project's state that is nearly an address, with a password",
+      { env: "dev" },
+      "version: 1\nenvironments: { dev: }\nreads: { net: { state: 'postgres:/u:hush@h/db' } }\n",
+      expect.stringContaining("3 the state postgres:/h/db is no address, and no likely file"),
+    ],
   ])("refuses %s", (_, options, file, expected) => {
     expect(problems(options, file)).toEqual([expected]);
     expect(JSON.stringify(read(options, file).diagnostics)).not.toContain("hush");

@@ -55,3 +55,15 @@ export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.t
 /** An address that cannot be read as one, without what is likely the user and the password in it. */
 export const withoutPassword = (address: string): string =>
   address.replace(/^((?:[a-z][a-z0-9+.-]*:)?\/*)[^:]*:.*@/is, "$1");
+
+/** What is wrong with a state in a file that is nearly an address, such as `s3//bucket`: it would be a file of that name. */
+export function nearlyAddress(location: string) {
+  const scheme = isUrl(location) ? undefined : /^(s3|https?|postgres(?:ql)?)(?::\/|\/\/)/i.exec(location)?.[1];
+  if (scheme === undefined) return undefined;
+  const shown = withoutPassword(location);
+  return {
+    summary: `the state ${shown} is no address, and no likely file`,
+    fix: `begin it with ${scheme}://; a file of that name: put ./ before it`,
+    ...(shown === location ? {} : { withoutExcerpt: true }),
+  };
+}
