@@ -97,12 +97,17 @@ export function watchMetricsText(status: WatchStatus): string {
     "1: this watcher works; 0: another one holds the state.",
     one(last?.result.end === "standby" ? 0 : 1),
   );
-  metric("resources", "gauge", "Resources in the state.", one(seen?.resources));
-  metric("drifted_resources", "gauge", "Resources that are not as the state has them.", one(seen?.drifted.length));
+  metric("resources", "gauge", "Resources in the state when the last round looked.", one(seen?.resources));
+  metric(
+    "drifted_resources",
+    "gauge",
+    "Resources that the last round found not as the state has them.",
+    one(seen?.drifted.length),
+  );
   metric(
     "pending_changes",
     "gauge",
-    "Resources that differ from what the file asks for, by what would be done.",
+    "Resources that the last round found to differ from the file, by what would be done or was.",
     seen === undefined ? [] : actions.map((action) => [`{action="${action}"}`, seen.pending[action] ?? 0]),
   );
   metric(

@@ -92,6 +92,7 @@ describe("metrics and health", () => {
       });
     const text = watchMetricsText(status);
     for (const line of [
+      "# HELP reconcile_drifted_resources Resources that the last round found not as the state has them.",
       "reconcile_drifted_resources 1",
       'reconcile_pending_changes{action="update"} 2',
       'reconcile_pending_changes{action="delete"} 0',
