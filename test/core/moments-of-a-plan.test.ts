@@ -28,7 +28,7 @@ const worldOf = (facts: readonly Fact[], more: Partial<GroupWorld> = {}): GroupW
   fresh: new Set(),
   identify,
   known: (rule) => rule,
-  unobserved: new Set(),
+  unobserved: new Map(),
   retired: new Map(),
   ...more,
 });

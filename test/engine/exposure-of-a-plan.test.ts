@@ -1,5 +1,6 @@
 /** What a plan opens and closes in groups, in an emulated world: open ports, idle rules and what the plan does to assertions. */
 import { describe, expect, it } from "vitest";
+import { notLookedAt } from "../../reconciler/core/model/evidence";
 import {
   changesExposure,
   countOpenPorts,
@@ -163,6 +164,7 @@ describe("what a plan opens", () => {
 describe("an assertion says of a plan", () => {
   const never = { never: { from: "internet", to: "group.front", tcp: 22 } };
   const always = { always: { from: "10.0.0.0/8", to: "group.front", tcp: 22, ethertype: "IPv4" } };
+  const leaves = { always: { from: "group.front", to: "internet", ethertype: "IPv4" } };
   const judged = async (
     before: readonly object[] | undefined,
     after: readonly object[],
@@ -179,6 +181,22 @@ describe("an assertion says of a plan", () => {
       detail.replace(/ by .*/s, "").replace(/; it .*/s, ""),
       counterexample?.step ?? null,
     ]);
+  it.each<readonly [what: string, reason: string, assertion: object, findings: readonly string[]]>([
+    ["a never cannot be proved where the service does not show them", "it may not be read", never, ["unproven"]],
+    ["an always cannot be proved where the service does not show them", "it may not be read", always, ["unproven"]],
+    ["what leaves is asked as well", "it may not be read", leaves, ["unproven"]],
+    ["those that are recorded stand for them where nobody looked", notLookedAt.reason, never, []],
+    ["the recorded ones are asked where nobody looked", notLookedAt.reason, always, []],
+    ["the service's own are among those that are recorded", notLookedAt.reason, leaves, []],
+  ])("of rules that were not read: %s", async (_, reason, assertion, findings) => {
+    const input = await planned([rule(22)], [rule(22)], [assertion]);
+    const { group } = input.live.of;
+    const byId = new Map([...group.byId.keys()].map((id) => [id, { seen: "unobserved", reason } as const]));
+    const live = { ...input.live, of: { ...input.live.of, group: { ...group, byId } } };
+    const found = judgeReachability({ ...input, live }, { today: "2026-01-01" }).findings;
+    expect(found.map(({ code }) => code.slice("reachability/".length))).toEqual(findings);
+  });
+
   it.each<
     readonly [
       what: string,

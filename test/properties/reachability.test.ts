@@ -83,7 +83,7 @@ function verdictOf(assertion: SmallAssertion, { facts, needs }: SmallPlan) {
     fresh: new Set(),
     identify,
     known: (rule) => rule,
-    unobserved: new Set(),
+    unobserved: new Map(),
     retired: new Map(),
   };
   const steps = new Map(
@@ -328,7 +328,7 @@ describe("size", () => {
       fresh: new Set(),
       identify,
       known: (rule) => rule,
-      unobserved: new Set(),
+      unobserved: new Map(),
       retired: new Map(),
     };
     const assertions = Array.from(

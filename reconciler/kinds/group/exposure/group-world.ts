@@ -5,10 +5,11 @@
  * a member of one is to be admitted as a member of the other.
  */
 
-import { canonicalLiveRule, ruleKey } from "../../../core/canonical/rules";
+import { canonicalLiveRule, ruleKey, ruleOfKey } from "../../../core/canonical/rules";
 import type { Address } from "../../../core/model/address";
 import type { Computed } from "../../../core/model/computed";
 import type { Desired, Reference } from "../../../core/model/desired";
+import { notLookedAt } from "../../../core/model/evidence";
 import { recordedAttribute } from "../../../core/model/facts";
 import { allOfKind } from "../../../core/model/kinds";
 import { type Live, sight } from "../../../core/model/live";
@@ -40,8 +41,8 @@ export interface GroupWorld {
   readonly identify: (group: Reference) => string;
   /** A rule of the file as the service has it, as far as that is known. */
   readonly known: (rule: Rule) => Rule;
-  /** Addresses whose rules could not be read; what was recorded stands in. */
-  readonly unobserved: ReadonlySet<Address>;
+  /** Addresses whose rules were not read, and whether nobody looked or nothing was shown; what was recorded stands in. */
+  readonly unobserved: ReadonlyMap<Address, "not-looked" | "not-shown">;
   /** Groups that earlier replacements left attached to VMs: what they admit is not read. */
   readonly retired: ReadonlyMap<Address, readonly string[]>;
 }
@@ -101,7 +102,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   const objects = new Map<string, GroupObject>();
   const byTarget = new Map<string, DraftFact[]>();
   const facts = new Map<Address, DraftFact[]>();
-  const unobserved = new Set<Address>();
+  const unobserved = new Map<Address, "not-looked" | "not-shown">();
   const addFact = (object: GroupObject, rule: Rule, addedBy?: string): void => {
     const named = groupNamed(rule);
     const target = named === undefined ? undefined : objectOf(named);
@@ -128,7 +129,8 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     const sighting = sight(live, "group", id);
     if (sighting.seen === "gone") continue;
     const seen = sighting.seen === "yes" ? sighting.value.rules : undefined;
-    if (seen === undefined) unobserved.add(address);
+    const isLookedAt = sighting.seen === "yes" || sighting.reason !== notLookedAt.reason;
+    if (seen === undefined) unobserved.set(address, isLookedAt ? "not-shown" : "not-looked");
     const object = objectFor(id, address);
     const rules = seen?.map(canonicalLiveRule) ?? recordedRules(state, address);
     for (const rule of rules) addFact(object, rule);
@@ -197,9 +199,11 @@ function groupIdsIn(plan: Plan, state: State): Map<Address, string> {
   return new Map([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Those of the file, those that it leaves where they are, and the service's own. */
 function recordedRules(state: State, address: Address): readonly Rule[] {
   const record = state.resources.get(address);
-  return record?.kind === "group" ? record.rules : [];
+  if (record?.kind !== "group") return [];
+  return [...record.rules, ...(record.left ?? []), ...record.platformRules.map(ruleOfKey)];
 }
 
 function touchedBy(step: Step, facts: ReadonlyMap<Address, readonly Fact[]>): Address[] {

@@ -91,7 +91,7 @@ export function declaredWorld({ resources }: Desired, value?: (computed: Compute
     fresh: new Set(addresses),
     identify: referenceText,
     known,
-    unobserved: new Set(),
+    unobserved: new Map(),
     retired: new Map(),
   };
 }
@@ -257,7 +257,8 @@ const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding =
   code: "reachability/unproven",
   summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
   detail: `${why ?? `${setText(set)}: a rule admits addresses, and rules do not say which addresses the members of a group have`}${halfOf(query)}`,
-  fix: "name the group in remote_group instead of its addresses, or narrow the assertion",
+  fix:
+    why === undefined ? "name the group in remote_group instead of its addresses, or narrow the assertion" : undefined,
   ...placeOfQuery(query),
   counterexample: { set: setText(set), witness: witnessOf(flowIn(set)), rule: null, step: null },
 });

@@ -159,7 +159,7 @@ function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): Judged
       : "keeps";
     return verdict("unproven", change, perhaps);
   }
-  const why = whyUnknown(query, judge);
+  const why = whyUnknown(query, judge) ?? whyUnseen(query, judge);
   return why === undefined ? verdict("holds", "none", noTraffic) : verdict("unproven", "none", noTraffic, { why });
 }
 
@@ -183,6 +183,10 @@ function whyUnknown({ group, direction, unknown, assertion }: ReachQuery, { worl
   return undefined;
 }
 
+/** What is recorded may be old. Who planned without a look has said that it will do. */
+const whyUnseen = ({ group }: ReachQuery, { world }: Judge): string | undefined =>
+  world.unobserved.get(group) === "not-shown" ? `the rules of ${group} could not be read` : undefined;
+
 function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
   const wanted = everythingAsked(query);
   const given = (traffic: Traffic): Traffic => admitted(traffic, query);
@@ -196,9 +200,9 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   const verdict = judgedAs(query, noneNeeded);
   if (admitsNothing(broken) && admitsNothing(missingAfter))
     return admitsNothing(missingBefore) || fresh
-      ? holdsOrUnknown(query, verdict)
+      ? holdsOrUnknown(query, judge, verdict)
       : verdict("violated", "repairs", missingBefore);
-  const why = whyUnknown(query, judge);
+  const why = whyUnknown(query, judge) ?? (admitsNothing(broken) ? whyUnseen(query, judge) : undefined);
   if (why !== undefined) return verdict("unproven", "none", missingAfter, { why });
   const undecidedAfter = intersectTraffic(missingAfter, perhapsAdmitted(group.after, query));
   // Where at some moment not even a rule is there that may hold the members of a group, it is lost for certain.
@@ -212,10 +216,10 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   });
 }
 
-function holdsOrUnknown({ unknown: [vm] }: ReachQuery, verdict: ReturnType<typeof judgedAs>): JudgedAssertion {
-  return vm === undefined
-    ? verdict("holds", "none", noTraffic)
-    : verdict("unproven", "none", noTraffic, { why: `the address of ${vm} is not known` });
+function holdsOrUnknown(query: ReachQuery, judge: Judge, verdict: ReturnType<typeof judgedAs>): JudgedAssertion {
+  const [vm] = query.unknown;
+  const why = vm === undefined ? whyUnseen(query, judge) : `the address of ${vm} is not known`;
+  return why === undefined ? verdict("holds", "none", noTraffic) : verdict("unproven", "none", noTraffic, { why });
 }
 
 /** What is admitted at the start and may be admitted no longer at some moment. `given`: what counts as admitted. */
