@@ -11,6 +11,8 @@ import { hasErrors } from "../core/model/diagnostic";
 import type { ExpectedPlan } from "../core/model/expected";
 import { allOfKind } from "../core/model/kinds";
 import type { Outputs } from "../core/model/output";
+import type { Reference } from "../core/model/reference";
+import { groupNamed } from "../core/model/rule";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { deepEqual } from "../core/text/deep-equal";
@@ -60,13 +62,16 @@ function benchOf(given: TestGround) {
     emit: () => undefined,
   };
   return {
-    /** No service is asked, so every flavor, image and region that the file names exists. */
+    /** No service is asked, so every flavor, image and region that the file names exists, and all that it names by id. */
     plan(desired: Closed, options = {}): Promise<Prepared> {
       const vms = allOfKind(desired.resources, "vm");
+      const rules = allOfKind(desired.resources, "group").flatMap((group) => group.rules);
       service.provide({
         flavors: vms.map(({ flavor }) => flavor),
         images: vms.map(({ image }) => image),
         regions: vms.map(({ region }) => region),
+        vms: allOfKind(desired.resources, "volume").flatMap(({ attachTo }) => idsOf(attachTo)),
+        groups: rules.flatMap((rule) => idsOf(groupNamed(rule))),
       });
       return preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true });
     },
@@ -85,6 +90,8 @@ function benchOf(given: TestGround) {
     outputs: async () => openStoredState(await store.read(), "memory", "test").state.outputs ?? {},
   };
 }
+
+const idsOf = (named: Reference | undefined): string[] => (named !== undefined && "id" in named ? [named.id] : []);
 
 /**
  * Carries out what is given; every test with the same `given` starts from the result. A sentence: it cannot be carried

@@ -26,11 +26,13 @@ export interface VirtualService {
   readonly client: ServiceClient;
   readonly clock: Clock;
   moment(): VirtualMoment;
-  /** Adds flavors, images and regions by name or id; existing ones stay as they are. */
+  /** Adds flavors, images and regions by name or id, VMs and groups by id; existing ones stay as they are. */
   provide(named: {
     readonly flavors: OperationNames;
     readonly images: OperationNames;
     readonly regions: OperationNames;
+    readonly vms: OperationNames;
+    readonly groups: OperationNames;
   }): void;
 }
 type OperationNames = Iterable<string>;
@@ -87,10 +89,10 @@ export function virtualService(from: VirtualMoment): VirtualService {
     () => hasOperation,
     (until) => clock.sleep(Math.max(0, until - clock.now())),
   );
-  const missing = (kind: "flavor" | "image" | "region", names: OperationNames): string[] =>
+  const missing = (kind: "flavor" | "image" | "region" | "vm" | "group", names: OperationNames): string[] =>
     [...new Set(names)].filter((name) => !world.index.has(`${kind}/name/${name}`) && !world.tables[kind].has(name));
   const known = (name: string) => ({ id: isEntityId(name) ? name : newId(), name });
-  function provide({ flavors, images, regions }: Parameters<VirtualService["provide"]>[0]): void {
+  function provide({ flavors, images, regions, vms, groups }: Parameters<VirtualService["provide"]>[0]): void {
     const created_at = new Date(from.nowMs).toISOString();
     const sizes = { vcpus: 1, ram_gb: 1, provisionable: true };
     const changes: WorldChange[] = [
@@ -99,9 +101,24 @@ export function virtualService(from: VirtualMoment): VirtualService {
         (name) => ({ put: "image", value: { ...known(name), project_id: null, created_at } }) as const,
       ),
       ...missing("region", regions).map((name) => ({ put: "region", value: { id: name, name } }) as const),
+      ...elsewhere({ vms: missing("vm", vms), groups: missing("group", groups) }),
     ];
     applyChanges(world, changes);
     changed.push(...changes);
+  }
+  /** Things that were made before, and that no file declares. */
+  function elsewhere({ vms, groups }: { readonly vms: string[]; readonly groups: string[] }): WorldChange[] {
+    const ids = new Set([...vms, ...groups]);
+    if (ids.size === 0) return [];
+    const named = (id: string, index: number) => ({ id, name: `elsewhere-${world.nextSeq + index}` });
+    let seq = world.nextSeq;
+    return seedChanges({ vms: vms.map(named), groups: groups.map(named) }, newId, from.nowMs).flatMap(
+      (change): WorldChange[] => {
+        if (!("put" in change) || !ids.has(change.value.id)) return [];
+        if (change.put === "vm") return [{ put: "vm", value: { ...change.value, seq: seq++ } }];
+        return change.put === "group" ? [{ put: "group", value: { ...change.value, seq: seq++ } }] : [];
+      },
+    );
   }
   return { client, clock, provide, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
 }

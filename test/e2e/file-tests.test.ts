@@ -132,6 +132,28 @@ it("takes flavors, environments, variables, reads and lookups of anybody's file,
   expect(validated.stderr).not.toContain("config/unknown-key");
 });
 
+it("knows what the file names by id, and nothing else", async () => {
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1
+project: acme
+region: in-west-1
+lookups: { shared: { group: { name: shared } }, old: { vm: { name: old-app } } }
+groups:
+  web: { rules: [{ protocol: tcp, dst_port: 22, remote_group: { id: 3f2b6f1c-8f0e-4d0e-9a57-0a4f5a5f8e11 } }] }
+  database: { rules: [{ protocol: tcp, dst_port: 22, remote_group: { id: "\${lookup.shared.id}" } }] }
+volumes:
+  one: { size: 3, attach_to: { id: 3f2b6f1c-8f0e-4d0e-9a57-0a4f5a5f8e12 } }
+  two: { size: 3, attach_to: { id: "\${lookup.old.id}" } }
+`,
+    "reconcile.test.yaml": `tests:
+  - { name: all is made, expect: { changes: { group.web: create, group.database: create, volume.one: create, volume.two: create } } }
+  - { name: all stays, given: reconcile.yaml, expect: { changes: {} } }
+`,
+  });
+  const ran = await run(cwd);
+  expect(ran.stdout, ran.stdout + ran.stderr).toContain("2 tests: 2 passed, 0 failed.");
+});
+
 it("300 tests are a matter of a second or two, and are told in their order, whichever core ran them", async () => {
   const cases = Array.from({ length: 75 }, (_, index) =>
     tests.slice("tests:\n".length).replaceAll("- name: ", `- name: ${index} `),
