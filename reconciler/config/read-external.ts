@@ -209,10 +209,10 @@ function noValue(
       fix: `records: { ${kind}: { ${part}: [/…] } } in the dialect says where the record has it`,
     });
   return say({
-    summary: `the project that ${name} reads has no output ${part}`,
-    detail: there.length === 0 ? "its state has no outputs" : `it has ${listed(there)}`,
+    summary: `the project that ${name} reads hands out no output ${part}`,
+    detail: `it hands out ${there.length === 0 ? "nothing" : listed(there)}; a sensitive output is not handed out`,
     fix:
       nearestText(part, there, (near) => `write \${read.${name}.${near}}`) ??
-      `declare it there, and apply that project: outputs: { ${part}: … }`,
+      `declare it there without sensitive: true, and apply that project: outputs: { ${part}: … }`,
   });
 }

@@ -207,7 +207,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
     top.add(inner);
   }
   const variables = Object.fromEntries(
-    Object.entries(outputs).map(([name, { value }]): [string, Json] => [groupName(name), value]),
+    Object.entries(outputs).map(([name, { value }]): [string, Json] => [ansibleVariable(name), value]),
   );
   return {
     _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host, routes)])) },
@@ -228,7 +228,8 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
 }
 
 const blockGroup = ({ within = "", block }: InventoryHost): string => `${within}${block}`;
-const eachGroup = (each: string): string => `each_${each}`;
+/** No block and no component has a key with a bracket that stays open. */
+const eachGroup = (each: string): string => `each[${each}`;
 const inventoryGroups = (host: InventoryHost): string[] => [
   blockGroup(host),
   ...(host.each === undefined ? [] : [eachGroup(host.each)]),
@@ -262,6 +263,9 @@ export function envText(outputs: Outputs): string {
     .map(([name, { value }]) => `${variableName(name)}=${singleQuoted(inventoryText(value))}\n`)
     .join("");
 }
+
+/** Ansible allows in a variable's name what it allows in a group's. */
+export const ansibleVariable = (name: string): string => groupName(name);
 
 export const variableName = (name: string): string => groupName(name).toUpperCase();
 

@@ -225,6 +225,18 @@ describe("reconcile output", () => {
       targets: [`${a?.private_ip}:9100`],
       labels: { __meta_reconcile_name: "web-a" },
     });
+    writeFileSync(join(place.folder, "twins.yaml"), "outputs: { web-door: one, web_door: two }\n");
+    expect((await reconcile("apply", "-y", "-f", "reconcile.yaml", "-f", "twins.yaml")).exitCode).toBe(0);
+    for (const [form, variable] of [
+      ["env", "WEB_DOOR"],
+      ["ansible", "web_door"],
+    ] as const) {
+      const twins = await reconcile("output", "--format", form);
+      expect([twins.exitCode, twins.stderr]).toEqual([
+        1,
+        expect.stringContaining(`web-door and web_door would both be ${variable}`),
+      ]);
+    }
     const bad = await reconcile("output", "--format", "ansibel");
     expect([bad.exitCode, bad.stderr]).toEqual([1, expect.stringContaining("--format ansible")]);
     const listed = await reconcile("vm", "list");

@@ -118,7 +118,7 @@ describe("reading what is elsewhere", () => {
 
   it.each([
     ["an output that is not there", 'outputs: { x: "${read.network.egde}" }', "write ${read.network.edge}"],
-    ["a sensitive one", 'outputs: { x: "${read.network.hidden}" }', "has no output hidden"],
+    ["a sensitive one", 'outputs: { x: "${read.network.hidden}" }', "a sensitive output is not handed out"],
     ["a read that is not declared", 'outputs: { x: "${read.netwrk.edge}" }', "write ${read.network.edge}"],
     [
       "an attribute that is not there",
@@ -210,7 +210,7 @@ describe("every door reads what the file takes from elsewhere", () => {
     const state = join(here.folder, "network/reconcile.state.json");
     writeFileSync(state, readFileSync(state, "utf8").replaceAll(/\["198[^\]]*\]/g, "null"));
     const ran = await run("app", "plan");
-    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("has no output offices")]);
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("hands out no output offices")]);
   });
 });
 

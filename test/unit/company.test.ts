@@ -111,6 +111,18 @@ describe("what is made of its components", () => {
     }
   });
 
+  it("an inventory in which a block that is called as the group of a key stays apart from it", () => {
+    const host = (address: string, name: string, block: string, each?: string) => ({
+      ...{ address, id: name, name, privateIp: "10.0.0.1", block },
+      ...(each === undefined ? {} : { each }),
+    });
+    const hosts = [host("vm.each_a", "lonely", "each_a"), host("vm.web[a]", "web-a", "web", "a")];
+    expect(ansibleList({ hosts, without: [] }, {}, { of: new Map(), without: [] })).toMatchObject({
+      each_a: { hosts: ["lonely"] },
+      each_a_2: { hosts: ["web-a"] },
+    });
+  });
+
   it("who reaches whom, each family by itself where a name has a slash of its own", () => {
     const party = (address: string) => ({ kind: "group" as const, group: { address } });
     const ports = portsFromWord("22") ?? [];

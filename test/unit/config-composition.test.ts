@@ -283,7 +283,7 @@ groups: { web: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "\${var.nets
   });
 
   it.each([
-    ["null", /has no output office|has no value/],
+    ["null", /hands out no output office|has no value/],
     ["{ a: null }", /has no such part|not known/],
   ])("and one that is %s is no value", (value, says) => {
     const { diagnostics } = readText(

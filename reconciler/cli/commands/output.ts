@@ -8,6 +8,7 @@ import { keyIn, keysOf } from "../../core/text/objects";
 import {
   ansibleHost,
   ansibleList,
+  ansibleVariable,
   envText,
   hostsText,
   type Inventory,
@@ -103,7 +104,7 @@ const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}
 const outputFormats = {
   env: ({ invocation, outputs }) => {
     refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-    refuseTwins(outputs);
+    refuseTwins(outputs, variableName);
     return envText(outputs);
   },
   hosts: ({ invocation, inventory }) => {
@@ -117,7 +118,9 @@ const outputFormats = {
   ansible: ({ invocation, outputs, inventory, routes }) => {
     refuseFlags(invocation, ["port"], "--format prometheus-sd");
     const { host } = invocation.flags;
-    return json(host === undefined ? ansibleList(inventory, outputs, routes) : ansibleHost(inventory, host, routes));
+    if (host !== undefined) return json(ansibleHost(inventory, host, routes));
+    refuseTwins(outputs, ansibleVariable);
+    return json(ansibleList(inventory, outputs, routes));
   },
   "prometheus-sd": ({ invocation, inventory }) => {
     refuseFlags(invocation, ["list", "host"], "--format ansible");
@@ -167,10 +170,10 @@ function readable({ output }: OutputInvocation, outputs: Outputs): Outputs {
   return Object.fromEntries(Object.entries(outputs).filter(([, { sensitive }]) => sensitive !== true));
 }
 
-function refuseTwins(outputs: Outputs): void {
+function refuseTwins(outputs: Outputs, nameOf: (output: string) => string): void {
   const byVariable = new Map<string, string>();
   for (const name of Object.keys(outputs)) {
-    const variable = variableName(name);
+    const variable = nameOf(name);
     const first = byVariable.get(variable);
     if (first !== undefined)
       throw fail(
