@@ -161,6 +161,43 @@ describe("what a plan opens", () => {
   });
 });
 
+describe("a VM that an assertion names", () => {
+  const vms = Object.fromEntries(
+    ["web", "other"].map((key) => [
+      key,
+      { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+    ]),
+  );
+  const judged = async (
+    admitted: "web" | "other" | "\${vm.web.private_ip}",
+    kind: "never" | "always",
+    replace?: string,
+  ) => {
+    const stage = virtualWorld({ with: ["group.rule.delete"] });
+    await stage.apply(await stage.plan(projectOf({ vms })));
+    const record = (await stage.state()).resources.get(`vm.${admitted}`);
+    const address = record?.kind === "vm" ? record.privateIp : admitted;
+    const groups = { front: { rules: [rule(22, address)] } };
+    await stage.apply(await stage.plan(projectOf({ vms, groups })));
+    const reachability = [{ [kind]: { from: "vm.web", to: "group.front", tcp: 22, ethertype: "IPv4" } }];
+    const options = replace === undefined ? {} : { replace: [replace] };
+    const prepared = await stage.plan(projectOf({ vms, groups, reachability }), options);
+    return judgeReachability(prepared, { today: "2026-01-01" }).verdicts.map(({ verdict }) => verdict);
+  };
+  it.each<readonly [what: string, ...Parameters<typeof judged>, verdict: string]>([
+    ["is admitted by its address", "web", "never", undefined, "violated"],
+    ["is not admitted by the address of another", "other", "never", undefined, "holds"],
+    ["is admitted by its address, as it has to be", "web", "always", undefined, "holds"],
+    ["is not admitted by the address of another, as it has to be", "other", "always", undefined, "violated"],
+    ["has another address after it is replaced", "other", "never", "vm.web", "unproven"],
+    ["is not sure to be admitted with another address", "web", "always", "vm.web", "unproven"],
+    ["is followed by a rule that names it", "${vm.web.private_ip}", "never", undefined, "violated"],
+    ["is not sure to be admitted while it is replaced", "${vm.web.private_ip}", "always", "vm.web", "unproven"],
+  ])("%s", async (_, admitted, kind, replace, verdict) => {
+    expect(await judged(admitted, kind, replace)).toEqual([verdict]);
+  });
+});
+
 describe("an assertion says of a plan", () => {
   const never = { never: { from: "internet", to: "group.front", tcp: 22 } };
   const always = { always: { from: "10.0.0.0/8", to: "group.front", tcp: 22, ethertype: "IPv4" } };

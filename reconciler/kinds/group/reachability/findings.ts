@@ -1,5 +1,6 @@
 /** What the assertions of a file say of a plan, of the file alone or of the live service, as findings with a counterexample. */
 
+import { parseCidr } from "../../../core/canonical/cidr";
 import { referenceText, ruleKey } from "../../../core/canonical/rules";
 import type { Finding } from "../../../core/findings/finding";
 import type { Address } from "../../../core/model/address";
@@ -56,8 +57,11 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
         const record = state.resources.get(vm);
         const sighting = record?.id === undefined ? undefined : sight(live, "vm", record.id);
         const known = sighting?.seen === "yes" ? sighting.value : ofKind(record, "vm");
-        return [known?.floatingIp, known?.privateIp].flatMap((ip) => ip ?? []);
+        return [known?.privateIp, known?.floatingIp].flatMap((ip) => parseCidr(ip ?? "")?.text ?? []);
       },
+      madeAnew: new Set(
+        allOfKind(plan.changes, "vm").flatMap(({ address, action }) => (action === "replace" ? [address] : [])),
+      ),
     },
     options,
   );
@@ -102,15 +106,17 @@ interface JudgedWorld {
   readonly steps: readonly Step[];
   readonly destroys: boolean;
   readonly addressesOf: QueryContext["addressesOf"];
+  readonly madeAnew?: QueryContext["madeAnew"];
 }
 
 function judgeWorld(judged: JudgedWorld, options: ReachabilityOptions): Reachability {
-  const { desired, world, steps, destroys, addressesOf } = judged;
+  const { desired, world, steps, destroys, addressesOf, madeAnew } = judged;
   const judge = createJudge(world, new Map(steps.map((step) => [step.id, step])));
   const context: QueryContext = {
     groups: [...world.facts.keys()],
     identify: world.identify,
     addressesOf,
+    madeAnew,
     today: options.today,
   };
   const teller = createTeller(judged, judge, options);

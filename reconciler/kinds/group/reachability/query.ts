@@ -63,8 +63,10 @@ export interface QueryContext {
   /** Every group that is managed here, by address. */
   readonly groups: readonly Address[];
   readonly identify: (group: Reference) => string;
-  /** What is known of the addresses of a VM. */
+  /** What is known of the addresses of a VM, as CIDRs: the private one first. */
   readonly addressesOf: (vm: Address) => readonly string[];
+  /** VMs that get another address by the plan. */
+  readonly madeAnew?: ReadonlySet<Address> | undefined;
   /** Today, in UTC: `2026-01-31`. */
   readonly today: string;
 }
@@ -162,7 +164,10 @@ export function spansOf(ports: readonly ServicePorts[], ethertype: Ethertype): r
   return merged;
 }
 
-export function queriesOf(assertion: Assertion, context: QueryContext): ReachQuery[] {
+export function queriesOf(assertion: Assertion, known: QueryContext): ReachQuery[] {
+  // A VM that is to be admitted is so by the address that it has in the network, as is one whose address is not known.
+  const context: QueryContext =
+    assertion.kind === "always" ? { ...known, addressesOf: (vm) => known.addressesOf(vm).slice(0, 1) } : known;
   const halves = halvesOf(assertion, context);
   return halves.flatMap(({ direction, subjects, others }) => {
     const { except, allow } = assertion;
@@ -202,7 +207,9 @@ export function queriesOf(assertion: Assertion, context: QueryContext): ReachQue
         peers: assertion.kind === "only" ? minusPeers(everyPeer, peersOf(others, context)) : peersOf(others, context),
         named: assertion.kind === "only" ? [] : others.flatMap((party) => namesOf(party, context)),
         unknown: allOfKind(others, "vm").flatMap((party) =>
-          context.addressesOf(party.address).length === 0 ? [party.address] : [],
+          context.addressesOf(party.address).length === 0 || context.madeAnew?.has(party.address) === true
+            ? [party.address]
+            : [],
         ),
         leftOut: [...exemptions.filter(({ isOf }) => isOf(group)).map(({ part }) => part), ...allowed],
       }));
