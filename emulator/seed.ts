@@ -118,7 +118,12 @@ const isDump = (seed: Partial<WorldSeed> | WorldDump): seed is WorldDump =>
   "version" in seed && seed.version === 1 && seed.projects !== undefined;
 
 /** The changes that make the first world. */
-export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => string, now: number): WorldChange[] {
+export function seedChanges(
+  seed: Partial<WorldSeed> | WorldDump,
+  newId: () => string,
+  now: number,
+  firstSeq = 1,
+): WorldChange[] {
   if (isDump(seed)) return changesOfDump(seed);
   const created_at = new Date(now).toISOString();
   const projects: Project[] = [
@@ -134,7 +139,7 @@ export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => s
   const flavorIdOf = (given: string | undefined): string =>
     flavors.find((flavor) => flavor.id === given || flavor.name === given)?.id ?? given ?? flavors[0]?.id ?? "";
 
-  let seq = 1;
+  let seq = firstSeq;
   const vms: Vm[] = (seed.vms ?? []).map((vm) => ({
     id: newId(),
     project_id: ownProjectId,

@@ -111,13 +111,9 @@ export function virtualService(from: VirtualMoment): VirtualService {
     const ids = new Set([...vms, ...groups]);
     if (ids.size === 0) return [];
     const named = (id: string, index: number) => ({ id, name: `elsewhere-${world.nextSeq + index}` });
-    let seq = world.nextSeq;
-    return seedChanges({ vms: vms.map(named), groups: groups.map(named) }, newId, from.nowMs).flatMap(
-      (change): WorldChange[] => {
-        if (!("put" in change) || !ids.has(change.value.id)) return [];
-        if (change.put === "vm") return [{ put: "vm", value: { ...change.value, seq: seq++ } }];
-        return change.put === "group" ? [{ put: "group", value: { ...change.value, seq: seq++ } }] : [];
-      },
+    const seed = { vms: vms.map(named), groups: groups.map(named) };
+    return seedChanges(seed, newId, from.nowMs, world.nextSeq).filter(
+      (change) => "put" in change && ids.has(change.value.id),
     );
   }
   return { client, clock, provide, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
