@@ -25,7 +25,7 @@ import { computedOfResource, isNeverSeen } from "../model/facts";
 import { fixText } from "../model/fix";
 import { owesNothing } from "../model/guest";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
-import { type Live, sight } from "../model/live";
+import { type Live, notSeen, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
 import type { PlannedCost } from "../model/prices";
 import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
@@ -203,7 +203,7 @@ export function makePlan(input: PlanInput): Plan {
     vms.flatMap(({ address, change }) => (change?.id === undefined ? [] : [{ address, id: change.id }])),
     context,
   );
-  const remembered = options.maxAgeMs === undefined ? [] : takenFromMemory(pairs, state, live);
+  const remembered = options.maxAgeMs === undefined && live !== notSeen ? [] : takenFromMemory(pairs, state, live);
   const sorted = hasErrors(diagnostics) ? { order: [], stuck: [] } : sortSteps(draft.steps);
   const circle = circleOf(sorted.stuck, byAddress);
   if (circle !== undefined) diagnostics.push(circle);
