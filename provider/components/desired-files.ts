@@ -16,7 +16,7 @@ export interface FileSettings {
   readonly vars?: Readonly<Record<string, string>>;
 }
 
-const at = (source: { readonly file: string; readonly line: number } | undefined): string =>
+const placeInFile = (source: { readonly file: string; readonly line: number } | undefined): string =>
   source === undefined ? "" : `${source.file}:${source.line}: `;
 
 /** Throws with every problem of the files. Several files are one desired state. */
@@ -32,17 +32,19 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
   });
   const told = diagnostics.map(
     ({ severity, summary, detail, source, ...advice }) =>
-      `${severity}: ${at(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`,
+      `${severity}: ${placeInFile(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`,
   );
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)
-    told.push(`error: ${at(source)}${to} is imported by its name, and a program takes over by an id — write its id`);
+    told.push(
+      `error: ${placeInFile(source)}${to} is imported by its name, and a program takes over by an id — write its id`,
+    );
   if (desired === undefined || byName.length > 0) throw new Error(told.join("\n"));
   const { removed } = desired;
   for (const { from, destroy, source } of removed)
     if (!destroy)
       told.push(
-        `warning: ${at(source)}${from} is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
+        `warning: ${placeInFile(source)}${from} is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
       );
   return { parts: partsOf(desired), outputs: outputPartsOf(desired), warnings: told, removed };
 }

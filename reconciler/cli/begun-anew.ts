@@ -28,7 +28,8 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
     formerPlaces(session).map(async ({ location, isWhole }): Promise<Diagnostic[]> => {
       const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
       if (typeof has === "string") return [unread(location, has)];
-      const isThere = (one: Wanted): boolean => has.some((record) => record.id !== undefined && isSame(one, record));
+      const isThere = (one: WantedByName): boolean =>
+        has.some((record) => record.id !== undefined && isRecordOf(one, record));
       const twice = wanted.filter(isThere);
       const taken = twice.filter(({ action }) => action === "import");
       const made = twice.filter((one) => !taken.includes(one));
@@ -41,10 +42,10 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
   return { ...prepared, plan: { ...plan, diagnostics: [...plan.diagnostics, ...found.flat()] } };
 }
 
-type Wanted = Pick<Change, "address" | "kind" | "name" | "id"> & Partial<Pick<Change, "action">>;
+type WantedByName = Pick<Change, "address" | "kind" | "name" | "id"> & Partial<Pick<Change, "action">>;
 
 /** What is to be made, or taken over by its name, and what neither is done to because its name is taken. */
-function wantedByName({ plan, desired }: Prepared): readonly Wanted[] {
+function wantedByName({ plan, desired }: Prepared): readonly WantedByName[] {
   // A person may name a resource by its id.
   const isNamed = ({ address }: Change): boolean =>
     desired.imports.some(({ to, id }) => to === address && id !== undefined);
@@ -55,7 +56,7 @@ function wantedByName({ plan, desired }: Prepared): readonly Wanted[] {
   ];
 }
 
-const isSame = (one: Wanted, { kind, id, name }: RecordedResource): boolean =>
+const isRecordOf = (one: WantedByName, { kind, id, name }: RecordedResource): boolean =>
   one.kind === kind && (one.id === undefined ? one.name.toLowerCase() === name?.toLowerCase() : one.id === id);
 
 const partNotKept = "its address had a query then, or named another server, which the note of it does not keep";
@@ -93,7 +94,7 @@ async function recordedAt(
   return isSibling ? [] : [...resources.values()];
 }
 
-function isElsewhere(session: Session, former: string, twice: readonly Wanted[]): Diagnostic {
+function isElsewhere(session: Session, former: string, twice: readonly WantedByName[]): Diagnostic {
   const { workspace, store, invocation } = session;
   const { environment } = workspace.desired;
   const present = addressKept(stateLocation(workspace, invocation.flags));
@@ -108,7 +109,7 @@ function isElsewhere(session: Session, former: string, twice: readonly Wanted[])
   };
 }
 
-const isInBoth = (former: string, taken: readonly Wanted[]): Diagnostic => ({
+const isInBoth = (former: string, taken: readonly WantedByName[]): Diagnostic => ({
   severity: "warning",
   code: "state/elsewhere",
   summary: `what is to be taken over is in the state ${former} too, and two states would manage it: ${listed(taken.map(({ address }) => address))}`,

@@ -101,7 +101,7 @@ function withoutHeaders({ headers = {}, ...route }: Route, always: Readonly<Reco
   return own.length === 0 ? route : { ...route, headers: Object.fromEntries(own) };
 }
 
-const pathOf = (url: string): string => new URL(url).pathname.replace(/\/+$/, "");
+const folderOfUrl = (url: string): string => new URL(url).pathname.replace(/\/+$/, "");
 
 /** What is JSON is read as that, since descriptions may be large. */
 function documentIn(file: string): unknown {
@@ -164,7 +164,7 @@ export function withTold(
   }
   let paths: NonNullable<DoctorPorts["told"]>["paths"];
   if (told.openapi !== undefined) {
-    const described = readDescription(documentIn(told.openapi), baseUrl === undefined ? "" : pathOf(baseUrl));
+    const described = readDescription(documentIn(told.openapi), baseUrl === undefined ? "" : folderOfUrl(baseUrl));
     if (described === undefined)
       throw fail("cli/usage", `${told.openapi} is no OpenAPI document`, "it has to have paths");
     start = toldDialect(start, described.writes);

@@ -137,11 +137,11 @@ export function partsOf(given: Desired): DesiredParts {
     ...groupParts(allOfKind(resources, "group")),
     ...allOfKind(resources, "vm").map(vmPart),
     ...allOfKind(resources, "volume").flatMap(volumeParts),
-  ].map((part) => withFormer(taking(part, adopted.get(part.address)), moved));
+  ].map((part) => withFormer(withAdopt(part, adopted.get(part.address)), moved));
   return resources.some((resource) => computedOfResource(resource).length > 0) ? partsInOrder(parts) : parts;
 }
 
-const taking = (part: DesiredPart, id: string | undefined): DesiredPart =>
+const withAdopt = (part: DesiredPart, id: string | undefined): DesiredPart =>
   id === undefined ? part : { ...part, inputs: { ...part.inputs, adopt: id } };
 
 /** The address of the resource that a part is of. */

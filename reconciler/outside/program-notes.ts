@@ -11,7 +11,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type RemovedRequest, removalOf } from "../core/model/desired";
+import { type RemovedRequest, removalFor } from "../core/model/desired";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import { resourceOfPart } from "../one/parts";
@@ -195,7 +195,7 @@ function isKeptAlive(folder: string, urn: string): boolean {
       if (note === undefined || note.types !== around) return false;
       // A stack that was renamed may still have its resources under its former name.
       if (note.stack !== stackIn(urn) && isStackThere(folder, stackIn(urn))) return false;
-      return removalOf(address, new Map(note.removed.map((one) => [one.from, one])))?.destroy === false;
+      return removalFor(address, new Map(note.removed.map((one) => [one.from, one])))?.destroy === false;
     });
 }
 

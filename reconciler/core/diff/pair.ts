@@ -4,7 +4,7 @@
  */
 
 import { type Address, blockOf, compareAddresses, type Kind, movedBy, parseAddress, quoted } from "../model/address";
-import { type Desired, type DesiredResource, type ImportRequest, removalOf } from "../model/desired";
+import { type Desired, type DesiredResource, type ImportRequest, removalFor } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Fix, toAsk, told, toRun } from "../model/fix";
 import { ofKind } from "../model/kinds";
@@ -148,7 +148,7 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
   const removed = new Map(desired.removed.map((entry) => [entry.from, entry]));
   return pairs.map((pair) => {
     if (pair.desired !== undefined) return pair;
-    const entry = removalOf(pair.address, removed);
+    const entry = removalFor(pair.address, removed);
     return entry === undefined ? pair : { ...pair, forget: !entry.destroy };
   });
 }

@@ -67,7 +67,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     const live = difference?.live ?? seen(address, id, context);
     if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
     if (attribute === "size") return sizeStanding(address, live, recorded);
-    return addressShown(computed, ofKind(live, "vm") ?? whyUnseen(address, id, context), recorded, isYoung);
+    return addressShown(computed, ofKind(live, "vm") ?? whyNotShown(address, id, context), recorded, isYoung);
   };
 }
 
@@ -124,7 +124,7 @@ function seen(address: Address, id: string, { live }: DiffContext) {
 }
 
 /** Why there is nothing to read a value from. */
-function whyUnseen(address: Address, id: string, { live }: DiffContext): Unobserved {
+function whyNotShown(address: Address, id: string, { live }: DiffContext): Unobserved {
   const sighting = sight(live, kindOf(address), id);
   return sighting.seen === "unobserved" ? sighting : notLookedAt;
 }

@@ -148,7 +148,7 @@ export interface RemovedRequest {
 }
 
 /** Of the removals, by what they are from, the one that means an address that is not declared any more. */
-export function removalOf<T>(address: Address, removals: ReadonlyMap<string, T>): T | undefined {
+export function removalFor<T>(address: Address, removals: ReadonlyMap<string, T>): T | undefined {
   const name = namesOf(address).find((one) => removals.has(one));
   return name === undefined ? undefined : removals.get(name);
 }

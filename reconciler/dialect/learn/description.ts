@@ -5,7 +5,7 @@ import type { Dialect, Route } from "../dialect";
 import { findAt, tokensOf } from "../places";
 import { isMethod } from "./curl";
 import { lettersAndDigits } from "./values";
-import { nouns } from "./where";
+import { type Learnt, nouns } from "./where";
 
 export interface ToldByDescription {
   /** Paths of reads, which are tried. */
@@ -64,7 +64,7 @@ function withOurIds(path: string, meant: AssumedOperation): string {
   return path.replace(parameter, () => `{${names[index++] ?? "id"}}`);
 }
 
-interface Told {
+interface DescribedRoute {
   readonly meant: AssumedOperation;
   readonly method: Method;
   readonly path: string;
@@ -72,36 +72,36 @@ interface Told {
   readonly rank: number;
 }
 
-function operationTold(verb: string, path: string, said: unknown): readonly Told[] {
+function operationTold(verb: string, path: string, said: unknown): readonly DescribedRoute[] {
   const method = verb.toUpperCase();
   if (!isMethod(method)) return [];
   const { operationId = "", summary = "" } = fieldsIn(said);
   const words = { doing: `${path} ${String(operationId)}`.toLowerCase(), about: String(summary).toLowerCase() };
-  const segments = path.split("/").filter((segment) => segment !== "" && !verbs.test(segment));
+  const segments = path.split("/").filter((segment) => segment !== "" && !wordsOfDoing.test(segment));
   const parameters = segments.filter(isParameter).length;
   const isOfOne = /^\{[^{}]+\}(\.\w+)?$/.test(segments.at(-1) ?? "");
   const owner = segments[segments.findIndex(isParameter) - 1] ?? "";
   const before = isOfOne ? segments.slice(0, -1) : segments;
-  const told = (meant: AssumedOperation | undefined, rank = 0): readonly Told[] =>
+  const told = (meant: AssumedOperation | undefined, rank = 0): readonly DescribedRoute[] =>
     meant === undefined ? [] : [{ meant, method, path, rank }];
   if (method !== "GET" && /resize/.test(words.doing + words.about)) {
     const [decision] = decisions.filter(([, word]) => word.test(words.doing));
-    return told(parameters === 1 && kindCalled(owner)?.kind === "vm" ? decision?.[0] : undefined);
+    return told(parameters === 1 && isCalled("vm", owner) ? decision?.[0] : undefined);
   }
   const deletes = method === "DELETE" || (method !== "GET" && /\b(delete|remove|destroy|revoke)/.test(words.doing));
-  if (deletes && isOfOne && isOfRules(before)) {
-    const isOfGroup = kindCalled(owner)?.kind === "group" && parameters === 2;
+  if (deletes && isOfOne && areRulesOfGroups(before)) {
+    const isOfGroup = isCalled("group", owner) && parameters === 2;
     const isBare = /^rules?$/i.test(before.at(-1) ?? "");
     return told(parameters === 1 || isOfGroup ? "group.rule.delete" : undefined, isBare ? 1 : 0);
   }
-  const found = kindOf(before);
+  const found = kindBelow(before);
   if (found === undefined || parameters !== (isOfOne ? 1 : 0)) return [];
   if (method === "GET") return told(isOfOne ? assumed(`${found.kind}.get`) : `${found.kind}.list`, found.rank);
   return told(deletes && isOfOne ? assumed(`${found.kind}.delete`) : undefined, found.rank);
 }
 
 /** Words that stand for what is done, and for nothing that is there. */
-const verbs = /^(list|details?|all|describe|search|get|delete|remove|destroy|revoke|actions?)$/i;
+const wordsOfDoing = /^(list|details?|all|describe|search|get|delete|remove|destroy|revoke|actions?)$/i;
 
 const decisions = [
   ["vm.resize.confirm", /confirm|accept/],
@@ -111,8 +111,10 @@ const decisions = [
 /** Behind one there may be a verb, as in {id}:start. */
 const isParameter = (segment: string): boolean => segment.startsWith("{");
 
+const isCalled = (kind: Learnt, segment: string): boolean => nouns[kind].includes(segment);
+
 function kindCalled(segment: string) {
-  const kind = keysOf(nouns).find((name) => nouns[name].includes(segment));
+  const kind = keysOf(nouns).find((name) => isCalled(name, segment));
   return kind === undefined ? undefined : { kind, rank: nouns[kind].indexOf(segment) };
 }
 
@@ -120,21 +122,22 @@ function kindCalled(segment: string) {
  * What the last word names. Below things of another kind there is what belongs to those, such as the types of volumes;
  * but flavors may well be below VMs.
  */
-function kindOf(segments: readonly string[]): ReturnType<typeof kindCalled> {
-  const [parent, last] = [kindCalled(segments.at(-2) ?? ""), kindCalled(segments.at(-1) ?? "")];
-  const isBelow = parent !== undefined && segments.at(-2)?.endsWith("s") === true && parent.kind !== last?.kind;
-  return isBelow && !(parent.kind === "vm" && last?.kind === "flavor") ? undefined : last;
+function kindBelow(segments: readonly string[]): ReturnType<typeof kindCalled> {
+  const [owner, noun] = [segments.at(-2) ?? "", segments.at(-1) ?? ""];
+  const [parent, last] = [kindCalled(owner), kindCalled(noun)];
+  const isBelow = parent !== undefined && owner.endsWith("s") && parent.kind !== last?.kind;
+  return isBelow && !(isCalled("vm", owner) && isCalled("flavor", noun)) ? undefined : last;
 }
 
 /** Rules of groups, and no rules of something else. */
-function isOfRules(segments: readonly string[]): boolean {
+function areRulesOfGroups(segments: readonly string[]): boolean {
   const [, of] = /^(.*)rules?$/.exec(lettersAndDigits(segments.at(-1) ?? "")) ?? [];
   if (of === undefined) return false;
   const [owner] = segments
     .slice(0, -1)
     .filter((segment) => !isParameter(segment))
     .slice(-1);
-  if (of === "") return owner === undefined || isVersion.test(owner) || kindCalled(owner)?.kind === "group";
+  if (of === "") return owner === undefined || isVersion.test(owner) || isCalled("group", owner);
   return nouns.group.some((noun) => lettersAndDigits(noun) === of);
 }
 

@@ -167,7 +167,7 @@ export function learnRecord(
 type Leaves = readonly (readonly Leaf[])[];
 
 /** What one field of a record is learnt from. */
-interface Shown {
+interface FieldEvidence {
   readonly kind: ReadKind;
   /** Where the dialect looks. */
   readonly said: Readonly<Record<string, Pointers>>;
@@ -178,9 +178,9 @@ interface Shown {
   readonly fields: readonly FieldFinding[];
 }
 
-function learnField(field: string, rule: PlaceRule, shown: Shown): FieldFinding {
+function learnField(field: string, rule: PlaceRule, shown: FieldEvidence): FieldFinding {
   const { kind, said, looked, leaves, evidence, fields } = shown;
-  const [id, name] = [placeOf("id", fields), placeOf("name", fields)];
+  const [id, name] = [placeLearnt("id", fields), placeLearnt("name", fields)];
   // A description stands beside the name.
   const taken = field === "description" ? name : undefined;
   const free = rule.refersTo === undefined ? withoutPlace(leaves, taken) : withoutOwn(leaves, fields);
@@ -207,7 +207,7 @@ function learnAnew(
   rule: PlaceRule,
   free: Leaves,
   owned: Leaves | undefined,
-  { looked, leaves, evidence, fields }: Shown,
+  { looked, leaves, evidence, fields }: FieldEvidence,
 ): ReturnType<typeof learnPlace> {
   const bySent = () => textSent(free, evidence.made?.sent?.[field]);
   // Without a list of them, a flavor or an image that was sent is the best proof.
@@ -217,18 +217,23 @@ function learnAnew(
     (isProvenBySent ? bySent() : undefined) ??
     learnPlace(rule, free, evidence) ??
     learnName(rule, free, evidence) ??
-    (field === "size" ? sizeSent(leaves, looked, placeOf("id", fields), evidence) : bySent())
+    (field === "size" ? sizeSent(leaves, looked, placeLearnt("id", fields), evidence) : bySent())
   );
 }
 
-const placeOf = (field: string, fields: readonly FieldFinding[]): RecordPlace | undefined =>
+const placeLearnt = (field: string, fields: readonly FieldFinding[]): RecordPlace | undefined =>
   fields.find((one) => one.field === field)?.place;
 
 /**
  * Built in, the name of a region stands for its id as well: what is called an id says more, unless others refer to the
  * name.
  */
-function isNamedBetter(place: RecordPlace, rule: PlaceRule, free: Leaves, { kind, said, evidence }: Shown): boolean {
+function isNamedBetter(
+  place: RecordPlace,
+  rule: PlaceRule,
+  free: Leaves,
+  { kind, said, evidence }: FieldEvidence,
+): boolean {
   const isByName = (said["name"] ?? []).some((one) => one === place);
   if (!isByName || !deepEqual(said["id"], builtInDialect.records[kind].id)) return false;
   const better = learnPlace({ ...rule, names: [...idNames, /^name$/] }, free, evidence);
@@ -237,7 +242,7 @@ function isNamedBetter(place: RecordPlace, rule: PlaceRule, free: Leaves, { kind
 
 /** What identifies a record refers to nothing else, though kinds may share their ids. */
 function withoutOwn(leaves: Leaves, fields: readonly FieldFinding[]): Leaves {
-  const own = ["id", "name", "size"].flatMap((field) => placeOf(field, fields) ?? []);
+  const own = ["id", "name", "size"].flatMap((field) => placeLearnt(field, fields) ?? []);
   return leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
 }
 

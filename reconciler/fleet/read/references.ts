@@ -51,7 +51,7 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
       for (const other of stack.dependsOn) if (!stacks.has(other)) problems.push(unknown("stack", other, stacks, at));
   }
   for (const { stacks, to } of fleet.channels ?? []) {
-    const hosts = to.kind === "commit_status" && to.api === undefined ? hostsOf(fleet, stacks) : [];
+    const hosts = to.kind === "commit_status" && to.api === undefined ? hostsOfStacks(fleet, stacks) : [];
     if (hosts.length > 1)
       problems.push({
         code: "fleet/bad-notify",
@@ -80,7 +80,7 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
 }
 
 /** Where the repositories of these stacks are; no pattern: of all. */
-function hostsOf({ stacks, generators }: Fleet, patterns: readonly string[]): readonly string[] {
+function hostsOfStacks({ stacks, generators }: Fleet, patterns: readonly string[]): readonly string[] {
   const meant = [...stacks.filter(({ name }) => fitsAny(patterns, name)), ...(patterns.length === 0 ? generators : [])];
   const hosts = meant.flatMap(({ source }) => (source.kind === "git" ? (hostedAt(source.url)?.host ?? []) : []));
   return [...new Set(hosts)].sort();
