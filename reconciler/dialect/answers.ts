@@ -70,7 +70,7 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     data.length === 0 ? payloadOf(body) : (firstShown(body, data) ?? body);
   function payload(operation: Operation, body: unknown): unknown {
     const held = enveloped(body);
-    const places = itemPlaces.get(operation);
+    const places = itemPlaces.get(operation)?.filter((place) => !isOneOfSeveral(held, place));
     return places === undefined ? held : (firstShown(held, places) ?? held);
   }
 
@@ -178,6 +178,17 @@ interface CompiledPaging {
   readonly next: readonly PointerPath[];
   readonly marker: readonly PointerPath[];
 }
+
+/**
+ * A record in a list of one is the one that was asked for. The first of several may be anybody's: a service may answer a
+ * create with all that it has, or a read with a filter that it does not know with everything.
+ */
+const isOneOfSeveral = (held: unknown, { tokens, chooser }: PointerPath): boolean =>
+  chooser === undefined &&
+  tokens.some((token, depth) => {
+    const list = /^\d+$/.test(token) ? findAt(held, tokens.slice(0, depth)) : undefined;
+    return Array.isArray(list) && list.length > 1;
+  });
 
 /** The first place that shows anything. */
 function firstShown(value: unknown, places: readonly PointerPath[]): unknown {

@@ -109,6 +109,20 @@ answers: { volume.get: { item: [/result/volume] }, volume.create: { item: /creat
     await client.close();
   });
 
+  test("the first of several is not the record that was asked for; one alone is", async () => {
+    let volumes = [{ id: "v-1", name: "data", size: 5 }];
+    const { client } = await serve(
+      `operations: { vm.get: { method: GET, path: /api/v1/vms, query: { id: "{id}" }, item: /vms/0 } }
+answers: { volume.create: { item: /volumes/0 } }`,
+      ({ method }) => ({ body: method === "POST" ? { volumes } : { vms: [vm(1), vm(2)] } }),
+    );
+    expect(await client.createVolume("data", 5)).toMatchObject({ value: { id: "v-1" } });
+    volumes = [{ id: "v-0", name: "of-another", size: 50 }, ...volumes];
+    expect(JSON.stringify(await client.createVolume("data", 5))).not.toContain("v-0");
+    expect(JSON.stringify(await client.getVm("vm-2"))).not.toContain("web-1");
+    await client.close();
+  });
+
   test("another envelope: its payload, and its not-found is believed", async () => {
     const { client } = await serve(
       `operations: { vm.get: { method: GET, path: "/api/v1/vm/{id}" } }
