@@ -1,7 +1,7 @@
 /** A small HTTP server for a command with `--listen`. It answers reads only. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { isLoopbackHost } from "../core/text/outside-policy";
+import { isLoopbackHost, withoutPassword } from "../core/text/outside-policy";
 import { portOf } from "../outside/port-of";
 import { fail } from "./compose";
 
@@ -12,9 +12,10 @@ export interface Listening {
 
 /** Reads `--listen`: a port of this machine, or `HOST:PORT`. `another` is the value that a message suggests. */
 export function readListen(listen: string, another: string): { readonly host: string; readonly port: number } {
-  const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
+  const match = /^(?:([^@/]+):)?(\d{1,5})$/.exec(listen);
   const port = Number(match?.[2]);
-  if (match === null || port > 65_535) throw fail("cli/bad-flag", `--listen ${listen} is no address`, another);
+  if (match === null || port > 65_535)
+    throw fail("cli/bad-flag", `--listen ${withoutPassword(listen)} is no address`, another);
   return { host: (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"), port };
 }
 

@@ -9,7 +9,7 @@ import { intoComponent } from "../config/move/into";
 import { blocksIn, componentIn } from "../config/move/project";
 import type { ConfigSource } from "../config/read-desired";
 import { itemAt } from "../core/text/invariant";
-import { isUrl } from "../core/text/outside-policy";
+import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { shownPath } from "../outside/files";
 import { sha256 } from "../outside/sha256";
 import { countOf } from "../report/style";
@@ -59,6 +59,8 @@ function givenTarget({ args, flags }: MoveInvocation): string {
       args.length === 0 ? "move needs what moves" : "--all moves everything, and addresses a part",
       "name addresses, or give --all",
     );
+  if (isUrl(flags.to))
+    throw fail("cli/usage", `--to ${withoutPassword(flags.to)} is an address, and no project`, "--to ../database");
   return flags.to;
 }
 

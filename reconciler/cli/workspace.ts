@@ -12,6 +12,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import type { SshAccess, SshSettings } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
+import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import type { Dialect } from "../dialect/dialect";
 import { openBesideIn } from "../outside/beside";
 import { setting } from "../outside/environment";
@@ -218,7 +219,9 @@ export function readGiven(path: string, fix: string): string {
     {
       severity: "error",
       code: "cli/file-unreadable",
-      summary: read.isMissing ? `there is no file ${path}` : `${path} cannot be read: ${read.problem}`,
+      summary: read.isMissing
+        ? `there is no file ${isUrl(path) ? withoutPassword(path) : path}`
+        : `${path} cannot be read: ${read.problem}`,
       fix: read.isMissing ? fix : undefined,
     },
   ]);

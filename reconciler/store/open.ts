@@ -4,7 +4,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorMessage } from "../core/text/errors";
 import { listText } from "../core/text/list-text";
-import { isUrl } from "../core/text/outside-policy";
+import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
@@ -46,7 +46,7 @@ export function filePathOf(location: string): string {
   try {
     return fileURLToPath(location);
   } catch (error) {
-    throw new StoreFailed(`the state ${location} is no file of this machine: ${errorMessage(error)}`);
+    throw new StoreFailed(`the state ${withoutPassword(location)} is no file of this machine: ${errorMessage(error)}`);
   }
 }
 

@@ -430,6 +430,21 @@ describe("other commands", () => {
     expect(place.state()).toMatchObject(before);
   });
 
+  it.each([
+    ["watch", "--listen", "http://ada:canary@127.0.0.1:0"],
+    ["watch", "--listen", "ada:canary@127.0.0.1:0"],
+    ["doctor", "--openapi", "https://ada:canary@files.example/api.yaml"],
+    ["move", "vm.app", "--to", "postgres://ada:can/canary@db.example/infra"],
+    ["state", "list", "--state", "s3://ada:can/canary@bucket/key"],
+    ["state", "list", "--state", "file://ada:canary@bucket/key"],
+  ])("%s %s %s %s: an address that does not fit there is refused, and its password is not shown", async (...words) => {
+    write(small);
+    const ran = await reconcile(...words);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toMatch(/^error\[/m);
+    expect(ran.stderr + ran.stdout).not.toContain("canary");
+  });
+
   it("an unknown command, flag or address names the nearest right one", async () => {
     expect((await reconcile("aply")).stderr).toContain("apply");
     expect((await reconcile("plan", "--jsno")).stderr).toContain("--json");

@@ -193,9 +193,12 @@ describe("S3", () => {
     });
   });
 
-  it.each(["s3://", "s3://bucket", "s3://bucket/", "s3://a@b/c"])("%s is no address of a state", (address) => {
-    expect(() => createS3Store(address)).toThrow(/s3:\/\/BUCKET\/KEY/);
-  });
+  it.each(["s3://", "s3://bucket", "s3://bucket/", "s3://a@b/c", "s3://a:b/c@d/e"])(
+    "%s is no address of a state",
+    (address) => {
+      expect(() => createS3Store(address)).toThrow(/s3:\/\/BUCKET\/KEY/);
+    },
+  );
 
   it("says in words that nobody answers, and never a key", async () => {
     const endpoint = process.env["AWS_ENDPOINT_URL"];
