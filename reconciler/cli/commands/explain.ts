@@ -66,7 +66,7 @@ const reachAnswers: Record<ReachHalf["answer"], string> = {
   part: "admitted in part",
   none: "not admitted",
   perhaps:
-    "cannot be said: which addresses the members of a group have, or a VM that was never applied, is not for rules to say",
+    "cannot be said: rules do not show which addresses the members of a group have, nor that of a VM that was never applied",
   unknown: "up to the service: the file has no egress rule, and what the service puts on a group by itself decides",
 };
 

@@ -134,7 +134,7 @@ async function wayBackOf(session: Session, named: string): Promise<WayBackNow> {
             {
               severity: "warning" as const,
               code: "undo/files-ahead" as const,
-              summary: "this changes no file: what the files still declare of it, the next apply would do again",
+              summary: "this changes no file, and the next apply would do again what the files still declare of it",
               fix: "revert the change in the files as well (git revert), unless that is done",
             },
           ]
