@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { parse } from "yaml";
-import { readTold, withTold } from "../../reconciler/cli/doctor-told";
+import { readTold, withTold } from "../../reconciler/cli/doctor/told";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { layOver, saysMore } from "../../reconciler/dialect/lay-over";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { unprovenByTrial } from "../../reconciler/cli/doctor-trial";
+import { unprovenByTrial } from "../../reconciler/cli/doctor/trial";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { carryOutMove } from "../../reconciler/cli/move-states";
+import { carryOutMove } from "../../reconciler/cli/move/states";
 import type { FoldedState } from "../../reconciler/core/state/fold";
 import { decideHandover } from "../../reconciler/core/state/handover";
 import { writeSnapshot } from "../../reconciler/core/state/text";

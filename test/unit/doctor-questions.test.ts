@@ -1,7 +1,7 @@
 /** What the doctor asks at a terminal, and what becomes of the answers. */
 import { expect, test } from "vitest";
-import { askOpen, mostQuestions, questionOf, questionsAfter } from "../../reconciler/cli/doctor-questions";
-import { readTold, withTold } from "../../reconciler/cli/doctor-told";
+import { askOpen, mostQuestions, questionOf, questionsAfter } from "../../reconciler/cli/doctor/questions";
+import { readTold, withTold } from "../../reconciler/cli/doctor/told";
 import type { AssumedOperation } from "../../reconciler/core/model/operation";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import type { OperationFinding } from "../../reconciler/engine/doctor/report";

@@ -25,7 +25,7 @@ const callersOf = (name: string): string[] =>
 describe("a desired state from which something is missing", () => {
   it("is planned by nobody: these call the planner", () => {
     expect(callersOf("preparePlan")).toEqual([
-      "reconciler/cli/move-project.ts",
+      "reconciler/cli/move/project.ts",
       "reconciler/open-project.ts",
       "reconciler/rehearse/file-test.ts",
       "reconciler/rehearse/prove.ts",
@@ -40,7 +40,7 @@ describe("a desired state from which something is missing", () => {
   });
 
   it("is closed by those who read files and by those who fetch, and by nobody else", () => {
-    expect(callersOf("closeDesired")).toEqual(["reconciler/cli/move-project.ts", "reconciler/open-project.ts"]);
+    expect(callersOf("closeDesired")).toEqual(["reconciler/cli/move/project.ts", "reconciler/open-project.ts"]);
     expect(callersOf("asClosed")).toEqual([
       // A file without reads and lookups: there is nothing to fetch.
       "reconciler/cli/check-files.ts",

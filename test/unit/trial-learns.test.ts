@@ -1,6 +1,6 @@
 /** What a trial tells from single answers: jobs, versions, what a failed job means, and where a create says its id is. */
 import { expect, test } from "vitest";
-import { readTold, withTold } from "../../reconciler/cli/doctor-told";
+import { readTold, withTold } from "../../reconciler/cli/doctor/told";
 import type { Rejection } from "../../reconciler/core/model/outcome";
 import { accepted } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";

@@ -10,7 +10,7 @@ import { readDialectFile, readyDialectPath } from "../../open-service";
 import { command } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
-import { readGivenText } from "../doctor-told";
+import { readGivenText } from "../doctor/told";
 
 export const dialectTestCommand = command({
   usage: "dialect test FILE…",

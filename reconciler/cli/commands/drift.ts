@@ -12,7 +12,7 @@ import { todayUtc } from "../../outside/clock";
 import { driftText } from "../../report/drift-text";
 import { findingEvent } from "../../report/json-lines";
 import { owedText } from "../../report/owed-text";
-import { acceptDrift } from "../accept-drift";
+import { acceptDrift } from "../accept/drift";
 import { command } from "../command";
 import { stateIn } from "../compose";
 import { commonFlags } from "../flags";

@@ -1,7 +1,7 @@
 /** `reconcile move`: parts of a project go to another one, with their records. Shown first, and written with --yes. */
 import { command, oneOrMore, type Positionals } from "../command";
 import { commonFlags } from "../flags";
-import { moveParts } from "../move-parts";
+import { moveParts } from "../move/parts";
 
 const movedParts: Positionals = { ...oneOrMore("what moves: addresses, patterns, a component, or --all"), min: 0 };
 

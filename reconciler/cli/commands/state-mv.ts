@@ -6,7 +6,7 @@ import type { StateStore } from "../../store/store";
 import { command, type Invocation, two } from "../command";
 import { fail, stateLocation } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
-import { moveToState } from "../move-states";
+import { moveToState } from "../move/states";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 import { addressUnknown, meantBy, onStore } from "./state";

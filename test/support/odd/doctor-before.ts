@@ -1,5 +1,5 @@
 /** A doctor with its trial before an odd service, in one process and in virtual time. */
-import { readTold, withTold } from "../../../reconciler/cli/doctor-told";
+import { readTold, withTold } from "../../../reconciler/cli/doctor/told";
 import { readDialectText } from "../../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../../reconciler/engine/doctor/diagnose";
 import { tryOut } from "../../../reconciler/engine/doctor/trial";

@@ -4,9 +4,9 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fieldsOfJson, isObject } from "../core/text/objects";
-import { sha256 } from "../outside/sha256";
-import { type FileEdit, textAt } from "./move-edits";
+import { fieldsOfJson, isObject } from "../../core/text/objects";
+import { sha256 } from "../../outside/sha256";
+import { type FileEdit, textAt } from "./edits";
 
 interface RememberedMove {
   readonly moved: readonly string[];

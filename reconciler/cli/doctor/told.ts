@@ -1,16 +1,16 @@
 /** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
-import { collectProblems } from "../config/problems";
-import { readYaml } from "../config/yaml-reader";
+import { collectProblems } from "../../config/problems";
+import { readYaml } from "../../config/yaml-reader";
 import {
   type AssumedOperation,
   assumedOperations,
   listOperations,
   type Operation,
   operationNames,
-} from "../core/model/operation";
-import { nearestText } from "../core/text/nearest";
-import { onlyDefined, parsedJson } from "../core/text/objects";
-import type { Dialect, Route } from "../dialect/dialect";
+} from "../../core/model/operation";
+import { nearestText } from "../../core/text/nearest";
+import { onlyDefined, parsedJson } from "../../core/text/objects";
+import type { Dialect, Route } from "../../dialect/dialect";
 import {
   constantsIn,
   isListTold,
@@ -18,14 +18,14 @@ import {
   readCurl,
   type ToldOperation,
   type ToldRequest,
-} from "../dialect/learn/curl";
-import { readDescription, toldDialect } from "../dialect/learn/description";
-import { recordOfOperation, saysKind } from "../dialect/learn/where";
-import type { DoctorPorts } from "../engine/doctor/look";
-import { fail } from "./compose";
-import { CommandFailed } from "./crash";
-import type { Flags } from "./flags";
-import { readGiven } from "./workspace";
+} from "../../dialect/learn/curl";
+import { readDescription, toldDialect } from "../../dialect/learn/description";
+import { recordOfOperation, saysKind } from "../../dialect/learn/where";
+import type { DoctorPorts } from "../../engine/doctor/look";
+import { fail } from "../compose";
+import { CommandFailed } from "../crash";
+import type { Flags } from "../flags";
+import { readGiven } from "../workspace";
 
 export interface ToldToDoctor {
   readonly samples: ReadonlyMap<Operation, string>;

@@ -3,11 +3,11 @@
  * files are read again for all of them, and it stays only where exactly the resource that is meant becomes another one,
  * in exactly the environment that is meant.
  */
-import { acceptInBlock, acceptInEnvironment, declares, type Edit } from "../config/accept";
-import type { Edited } from "../config/edit-text";
-import type { Address } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
-import { allOfKind } from "../core/model/kinds";
+import { acceptInBlock, acceptInEnvironment, declares, type Edit } from "../../config/accept";
+import type { Edited } from "../../config/edit-text";
+import type { Address } from "../../core/model/address";
+import type { Desired } from "../../core/model/desired";
+import { allOfKind } from "../../core/model/kinds";
 
 export interface EditAt {
   readonly address: Address;

@@ -1,8 +1,8 @@
 /** Moves records between two states, or between the states of each environment, and writes the files that say the same. */
 import { randomUUID } from "node:crypto";
-import type { Diagnostic } from "../core/model/diagnostic";
-import type { State } from "../core/model/recorded";
-import type { Asked, HandoverProblem } from "../core/state/handover";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { State } from "../../core/model/recorded";
+import type { Asked, HandoverProblem } from "../../core/state/handover";
 import {
   handOver,
   type Move,
@@ -11,13 +11,13 @@ import {
   type TransferSide,
   takeBackTransfer,
   transferStanding,
-} from "../engine/transfer";
-import type { StateStore } from "../store/store";
-import type { Invocation } from "./command";
-import { commandHolder, fail, knownPlace, newLineage } from "./compose";
-import { CommandFailed } from "./crash";
-import { carryOutEdits, forgetEdits, type MoveEdits } from "./move-edits";
-import { folderBeside, locationFrom, openMoving } from "./other-state";
+} from "../../engine/transfer";
+import type { StateStore } from "../../store/store";
+import type { Invocation } from "../command";
+import { commandHolder, fail, knownPlace, newLineage } from "../compose";
+import { CommandFailed } from "../crash";
+import { folderBeside, locationFrom, openMoving } from "../other-state";
+import { carryOutEdits, forgetEdits, type MoveEdits } from "./edits";
 
 /** The states of a move, opened. `own`: the side that is the command's own. */
 export const movesBetween = (

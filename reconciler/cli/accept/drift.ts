@@ -1,20 +1,20 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
 
 import { statSync, writeFileSync } from "node:fs";
-import type { Plain } from "../config/write-yaml";
-import { describeRule } from "../core/canonical/rules";
-import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
-import type { Diagnostic } from "../core/model/diagnostic";
-import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
-import { type Kind, ofKind, sectionOf } from "../core/model/kinds";
-import type { State } from "../core/model/recorded";
-import type { Reference } from "../core/model/reference";
-import type { Drift } from "../engine/drift";
-import { ruleFields } from "../kinds/group/block";
-import { acceptAll, type EditAt, type Readings, type Texts } from "./accept-edits";
-import type { Output } from "./output";
-import { readGiven, type Workspace } from "./workspace";
+import type { Plain } from "../../config/write-yaml";
+import { describeRule } from "../../core/canonical/rules";
+import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../../core/model/address";
+import type { Desired } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { addressesByIdentity, identity, lookUpIn } from "../../core/model/identity";
+import { type Kind, ofKind, sectionOf } from "../../core/model/kinds";
+import type { State } from "../../core/model/recorded";
+import type { Reference } from "../../core/model/reference";
+import type { Drift } from "../../engine/drift";
+import { ruleFields } from "../../kinds/group/block";
+import type { Output } from "../output";
+import { readGiven, type Workspace } from "../workspace";
+import { acceptAll, type EditAt, type Readings, type Texts } from "./edits";
 
 /** Answers with a warning for each difference that a person has to write into the files. */
 export function acceptDrift(

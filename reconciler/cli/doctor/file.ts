@@ -5,22 +5,22 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { parseValue } from "../config/yaml-reader";
-import type { Diagnostic } from "../core/model/diagnostic";
-import { hasErrors } from "../core/model/diagnostic";
-import { listed } from "../core/text/list-text";
-import { onlyDefined } from "../core/text/objects";
-import type { Dialect } from "../dialect/dialect";
-import { dialectText, layOver, saysMore } from "../dialect/lay-over";
-import { readDialectText } from "../dialect/read-dialect";
-import type { DialectBase, DoctorReport } from "../engine/doctor/report";
-import { readyDialectPath } from "../open-service";
-import { setting } from "../outside/environment";
-import { writePrivately } from "../outside/private-file";
-import { proveDialect } from "../rehearse/prove";
-import { type DialectOrigin, dialectYaml } from "../report/doctor-text";
-import type { Flags } from "./flags";
-import type { Workspace } from "./workspace";
+import { parseValue } from "../../config/yaml-reader";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { hasErrors } from "../../core/model/diagnostic";
+import { listed } from "../../core/text/list-text";
+import { onlyDefined } from "../../core/text/objects";
+import type { Dialect } from "../../dialect/dialect";
+import { dialectText, layOver, saysMore } from "../../dialect/lay-over";
+import { readDialectText } from "../../dialect/read-dialect";
+import type { DialectBase, DoctorReport } from "../../engine/doctor/report";
+import { readyDialectPath } from "../../open-service";
+import { setting } from "../../outside/environment";
+import { writePrivately } from "../../outside/private-file";
+import { proveDialect } from "../../rehearse/prove";
+import { type DialectOrigin, dialectYaml } from "../../report/doctor-text";
+import type { Flags } from "../flags";
+import type { Workspace } from "../workspace";
 
 export interface StartingFile extends DialectBase {
   readonly text: string;

@@ -5,26 +5,26 @@
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DesiredVm, NewVm } from "../core/model/desired";
-import type { Diagnostic } from "../core/model/diagnostic";
-import { allOfKind, kindRows } from "../core/model/kinds";
-import { newVm } from "../core/plan/records";
-import { isObject, isOneOf, keysOf, onlyDefined, parsedJson } from "../core/text/objects";
-import type { DoctorPorts } from "../engine/doctor/look";
-import type { DoctorReport } from "../engine/doctor/report";
-import { tryOut } from "../engine/doctor/trial";
-import type { TrialWish } from "../engine/doctor/trial-act";
-import { withTrial } from "../engine/doctor/trial-fit";
-import type { Notebook, TrialNotes } from "../engine/doctor/trial-notes";
-import type { TrialPorts } from "../engine/doctor/trial-ports";
-import { TrialProblem } from "../engine/doctor/trial-say";
-import { systemClock } from "../outside/clock";
-import { writePrivately } from "../outside/private-file";
-import { fail, type Service } from "./compose";
-import type { Flags } from "./flags";
-import type { Output } from "./output";
-import { consentMissing } from "./refusal";
-import type { Workspace } from "./workspace";
+import type { DesiredVm, NewVm } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { allOfKind, kindRows } from "../../core/model/kinds";
+import { newVm } from "../../core/plan/records";
+import { isObject, isOneOf, keysOf, onlyDefined, parsedJson } from "../../core/text/objects";
+import type { DoctorPorts } from "../../engine/doctor/look";
+import type { DoctorReport } from "../../engine/doctor/report";
+import { tryOut } from "../../engine/doctor/trial";
+import type { TrialWish } from "../../engine/doctor/trial-act";
+import { withTrial } from "../../engine/doctor/trial-fit";
+import type { Notebook, TrialNotes } from "../../engine/doctor/trial-notes";
+import type { TrialPorts } from "../../engine/doctor/trial-ports";
+import { TrialProblem } from "../../engine/doctor/trial-say";
+import { systemClock } from "../../outside/clock";
+import { writePrivately } from "../../outside/private-file";
+import { fail, type Service } from "../compose";
+import type { Flags } from "../flags";
+import type { Output } from "../output";
+import { consentMissing } from "../refusal";
+import type { Workspace } from "../workspace";
 
 export interface TrialPlan {
   readonly vm?: DesiredVm;

@@ -2,17 +2,17 @@
  * A command that writes finds a move half done: it finishes the move and begins anew, with the files as they are then.
  */
 import { resolve } from "node:path";
-import type { Transfer } from "../core/model/recorded";
-import type { HalfMoved } from "../engine/half-moved";
-import { finishStates, type StatePair, type TransferSide, takeBackTransfer } from "../engine/transfer";
-import { countOf } from "../report/style";
-import type { Command, Invocation } from "./command";
-import { commandHolder, fail, newLineage, openStore, stateLocation } from "./compose";
-import { type MoveEdits, writtenDown } from "./move-edits";
-import { goOnWith } from "./move-states";
-import { folderBeside, locationFrom, locationNamed, openMoving } from "./other-state";
-import { isPlanFile } from "./plan-file";
-import { readWorkspace, type Workspace } from "./workspace";
+import type { Transfer } from "../../core/model/recorded";
+import type { HalfMoved } from "../../engine/half-moved";
+import { finishStates, type StatePair, type TransferSide, takeBackTransfer } from "../../engine/transfer";
+import { countOf } from "../../report/style";
+import type { Command, Invocation } from "../command";
+import { commandHolder, fail, newLineage, openStore, stateLocation } from "../compose";
+import { folderBeside, locationFrom, locationNamed, openMoving } from "../other-state";
+import { isPlanFile } from "../plan-file";
+import { readWorkspace, type Workspace } from "../workspace";
+import { type MoveEdits, writtenDown } from "./edits";
+import { goOnWith } from "./states";
 
 /** Commands that take no lock write nothing, and only say what they found. */
 export const canFinish = ({ flags }: Pick<Command, "flags">): boolean => flags.includes("lock-timeout");

@@ -3,20 +3,21 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { chosen } from "../config/move/cut";
-import { type Divided, divide } from "../config/move/divide";
-import { intoComponent } from "../config/move/into";
-import { blocksIn, componentIn } from "../config/move/project";
-import type { ConfigSource } from "../config/read-desired";
-import { itemAt } from "../core/text/invariant";
-import { isUrl, withoutPassword } from "../core/text/outside-policy";
-import { shownPath } from "../outside/files";
-import { sha256 } from "../outside/sha256";
-import { countOf } from "../report/style";
-import type { Invocation } from "./command";
-import { commandHolder, fail, openWorkspaceService, stateFile } from "./compose";
-import { CommandFailed } from "./crash";
-import type { FlagName } from "./flags";
+import { chosen } from "../../config/move/cut";
+import { type Divided, divide } from "../../config/move/divide";
+import { intoComponent } from "../../config/move/into";
+import { blocksIn, componentIn } from "../../config/move/project";
+import type { ConfigSource } from "../../config/read-desired";
+import { itemAt } from "../../core/text/invariant";
+import { isUrl, withoutPassword } from "../../core/text/outside-policy";
+import { shownPath } from "../../outside/files";
+import { sha256 } from "../../outside/sha256";
+import { countOf } from "../../report/style";
+import type { Invocation } from "../command";
+import { commandHolder, fail, openWorkspaceService, stateFile } from "../compose";
+import { CommandFailed } from "../crash";
+import type { FlagName } from "../flags";
+import { chosenEnvironment, defaultFile } from "../workspace";
 import {
   carryOutEdits,
   type FileEdit,
@@ -25,9 +26,9 @@ import {
   type StatesOfMove,
   textAt,
   writeDown,
-} from "./move-edits";
-import { type FleetOfMove, fleetOfMove, pauseStacks } from "./move-fleet";
-import { recallMove, rememberMove } from "./move-memory";
+} from "./edits";
+import { type FleetOfMove, fleetOfMove, pauseStacks } from "./fleet-file";
+import { recallMove, rememberMove } from "./memory";
 import {
   beside,
   environmentsIn,
@@ -42,9 +43,8 @@ import {
   readMovedTexts,
   targetFiles,
   workspaceOf,
-} from "./move-project";
-import { carryOutMove, movesBetween } from "./move-states";
-import { chosenEnvironment, defaultFile } from "./workspace";
+} from "./project";
+import { carryOutMove, movesBetween } from "./states";
 
 type MoveInvocation = Invocation<FlagName>;
 

@@ -15,9 +15,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Asked } from "../core/state/handover";
-import { sha256 } from "../outside/sha256";
-import { fail } from "./compose";
+import type { Asked } from "../../core/state/handover";
+import { sha256 } from "../../outside/sha256";
+import { fail } from "../compose";
 
 export interface FileEdit {
   /** The whole path. */

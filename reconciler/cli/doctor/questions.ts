@@ -2,10 +2,10 @@
  * What the doctor asks a person at a terminal: at most four questions, about requests that no look has found. A flag that
  * answers one beforehand (--curl, --none) is a question less.
  */
-import type { AssumedOperation } from "../core/model/operation";
-import { namesAnId, readCurl } from "../dialect/learn/curl";
-import type { DoctorReport } from "../engine/doctor/report";
-import type { ToldToDoctor } from "./doctor-told";
+import type { AssumedOperation } from "../../core/model/operation";
+import { namesAnId, readCurl } from "../../dialect/learn/curl";
+import type { DoctorReport } from "../../engine/doctor/report";
+import type { ToldToDoctor } from "./told";
 
 export const mostQuestions = 4;
 

@@ -1,14 +1,14 @@
 /** The doctor's answers, kept in a folder, and the doctor's work on such a folder without the service. */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Operation } from "../core/model/operation";
-import { isObject } from "../core/text/objects";
-import { type Answer, judgeAnswer } from "../dialect/conditions";
-import type { Dialect } from "../dialect/dialect";
-import { envelopeReader } from "../dialect/envelope";
-import { parseJsonText } from "../dialect/json-text";
-import type { DoctorPorts, DoctorRequest } from "../engine/doctor/look";
-import { writePrivately } from "../outside/private-file";
+import type { Operation } from "../../core/model/operation";
+import { isObject } from "../../core/text/objects";
+import { type Answer, judgeAnswer } from "../../dialect/conditions";
+import type { Dialect } from "../../dialect/dialect";
+import { envelopeReader } from "../../dialect/envelope";
+import { parseJsonText } from "../../dialect/json-text";
+import type { DoctorPorts, DoctorRequest } from "../../engine/doctor/look";
+import { writePrivately } from "../../outside/private-file";
 
 interface KeptAnswer {
   readonly request: Pick<DoctorRequest, "method" | "path" | "body"> & { readonly operation: Operation };

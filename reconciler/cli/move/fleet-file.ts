@@ -7,21 +7,21 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parse } from "yaml";
-import { setIn } from "../config/edit-text";
-import { plainOf } from "../config/write-yaml";
-import { fieldsIn, onlyDefined } from "../core/text/objects";
-import type { Fleet, StackSpec } from "../fleet/model";
-import { readFleet } from "../fleet/read-fleet";
-import { scheduleProblem } from "../fleet/windows";
-import { setting } from "../outside/environment";
-import { shownPath } from "../outside/files";
-import { sha256 } from "../outside/sha256";
-import { fail } from "./compose";
-import { CommandFailed } from "./crash";
-import { answerToPerson } from "./fleet/answered";
-import { type FileEdit, textAt } from "./move-edits";
-import type { ProjectFiles } from "./move-project";
-import type { Output } from "./output";
+import { setIn } from "../../config/edit-text";
+import { plainOf } from "../../config/write-yaml";
+import { fieldsIn, onlyDefined } from "../../core/text/objects";
+import type { Fleet, StackSpec } from "../../fleet/model";
+import { readFleet } from "../../fleet/read-fleet";
+import { scheduleProblem } from "../../fleet/windows";
+import { setting } from "../../outside/environment";
+import { shownPath } from "../../outside/files";
+import { sha256 } from "../../outside/sha256";
+import { fail } from "../compose";
+import { CommandFailed } from "../crash";
+import { answerToPerson } from "../fleet/answered";
+import type { Output } from "../output";
+import { type FileEdit, textAt } from "./edits";
+import type { ProjectFiles } from "./project";
 
 const fleetName = "fleet.yaml";
 
