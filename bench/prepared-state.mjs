@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 const require = createRequire(import.meta.url);
-const { readDesired } = require("../dist/reconciler/config/read-desired.js");
+const { readDesired } = require("../dist/reconciler/config/read/desired.js");
 const { vmRecord, volumeRecord, groupRecord } = require("../dist/reconciler/core/plan/records.js");
 const { writeSnapshot } = require("../dist/reconciler/core/state/text.js");
 const { emptyState } = require("../dist/reconciler/core/state/fold.js");

@@ -3,7 +3,7 @@
  * and problems are told by the request that runs into them.
  */
 import { dirname, join, resolve } from "node:path";
-import { readDesired } from "./config/read-desired";
+import { readDesired } from "./config/read/desired";
 import type { DesiredResource, Timing } from "./core/model/desired";
 import { hasErrors } from "./core/model/diagnostic";
 import { builtInDialect } from "./dialect/built-in";

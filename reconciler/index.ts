@@ -32,7 +32,7 @@ export type {
   Run,
   StatePlace,
 } from "./cloud";
-export type { OpenFile } from "./config/read-desired";
+export type { OpenFile } from "./config/read/desired";
 /**
  * YAML text to the desired state, with everything that is wrong with it. `desired` is absent when there is an error.
  *
@@ -42,8 +42,8 @@ export type { OpenFile } from "./config/read-desired";
  * const { desired, diagnostics } = readDesired([{ file: "reconcile.yaml", text: "version: 1\nvolumes: { data: { size: 0 } }" }]);
  * console.log(desired, diagnostics.map(({ code, source }) => `${source?.file}:${source?.line} ${code}`));
  */
-export { readDesired } from "./config/read-desired";
-export type { ConfigSource } from "./config/yaml-file";
+export { readDesired } from "./config/read/desired";
+export type { ConfigSource } from "./config/yaml/file";
 export type { Settings } from "./connect";
 export type { Change, FieldChange } from "./core/diff/changes";
 export type { PlanOptions } from "./core/diff/context";

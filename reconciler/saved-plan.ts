@@ -5,7 +5,7 @@
  */
 
 import { dirname, relative, resolve } from "node:path";
-import type { ConfigSource } from "./config/read-desired";
+import type { ConfigSource } from "./config/read/desired";
 import type { PlanOptions } from "./core/diff/context";
 import type { Address } from "./core/model/address";
 import type { Desired } from "./core/model/desired";

@@ -1,6 +1,6 @@
 /** The YAML for one existing resource, as `import --generate` and `group import` print it. */
 import { blockOfUsual, createNames } from "../config/live-blocks";
-import type { YamlBlock } from "../config/write-yaml";
+import type { YamlBlock } from "../config/yaml/write";
 import { type Address, componentOf, keyWithin, parseAddress } from "../core/model/address";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Kind, kindRows } from "../core/model/kinds";

@@ -17,7 +17,7 @@ import { freeMemory } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
 import { inSpan, tellProfile } from "../outside/tracing";
 import { exposureText } from "../report/exposure-text";
-import { htmlReport } from "../report/html";
+import { htmlReport } from "../report/html/html";
 import { changeEvents, findingEvent, memoryEvents, plannedStepEvents } from "../report/json-lines";
 import { outputEvents } from "../report/output-lines";
 import { planLines } from "../report/plan-text";

@@ -5,7 +5,7 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type ConfigSource, type ReadOptions, type ReadResult, readDesired } from "../config/read-desired";
+import { type ConfigSource, type ReadOptions, type ReadResult, readDesired } from "../config/read/desired";
 import type { GivenVars } from "../config/vars";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";

@@ -7,7 +7,7 @@ import { selfWordOf } from "../core/model/relations";
 import { addItem, documentOf, type Edited, removeIn, removeItem, setIn } from "./edit-text";
 import { blockOrder } from "./format";
 import { parseTemplate } from "./template";
-import { escapeAll, type Plain } from "./write-yaml";
+import { escapeAll, type Plain } from "./yaml/write";
 
 export interface Edit {
   readonly section: string;

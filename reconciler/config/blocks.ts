@@ -25,7 +25,7 @@ import {
   valueAt,
   type YamlFile,
   type YamlMap,
-} from "./yaml-file";
+} from "./yaml/file";
 
 export interface Block {
   readonly kind: Kind;

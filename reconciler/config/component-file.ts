@@ -13,7 +13,7 @@ import { schemaWords } from "./schema-words";
 import { lineOf, type Merged, mergeSources } from "./sources";
 import { parseTemplate } from "./template";
 import type { VarDeclaration } from "./vars";
-import { isMap, type Path, type Place, placeOf, type YamlFile, type YamlMap } from "./yaml-file";
+import { isMap, type Path, type Place, placeOf, type YamlFile, type YamlMap } from "./yaml/file";
 
 export interface ComponentFile {
   readonly source: YamlFile;

@@ -19,8 +19,8 @@ import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../core/
 import { onlyDefined } from "../core/text/objects";
 import { isDeclarable, ruleFields } from "../kinds/group/block";
 import { createNames, fitName } from "./live-blocks";
-import type { ListedGroup, ListedPermission, ListedSource } from "./read-listing";
-import type { YamlBlock } from "./write-yaml";
+import type { ListedGroup, ListedPermission, ListedSource } from "./read/listing";
+import type { YamlBlock } from "./yaml/write";
 
 export interface ConvertedGroup {
   readonly listedName: string;

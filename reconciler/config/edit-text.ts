@@ -18,7 +18,7 @@ import {
 } from "yaml";
 import { deepEqual } from "../core/text/deep-equal";
 import { printable } from "../core/text/printable";
-import type { Plain } from "./write-yaml";
+import type { Plain } from "./yaml/write";
 
 export type Edited = { readonly text: string } | { readonly problem: string };
 

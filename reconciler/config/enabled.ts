@@ -1,7 +1,7 @@
 /** `enabled: false` on a block, a component or a rule: as if it were not written. */
 import { type InterpolationScope, interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
-import type { Place } from "./yaml-file";
+import type { Place } from "./yaml/file";
 
 /** Decided before anything else of the block is read. An unreadable value is reported, and counts as enabled. */
 export function isSwitchedOn(enabled: unknown, scope: InterpolationScope, problems: Problems, at: Place): boolean {

@@ -14,7 +14,7 @@ import { interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { Defaults, Layer, Merged, MergedEntry, MergedSetting, SettingName } from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
-import { type ConfigSource, isMap, type Path, type Place, placeOf, positionOf, type YamlMap } from "./yaml-file";
+import { type ConfigSource, isMap, type Path, type Place, placeOf, positionOf, type YamlMap } from "./yaml/file";
 
 /** Reads a file that another file names, by the name as it is written there. */
 export type OpenNamedFile = (

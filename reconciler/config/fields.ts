@@ -10,7 +10,7 @@ import { nearestName } from "../core/text/nearest";
 import { longestDurationMs, parseDuration } from "./durations";
 import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
 import { type ConfigCode, fixOfLone, type Problems, shown } from "./problems";
-import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
+import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
 
 /** The block that is read, for messages. */
 export interface Subject {

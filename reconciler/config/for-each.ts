@@ -2,8 +2,8 @@
 import { eachKeyProblem } from "../core/model/address";
 import { type Each, type InterpolationScope, interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
-import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
-import { parseValue } from "./yaml-reader";
+import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
+import { parseValue } from "./yaml/reader";
 
 type Fail = (summary: string, detail?: string, step?: Path, fix?: string) => void;
 

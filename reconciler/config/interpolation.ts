@@ -11,7 +11,7 @@ import { type Fields, fieldsIn } from "../core/text/objects";
 import { withoutReference } from "./open-text";
 import { shown } from "./problems";
 import { type Expression, parseTemplate, type Root, type TemplateProblem, type TemplateStep } from "./template";
-import { isMap, type Path, type Place, valueAt } from "./yaml-file";
+import { isMap, type Path, type Place, valueAt } from "./yaml/file";
 
 export interface Each {
   readonly key: string;

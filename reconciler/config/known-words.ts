@@ -1,6 +1,6 @@
 /** A schema in which an editor finds the keys of some files and the names of a service to choose from. It refuses nothing more. */
 import { type Kind, kinds, sectionOf } from "../core/model/kinds";
-import { isMap } from "./yaml-file";
+import { isMap } from "./yaml/file";
 
 interface KnownNames {
   readonly flavors: readonly string[];

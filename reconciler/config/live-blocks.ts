@@ -12,8 +12,8 @@ import { hostOf } from "../core/model/relations";
 import { isSayable } from "../core/text/canonical-text";
 import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
-import { longestVolumeName } from "./read-names";
-import type { Plain, YamlBlock } from "./write-yaml";
+import { longestVolumeName } from "./read/names";
+import type { Plain, YamlBlock } from "./yaml/write";
 
 export type BlockFields = Record<string, Plain>;
 

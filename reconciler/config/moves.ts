@@ -9,7 +9,7 @@ import type { Block } from "./blocks";
 import type { Subject } from "./fields";
 import { type Declared, unknownAddress, unknownComponent } from "./references";
 import { lineOf } from "./sources";
-import { positionOf } from "./yaml-file";
+import { positionOf } from "./yaml/file";
 
 export interface MovedEntry {
   readonly from: Address;

@@ -5,7 +5,7 @@
 import type { VariableValues } from "./interpolation";
 import type { Problems } from "./problems";
 import { lineOf } from "./sources";
-import type { Place } from "./yaml-file";
+import type { Place } from "./yaml/file";
 
 /** What `${var.x}`, or in a component `${param.x}`, stands for. */
 export interface Origins {

@@ -8,8 +8,8 @@ import type { Advice } from "../core/model/fix";
 import { listed } from "../core/text/list-text";
 import { nearestName } from "../core/text/nearest";
 import type { ConfigCode, Problem, Problems } from "./problems";
-import { type ConfigSource, isMap, type YamlFile } from "./yaml-file";
-import { readYaml } from "./yaml-reader";
+import { type ConfigSource, isMap, type YamlFile } from "./yaml/file";
+import { readYaml } from "./yaml/reader";
 
 export interface ExpectedFile<C extends DiagnosticCode = ConfigCode> {
   /** What the file is meant to be: `component`. */

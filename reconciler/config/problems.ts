@@ -8,7 +8,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, told } from "../core/model/fix";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
-import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml-file";
+import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml/file";
 
 export type ConfigCode = Extract<DiagnosticCode, `config/${string}`>;
 

@@ -10,7 +10,7 @@ import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
 import { referenceIn, withoutReference } from "./open-text";
 import type { ConfigCode } from "./problems";
-import { isMap, type Path } from "./yaml-file";
+import { isMap, type Path } from "./yaml/file";
 
 export interface Declared {
   /** The components that these names are in; "" for the files themselves. */

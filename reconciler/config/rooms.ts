@@ -23,7 +23,7 @@ import { type Declared, declare } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry } from "./sources";
 import type { Expression } from "./template";
 import { type GivenValue, resolveVars } from "./vars";
-import { isMap, type Path, type Place, placeOf, type YamlMap } from "./yaml-file";
+import { isMap, type Path, type Place, placeOf, type YamlMap } from "./yaml/file";
 
 export interface Room {
   /** The components it is in: "" for the files themselves. */

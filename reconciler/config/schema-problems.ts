@@ -8,7 +8,7 @@ import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { groupedBy, onlyDefined } from "../core/text/objects";
 import { fixOfLone, type Problem, shown } from "./problems";
-import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
+import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml/file";
 
 type SchemaArea = "config" | "dialect";
 

@@ -1,7 +1,7 @@
 import { kinds, sectionOf } from "../core/model/kinds";
 import type { SchemaWords } from "./schema-problems";
 import { parseTemplate } from "./template";
-import type { Path } from "./yaml-file";
+import type { Path } from "./yaml/file";
 
 /**
  * What the patterns of desired-state.schema.json are called in a message, by the pattern; an empty word is not

@@ -3,7 +3,7 @@ import type { Subject, Values } from "./fields";
 import { type InterpolationScope, interpolate } from "./interpolation";
 import type { Problems } from "./problems";
 import { type ListItem, type ListName, type Merged, type MergedEntry, placeIn, type SettingName } from "./sources";
-import { isMap, placeOf } from "./yaml-file";
+import { isMap, placeOf } from "./yaml/file";
 
 export interface SectionContext {
   readonly scope: InterpolationScope;

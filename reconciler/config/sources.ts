@@ -20,7 +20,7 @@ import {
   valueAt,
   type YamlFile,
   type YamlMap,
-} from "./yaml-file";
+} from "./yaml/file";
 
 export interface MergedEntry {
   readonly key: string;

@@ -10,8 +10,8 @@ import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { type ConfigCode, type Problems, shown } from "./problems";
-import { isMap, type Path, type Place } from "./yaml-file";
-import { parseValue } from "./yaml-reader";
+import { isMap, type Path, type Place } from "./yaml/file";
+import { parseValue } from "./yaml/reader";
 
 const valueTypes = ["text", "number", "boolean", "list", "map", "cidr", "port"] as const;
 export type ValueType = (typeof valueTypes)[number];

@@ -2,7 +2,7 @@
  * A desired state that is at hand as values, read as a file is. Each value stands on a line of its own of a text that is
  * made for the purpose, so that the line of a problem leads back to the path of the value.
  */
-import { listOf, newMap, type Path, setEntry, type YamlFile } from "./yaml-file";
+import { listOf, newMap, type Path, setEntry, type YamlFile } from "./yaml/file";
 
 export interface ValueSource extends YamlFile {
   /** The path of the value on each line, counted from 1. */

@@ -8,7 +8,7 @@ import { interpolate, type VariableValues } from "./interpolation";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
 import { type Declaration, fitToType, readDeclaration, reportMisfit } from "./typed-values";
-import { type ConfigSource, isMap, keyOffset, offsetOfPath, type Path, type Place, type YamlFile } from "./yaml-file";
+import { type ConfigSource, isMap, keyOffset, offsetOfPath, type Path, type Place, type YamlFile } from "./yaml/file";
 
 /** Values that are given from outside the files. */
 export interface GivenVars {

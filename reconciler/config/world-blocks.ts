@@ -7,7 +7,7 @@ import { blockOfGroup, nameGroup } from "../kinds/group/block";
 import { blockOfVm } from "../kinds/vm/block";
 import { blockOfVolume } from "../kinds/volume/block";
 import { blockOfUsual, createNames } from "./live-blocks";
-import type { Plain, YamlBlock } from "./write-yaml";
+import type { Plain, YamlBlock } from "./yaml/write";
 
 export interface ObservedWorld extends Readonly<Record<Section, readonly unknown[]>> {
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];

@@ -1,7 +1,7 @@
 /** What may stand where the cursor is: names of the files for a reference, fields and words of the schema elsewhere. */
 import { fieldAt, fieldsBelow } from "../config/schema-fields";
 import { roots } from "../config/template";
-import { isMap, valueAt } from "../config/yaml-file";
+import { isMap, valueAt } from "../config/yaml/file";
 import { lookupAttributes } from "../core/model/external";
 import { isKind, type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
 import { isOneOf } from "../core/text/objects";

@@ -1,6 +1,6 @@
 /** What the cursor is on, in words: what a field means and what a change of it costs, and what the state remembers. */
 import { fieldAt } from "../config/schema-fields";
-import { valueAt } from "../config/yaml-file";
+import { valueAt } from "../config/yaml/file";
 import { type Address, componentOf, localAddress } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
 import { isKind, type Kind, kinds, sectionOf } from "../core/model/kinds";

@@ -3,7 +3,7 @@
  * state together, or one component), as in the reading of them.
  */
 import { type Expression, parseTemplate } from "../config/template";
-import { isMap, keyOffset, offsetOfPath, type Path, valueAt, type YamlFile, type YamlMap } from "../config/yaml-file";
+import { isMap, keyOffset, offsetOfPath, type Path, valueAt, type YamlFile, type YamlMap } from "../config/yaml/file";
 import { type Kind, kinds, sectionOf } from "../core/model/kinds";
 import { isOneOf } from "../core/text/objects";
 

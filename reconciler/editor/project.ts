@@ -1,5 +1,5 @@
 /** The files that are read together, and questions about a name across them. */
-import type { YamlFile } from "../config/yaml-file";
+import type { YamlFile } from "../config/yaml/file";
 import type { Desired } from "../core/model/desired";
 import { type FileNames, type NamePlace, namesInFile, type SortOfName } from "./names";
 

@@ -5,7 +5,7 @@
 import { parse } from "yaml";
 import { addItem, type Edited, removeItem, setIn } from "../config/edit-text";
 import { blockOrder } from "../config/format";
-import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml-file";
+import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml/file";
 import { componentOf, quoted } from "../core/model/address";
 import { isKind, sectionOf } from "../core/model/kinds";
 import {

@@ -9,7 +9,7 @@ import type { Orphan, RecordedResource } from "../core/model/recorded";
 import { costOfOrphans } from "../core/plan/cost";
 import { canonicalJson } from "../core/text/canonical-json";
 import { orphanCostText } from "../report/cost-text";
-import { type Graph, resourceGraph } from "../report/graph";
+import { type Graph, resourceGraph } from "../report/graph/graph";
 import { type Side, sidesOf } from "../report/sides";
 import { orphanLine, sortOrphans } from "../report/state-text";
 

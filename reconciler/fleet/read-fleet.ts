@@ -7,7 +7,7 @@ import { problemsOf } from "../config/generated/fleet";
 import { readOwnYaml, topKeys } from "../config/own-files";
 import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
-import { type ConfigSource, offsetOfPath, type Path } from "../config/yaml-file";
+import { type ConfigSource, offsetOfPath, type Path } from "../config/yaml/file";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import { invariant } from "../core/text/invariant";
 import type { Fleet } from "./model";

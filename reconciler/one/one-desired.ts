@@ -2,9 +2,9 @@
  * One resource's properties as a desired state with nothing else in it, read by the reader of files: the same values
  * are valid as in a file, and messages have the same words, with the path of the property in the place of a line.
  */
-import { readDesired } from "../config/read-desired";
+import { readDesired } from "../config/read/desired";
 import { sourceOfValues } from "../config/values";
-import type { Path } from "../config/yaml-file";
+import type { Path } from "../config/yaml/file";
 import type { Address } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { type Kind, sectionOf } from "../core/model/kinds";

@@ -5,7 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { OpenFile } from "../config/read-desired";
+import type { OpenFile } from "../config/read/desired";
 import { mostOfNamed, readPlainFile, shownPath } from "./files";
 import { refusedPath, type Trust, trustFrom } from "./trust";
 

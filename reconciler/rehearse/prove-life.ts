@@ -1,5 +1,5 @@
 /** The life of a small project that a dialect is proven on: as much of it as the deployment's operations allow. */
-import { readDesired } from "../config/read-desired";
+import { readDesired } from "../config/read/desired";
 import { abilitiesOf } from "../core/model/abilities";
 import type { Desired } from "../core/model/desired";
 import type { Kind } from "../core/model/kinds";

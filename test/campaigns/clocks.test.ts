@@ -6,7 +6,7 @@
  * a VM is new.
  */
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { Desired } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { hasNothingToDo } from "../../reconciler/engine/apply";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { Change } from "../../reconciler/core/diff/changes";
 import type { DesiredResource } from "../../reconciler/core/model/desired";
 import type { Prices } from "../../reconciler/core/model/prices";

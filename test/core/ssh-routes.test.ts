@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import {
   jumpFrom,
   quotedForShell,

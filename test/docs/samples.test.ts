@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type OpenFile, readDesired } from "../../reconciler/config/read-desired";
+import { type OpenFile, readDesired } from "../../reconciler/config/read/desired";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { root } from "../support/cli-process";
 

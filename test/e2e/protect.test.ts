@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { done, ownPlace, said } from "../support/own-place";
 
 const place = ownPlace();

@@ -1,9 +1,9 @@
-/** Which disks of its VM a trial takes for data, and which it notes to be taken away (engine/doctor/trial-disks.ts). */
+/** Which disks of its VM a trial takes for data, and which it notes to be taken away (engine/doctor/trial/disks.ts). */
 import { expect, it } from "vitest";
 import type { LiveVm, LiveVolume } from "../../reconciler/core/model/live";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
-import { noteDisks, tellTrialDisks } from "../../reconciler/engine/doctor/trial-disks";
-import type { Trial } from "../../reconciler/engine/doctor/trial-watch";
+import { noteDisks, tellTrialDisks } from "../../reconciler/engine/doctor/trial/disks";
+import type { Trial } from "../../reconciler/engine/doctor/trial/watch";
 
 const vmWith = (...volumes: NonNullable<LiveVm["volumes"]>): LiveVm => ({
   ...{ kind: "vm", id: "v-1", name: "trial", status: "ACTIVE", phase: "running", volumes },

@@ -7,8 +7,8 @@ import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { everyMisfit, misfitsOf, readByDialect } from "../../reconciler/engine/doctor/check";
 import type { DoctorReport, OperationFinding } from "../../reconciler/engine/doctor/report";
-import { asListsAre, basesOf } from "../../reconciler/engine/doctor/trial-jobs";
-import { keepsItsWord, showsItself } from "../../reconciler/engine/doctor/trial-vms";
+import { asListsAre, basesOf } from "../../reconciler/engine/doctor/trial/jobs";
+import { keepsItsWord, showsItself } from "../../reconciler/engine/doctor/trial/vms";
 import { settledFor } from "../../reconciler/engine/fill-in";
 import type { ServiceReader } from "../../reconciler/service/client";
 

@@ -1,7 +1,7 @@
-/** How many connections and requests a trial takes a service to bear (engine/doctor/trial-limits.ts). */
+/** How many connections and requests a trial takes a service to bear (engine/doctor/trial/limits.ts). */
 import { expect, it } from "vitest";
-import type { Stage } from "../../reconciler/engine/doctor/trial-act";
-import { limitActs } from "../../reconciler/engine/doctor/trial-limits";
+import type { Stage } from "../../reconciler/engine/doctor/trial/act";
+import { limitActs } from "../../reconciler/engine/doctor/trial/limits";
 
 interface Service {
   /** What comes beyond is reset. */

@@ -1,10 +1,10 @@
-/** What a trial takes an answer about its own for: there, gone, or nothing that can be told (engine/doctor/trial-rest.ts). */
+/** What a trial takes an answer about its own for: there, gone, or nothing that can be told (engine/doctor/trial/rest.ts). */
 import { expect, it } from "vitest";
 import type { LiveVolume } from "../../reconciler/core/model/live";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import { lookAt } from "../../reconciler/engine/doctor/trial-rest";
-import type { Trial } from "../../reconciler/engine/doctor/trial-watch";
+import { lookAt } from "../../reconciler/engine/doctor/trial/rest";
+import type { Trial } from "../../reconciler/engine/doctor/trial/watch";
 
 const volume: LiveVolume = { kind: "volume", id: "d-1", name: "trial", status: "available", failed: false };
 const refused = (

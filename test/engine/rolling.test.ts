@@ -3,7 +3,7 @@
  * last, and a run killed at any request or write is finished by the next ones in the same order of care.
  */
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { wavesOf } from "../../reconciler/core/plan/roll-out";
 import { awaitOpenOn, carryOutOn, prepareOn } from "../support/engine-on";
 import { createMortal, type Moment, type Mortal } from "../support/mortal";

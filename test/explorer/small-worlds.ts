@@ -1,5 +1,5 @@
 /** The small worlds that are explored: a file that was applied, and the file that is applied now. */
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { asClosed, type Closed } from "../../reconciler/core/model/desired";
 import type { Capabilities } from "../support/virtual-world";
 

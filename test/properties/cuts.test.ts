@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { divide, type Other } from "../../reconciler/config/move/divide";
-import { type ConfigSource, readDesired } from "../../reconciler/config/read-desired";
+import { type ConfigSource, readDesired } from "../../reconciler/config/read/desired";
 import type { Desired } from "../../reconciler/core/model/desired";
 import { countCampaign } from "../support/campaign-count";
 

@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { worldBlocks } from "../../reconciler/config/world-blocks";
-import { writeYaml } from "../../reconciler/config/write-yaml";
+import { writeYaml } from "../../reconciler/config/yaml/write";
 import { canonicalText } from "../../reconciler/core/text/canonical-text";
 import { findDrift } from "../../reconciler/engine/drift";
 import { pullWorld } from "../../reconciler/engine/pull";

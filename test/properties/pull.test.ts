@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { worldBlocks } from "../../reconciler/config/world-blocks";
-import { writeYaml } from "../../reconciler/config/write-yaml";
+import { writeYaml } from "../../reconciler/config/yaml/write";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { randomWorld, yamlOf } from "../support/random-worlds";

@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { judgeReachability } from "../../reconciler/kinds/group/reachability/findings";
 import { randomWorld, yamlOf } from "../support/random-worlds";
 import { virtualWorld } from "../support/virtual-world";

@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
 import { starterText } from "../../reconciler/config/starter";
-import { keyOffset, offsetOfPath, ownOffset, type YamlMap } from "../../reconciler/config/yaml-file";
-import { readWhole } from "../../reconciler/config/yaml-library";
-import { readPlain } from "../../reconciler/config/yaml-plain";
+import { keyOffset, offsetOfPath, ownOffset, type YamlMap } from "../../reconciler/config/yaml/file";
+import { readWhole } from "../../reconciler/config/yaml/library";
+import { readPlain } from "../../reconciler/config/yaml/plain";
 import { runs } from "./random-desired";
 
 /** A value with every place in it. */

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { transpileModule } from "typescript";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { outputPartsOf } from "../../reconciler/one/parts";
 import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
 import { openBeside } from "../../reconciler/outside/beside";

@@ -4,7 +4,7 @@
  * tries more.
  */
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { sourceOfValues } from "../../reconciler/config/values";
 import { createPoller } from "../../reconciler/engine/poller";
 import { noSamples } from "../../reconciler/engine/ports";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import { systemClock } from "../../reconciler/cli/compose";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { Desired } from "../../reconciler/core/model/desired";
 import type { Diagnostic } from "../../reconciler/core/model/diagnostic";

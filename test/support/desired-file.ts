@@ -1,6 +1,6 @@
 /** Small makers for files of desired state: what a test is not about is filled in. */
 
-import { type ReadOptions, type ReadResult, readDesired } from "../../reconciler/config/read-desired";
+import { type ReadOptions, type ReadResult, readDesired } from "../../reconciler/config/read/desired";
 import type { Desired, DesiredGroup, DesiredVm, DesiredVolume } from "../../reconciler/core/model/desired";
 
 export const head = `version: 1

@@ -9,7 +9,7 @@ import { parse } from "yaml";
 import type { WorldChange } from "../../emulator/entities";
 import type { EmulatorOperation as WorldOperation } from "../../emulator/operations";
 import { applyChanges } from "../../emulator/world";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { Address } from "../../reconciler/core/model/address";
 import type { Desired } from "../../reconciler/core/model/desired";

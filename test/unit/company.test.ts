@@ -6,13 +6,13 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { Desired } from "../../reconciler/core/model/desired";
 import { explainReach } from "../../reconciler/kinds/group/reachability/explain";
 import { portsFromWord } from "../../reconciler/kinds/group/reachability/read";
 import { openBeside } from "../../reconciler/outside/beside";
-import { graphMermaid, resourceGraph } from "../../reconciler/report/graph";
-import { graphSvg } from "../../reconciler/report/graph-svg";
+import { graphMermaid, resourceGraph } from "../../reconciler/report/graph/graph";
+import { graphSvg } from "../../reconciler/report/graph/svg";
 import { ansibleList, inventoryOf, prometheusTargets, routesOf } from "../../reconciler/report/inventory";
 import { planLines } from "../../reconciler/report/plan-text";
 import { type VirtualWorld, virtualWorld } from "../support/virtual-world";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type OpenFile, readDesired } from "../../reconciler/config/read-desired";
+import { type OpenFile, readDesired } from "../../reconciler/config/read/desired";
 import type { DesiredGroup, DesiredVolume } from "../../reconciler/core/model/desired";
 import { head, resourceOf } from "../support/desired-file";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { head, readText } from "../support/desired-file";
 
 /** `code line:column | summary | fix` of each problem; lines count from the first one below the head. */

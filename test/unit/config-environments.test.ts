@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type OpenFile, type ReadOptions, readDesired } from "../../reconciler/config/read-desired";
+import { type OpenFile, type ReadOptions, readDesired } from "../../reconciler/config/read/desired";
 import type { Desired, DesiredVm } from "../../reconciler/core/model/desired";
 
 const text = `version: 1

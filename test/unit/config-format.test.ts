@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { DesiredGroup, DesiredVm, DesiredVolume } from "../../reconciler/core/model/desired";
 import { desiredOf, head, readText, resourceOf, withoutSources } from "../support/desired-file";
 

@@ -1,6 +1,6 @@
 /** A problem stands at the line that uses a value, and names the line or the flag that gives it. */
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { explain } from "../../reconciler/core/diff/explain";
 
 const vm = `owner: o@a.example, user_id: "1", image_id: u, size: 10, project: p, region: r`;

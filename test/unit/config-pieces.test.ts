@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
-import { readDesired } from "../../reconciler/config/read-desired";
-import { offsetOfPath } from "../../reconciler/config/yaml-file";
-import { readWhole } from "../../reconciler/config/yaml-library";
-import { cutIntoPieces } from "../../reconciler/config/yaml-pieces";
-import { readYaml } from "../../reconciler/config/yaml-reader";
+import { readDesired } from "../../reconciler/config/read/desired";
+import { offsetOfPath } from "../../reconciler/config/yaml/file";
+import { readWhole } from "../../reconciler/config/yaml/library";
+import { cutIntoPieces } from "../../reconciler/config/yaml/pieces";
+import { readYaml } from "../../reconciler/config/yaml/reader";
 
 const everywhere = (text: string) => cutIntoPieces(text, 0, 1);
 const inPieces = (text: string) => {

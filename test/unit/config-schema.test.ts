@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { problemsOf } from "../../reconciler/config/generated/desired-state";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { filePatternWords } from "../../reconciler/config/schema-words";
 import { starterText } from "../../reconciler/config/starter";
 import { ignorable } from "../../reconciler/core/model/fields";

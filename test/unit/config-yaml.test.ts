@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
-import { readDesired } from "../../reconciler/config/read-desired";
-import { readYaml } from "../../reconciler/config/yaml-reader";
+import { readDesired } from "../../reconciler/config/read/desired";
+import { readYaml } from "../../reconciler/config/yaml/reader";
 
 const read = (text: string) => {
   const problems = collectProblems();

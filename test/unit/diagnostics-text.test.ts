@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
 import { diagnosticsText } from "../../reconciler/report/diagnostics-text";
 

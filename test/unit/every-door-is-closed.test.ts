@@ -47,7 +47,7 @@ describe("a desired state from which something is missing", () => {
       "reconciler/cli/externals.ts",
       // The values of a test are in the test.
       "reconciler/cli/file-tests.ts",
-      "reconciler/config/read-desired.ts",
+      "reconciler/config/read/desired.ts",
       "reconciler/core/model/desired.ts",
       "reconciler/engine/externals.ts",
       "reconciler/refused.ts",

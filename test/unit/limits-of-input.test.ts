@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { describe, expect, it } from "vitest";
 import { readFault } from "../../emulator/faults";
 import { listenAt } from "../../reconciler/cli/listen";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 
 const read = (text: string) => readDesired([{ file: "reconcile.yaml", text: `version: 1\nproject: p\n${text}` }]);
 const told = (text: string): string[] => read(text).diagnostics.map(({ summary }) => summary);

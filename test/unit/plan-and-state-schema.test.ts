@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020";
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import { notSeen } from "../../reconciler/core/model/live";
 import { makePlan } from "../../reconciler/core/plan/plan";

@@ -1,9 +1,9 @@
 /** A plan and resources as pictures: nothing overlaps, nothing is cut off, nothing of others gets out of its quotes. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { graphDot, graphMermaid, planGraph, resourceGraph } from "../../reconciler/report/graph";
-import { layOut } from "../../reconciler/report/graph-layout";
-import { graphSvg } from "../../reconciler/report/graph-svg";
+import { graphDot, graphMermaid, planGraph, resourceGraph } from "../../reconciler/report/graph/graph";
+import { layOut } from "../../reconciler/report/graph/layout";
+import { graphSvg } from "../../reconciler/report/graph/svg";
 import { everythingWorld, hostilePlan, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
 
 const golden = (name: string): string => join(__dirname, "golden/report", name);

@@ -1,9 +1,9 @@
 /** After an interruption, a run says of each resource whether it is done, in progress or untouched. */
 import { describe, expect, it } from "vitest";
-import { readDesired } from "../../reconciler/config/read-desired";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import type { RunReport } from "../../reconciler/engine/run-plan";
-import { htmlReport } from "../../reconciler/report/html";
+import { htmlReport } from "../../reconciler/report/html/html";
 import { summaryLine } from "../../reconciler/report/json-lines";
 import { resourceStandings, standingText } from "../../reconciler/report/run-standing";
 import { runText } from "../../reconciler/report/run-text";

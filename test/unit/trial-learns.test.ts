@@ -20,15 +20,15 @@ import { judgeFirst } from "../../reconciler/engine/doctor/enter";
 import { collectionsTold } from "../../reconciler/engine/doctor/find-list";
 import { askedForOne } from "../../reconciler/engine/doctor/read-whole";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
-import { inMirroredWords } from "../../reconciler/engine/doctor/trial-groups";
-import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
-import { idsNamed } from "../../reconciler/engine/doctor/trial-lists";
-import { leaveOutPartialLists } from "../../reconciler/engine/doctor/trial-make";
-import { versioned } from "../../reconciler/engine/doctor/trial-send";
-import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
-import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
-import { isOffList } from "../../reconciler/engine/doctor/trial-volumes";
-import { refusedForItself, writesFor } from "../../reconciler/engine/doctor/trial-writes";
+import { inMirroredWords } from "../../reconciler/engine/doctor/trial/groups";
+import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial/jobs";
+import { idsNamed } from "../../reconciler/engine/doctor/trial/lists";
+import { leaveOutPartialLists } from "../../reconciler/engine/doctor/trial/make";
+import { versioned } from "../../reconciler/engine/doctor/trial/send";
+import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial/states";
+import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial/versions";
+import { isOffList } from "../../reconciler/engine/doctor/trial/volumes";
+import { refusedForItself, writesFor } from "../../reconciler/engine/doctor/trial/writes";
 
 test.each([
   ["an action beside a record", { volume: { id: 7 }, action: { id: 36, type: "create" } }, "36", "/action/id"],

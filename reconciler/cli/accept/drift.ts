@@ -1,7 +1,7 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
 
 import { statSync, writeFileSync } from "node:fs";
-import type { Plain } from "../../config/write-yaml";
+import type { Plain } from "../../config/yaml/write";
 import { describeRule } from "../../core/canonical/rules";
 import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../../core/model/address";
 import type { Desired } from "../../core/model/desired";

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseValue } from "../../config/yaml-reader";
+import { parseValue } from "../../config/yaml/reader";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { readCases, tryCase } from "../../dialect/case";
 import { own } from "../../dialect/messages";

@@ -2,8 +2,8 @@
 
 import { keyIn, keysOf } from "../../core/text/objects";
 import { writePrivately } from "../../outside/private-file";
-import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
-import { graphSvg } from "../../report/graph-svg";
+import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph/graph";
+import { graphSvg } from "../../report/graph/svg";
 import { findingEvent } from "../../report/json-lines";
 import { command, type Invocation } from "../command";
 import { closedFiles } from "../externals";

@@ -4,9 +4,9 @@
  */
 
 import { convertListing, restrictsEgress } from "../../config/convert-listing";
-import { type ListedGroup, readListing } from "../../config/read-listing";
+import { type ListedGroup, readListing } from "../../config/read/listing";
 import { worldBlocks } from "../../config/world-blocks";
-import { writeYaml, type YamlBlock } from "../../config/write-yaml";
+import { writeYaml, type YamlBlock } from "../../config/yaml/write";
 import { canonicalLiveRule } from "../../core/canonical/rules";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";

@@ -3,7 +3,7 @@
  * address that is not declared yet it prints the block with its imports entry and records nothing.
  */
 
-import { writeYaml } from "../../config/write-yaml";
+import { writeYaml } from "../../config/yaml/write";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";

@@ -1,9 +1,9 @@
 /** `reconcile pull`: the YAML, with imports, for what exists; applying it changes nothing. Sends only reads. */
 
 import { dirname, relative, resolve } from "node:path";
-import { readDesired } from "../../config/read-desired";
+import { readDesired } from "../../config/read/desired";
 import { worldBlocks } from "../../config/world-blocks";
-import { writeYaml, type YamlBlock } from "../../config/write-yaml";
+import { writeYaml, type YamlBlock } from "../../config/yaml/write";
 import type { Assertion } from "../../core/model/assertion";
 import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { withKnownWords } from "../../config/known-words";
 import { collectProblems } from "../../config/problems";
-import { readYaml } from "../../config/yaml-reader";
+import { readYaml } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";

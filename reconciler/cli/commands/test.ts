@@ -5,8 +5,8 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstTests, readReferences } from "../../config/first-tests";
-import { type ReadResult, readDesired } from "../../config/read-desired";
-import { readTests } from "../../config/read-tests";
+import { type ReadResult, readDesired } from "../../config/read/desired";
+import { readTests } from "../../config/read/tests";
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { errorCode } from "../../core/text/errors";

@@ -5,7 +5,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { parseValue } from "../../config/yaml-reader";
+import { parseValue } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { hasErrors } from "../../core/model/diagnostic";
 import { listed } from "../../core/text/list-text";

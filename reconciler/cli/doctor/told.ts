@@ -1,6 +1,6 @@
 /** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
 import { collectProblems } from "../../config/problems";
-import { readYaml } from "../../config/yaml-reader";
+import { readYaml } from "../../config/yaml/reader";
 import {
   type AssumedOperation,
   assumedOperations,

@@ -3,9 +3,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { collectProblems } from "../../config/problems";
-import { type ConfigSource, type OpenFile, readDesired } from "../../config/read-desired";
-import type { YamlFile } from "../../config/yaml-file";
-import { readYaml } from "../../config/yaml-reader";
+import { type ConfigSource, type OpenFile, readDesired } from "../../config/read/desired";
+import type { YamlFile } from "../../config/yaml/file";
+import { readYaml } from "../../config/yaml/reader";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { sharedNames } from "../../core/findings/shared-names";
 import type { Desired } from "../../core/model/desired";

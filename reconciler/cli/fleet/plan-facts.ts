@@ -18,7 +18,7 @@ import { touchesGroups } from "../../kinds/group/changes";
 import { exposureOf, opensToWorld } from "../../kinds/group/exposure/exposure";
 import { costForPrograms, costText } from "../../report/cost-text";
 import { exposureText } from "../../report/exposure-text";
-import { planGraph } from "../../report/graph";
+import { planGraph } from "../../report/graph/graph";
 import { shortId } from "../../report/history-text";
 import { summaryText } from "../../report/plan-outline";
 import { planLines } from "../../report/plan-text";

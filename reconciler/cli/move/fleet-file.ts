@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parse } from "yaml";
 import { setIn } from "../../config/edit-text";
-import { plainOf } from "../../config/write-yaml";
+import { plainOf } from "../../config/yaml/write";
 import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import type { Fleet, StackSpec } from "../../fleet/model";
 import { readFleet } from "../../fleet/read-fleet";

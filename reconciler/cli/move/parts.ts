@@ -7,7 +7,7 @@ import { chosen } from "../../config/move/cut";
 import { type Divided, divide } from "../../config/move/divide";
 import { intoComponent } from "../../config/move/into";
 import { blocksIn, componentIn } from "../../config/move/project";
-import type { ConfigSource } from "../../config/read-desired";
+import type { ConfigSource } from "../../config/read/desired";
 import { itemAt } from "../../core/text/invariant";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 import { shownPath } from "../../outside/files";

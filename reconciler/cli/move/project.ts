@@ -7,7 +7,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { blockOf } from "../../config/move/divide";
 import type { Rebase } from "../../config/move/project";
-import { type ConfigSource, type OpenFile, type ReadResult, readDesired } from "../../config/read-desired";
+import { type ConfigSource, type OpenFile, type ReadResult, readDesired } from "../../config/read/desired";
 import type { Change } from "../../core/diff/changes";
 import { type Closed, type Desired, nothingDesired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";

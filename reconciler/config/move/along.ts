@@ -3,7 +3,7 @@ import { canonicalJson } from "../../core/text/canonical-json";
 import { fieldsIn, isObject } from "../../core/text/objects";
 import { setIn } from "../edit-text";
 import { blockOrder } from "../format";
-import { plainOf } from "../write-yaml";
+import { plainOf } from "../yaml/write";
 import { isNamedValue, isReadOf, type MoveDesk, rebased, refuseMove, shownAt, spliceInto } from "./desk";
 import { namesMentioned } from "./mentions";
 import type { Piece, Splice } from "./pieces";

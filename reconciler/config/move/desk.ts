@@ -1,6 +1,6 @@
 /** What the parts of a division work on together: the two projects, and what is to become of their texts. */
 import { appendTo, isObject } from "../../core/text/objects";
-import type { ConfigSource } from "../yaml-file";
+import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
 import type { Piece, Splice, Uncut } from "./pieces";
 import type { MovedProject, MoveEntry, Rebase } from "./project";

@@ -6,7 +6,7 @@
 import { isMap, isScalar } from "yaml";
 import { appendTo } from "../../core/text/objects";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
-import type { ConfigSource } from "../yaml-file";
+import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
 import { MoveRefused, refuseCut, refuseMove, shownAt } from "./desk";
 import type { Mention } from "./mentions";

@@ -17,7 +17,7 @@ import {
 } from "yaml";
 import type { Edited } from "../edit-text";
 import { endOf, indentOf, inFlow, lineEnd, lineEndOf, lineStart, nextLine, startOf } from "../edit-text";
-import { plainOf } from "../write-yaml";
+import { plainOf } from "../yaml/write";
 
 export interface Splice {
   readonly from: number;

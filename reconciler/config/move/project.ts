@@ -3,7 +3,7 @@ import { isMap, isPair, isScalar, isSeq, type Pair, parseDocument } from "yaml";
 import { kinds, sectionOf } from "../../core/model/kinds";
 import { fieldsIn, isObject } from "../../core/text/objects";
 import { endOf, startOf } from "../edit-text";
-import type { ConfigSource } from "../yaml-file";
+import type { ConfigSource } from "../yaml/file";
 import { type Mention, mentionsIn } from "./mentions";
 import { keyOfPair, type Splice } from "./pieces";
 

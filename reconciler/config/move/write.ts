@@ -1,8 +1,8 @@
 /** The texts of both projects as they will be: pieces cut out of the one and put into the other. */
 import { appendTo, fieldsIn, groupedBy, isObject } from "../../core/text/objects";
 import { inFlow, setIn } from "../edit-text";
-import { type Plain, plainOf } from "../write-yaml";
-import type { ConfigSource } from "../yaml-file";
+import type { ConfigSource } from "../yaml/file";
+import { type Plain, plainOf } from "../yaml/write";
 import { type MoveDesk, rebased, refuseCut, refuseMove, type SideName, spliceInto } from "./desk";
 import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
 import type { MoveEntry } from "./project";

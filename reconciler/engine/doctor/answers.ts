@@ -7,7 +7,7 @@ import { knownReferenceIn, leavesOf, withCut } from "../../dialect/learn/values"
 import { pointerTo } from "../../dialect/likely-key";
 import { learnRules, recordOf } from "./find-one";
 import type { Learnings } from "./learnings";
-import { jobNamed, lineFor } from "./trial-jobs";
+import { jobNamed, lineFor } from "./trial/jobs";
 
 const kindOf: Partial<Readonly<Record<Operation, Kind>>> = {
   "vm.get": "vm",

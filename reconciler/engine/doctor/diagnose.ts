@@ -1,7 +1,7 @@
 /**
  * Learns what a deployment of the service really has: whether it is there and takes the credential, where the reads
  * beyond the contract are, how their lists go on, where their records show what, and how it says no. Sends reads and
- * nothing else; trial.ts makes things as well. What it did not see it does not claim: found, not found where it looked,
+ * nothing else; trial/ makes things as well. What it did not see it does not claim: found, not found where it looked,
  * and not tried are three things. The report is a value; report/doctor-text.ts prints it.
  */
 import { kindRows } from "../../core/model/kinds";

@@ -10,7 +10,7 @@ import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import { isCounted, isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
 import type { Learnt } from "../../dialect/learn/where";
-import type { TrialFate } from "./trial-notes";
+import type { TrialFate } from "./trial/notes";
 
 /** The file from which the doctor starts: what it says is kept, unless something else was seen. */
 export interface DialectBase {

@@ -1,7 +1,7 @@
 /** Stacks, and what all stacks share. Each function is one statement. */
 
 import { onlyDefined } from "../../core/text/objects";
-import type { Graph } from "../../report/graph";
+import type { Graph } from "../../report/graph/graph";
 import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { StackState } from "../may-read";
 import { type FleetSettings, noSettings, type SignIn, type StackSpec } from "../model";

@@ -1,8 +1,8 @@
 /** The pages for people: what each reads of the fleet for whoever looks, and the address under which it is. */
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
-import type { Graph } from "../../report/graph";
-import { graphSvg } from "../../report/graph-svg";
+import type { Graph } from "../../report/graph/graph";
+import { graphSvg } from "../../report/graph/svg";
 import { may, maySeeAll, type Visitor } from "../access";
 import { followLines, seenOf } from "../views";
 import { openingOf } from "../windows";

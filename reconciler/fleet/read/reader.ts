@@ -1,7 +1,7 @@
 /** What each part of the reader of the fleet's file gets. */
 import { parseAnyDuration } from "../../config/durations";
 import type { Problem } from "../../config/problems";
-import type { Path } from "../../config/yaml-file";
+import type { Path } from "../../config/yaml/file";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 
 /** What only the caller knows, so that reading stays a function of text. */

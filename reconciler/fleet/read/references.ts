@@ -1,6 +1,6 @@
 /** References from one part of the fleet to another, and circles of stacks. */
 import type { Problem } from "../../config/problems";
-import { offsetOfPath, type YamlFile } from "../../config/yaml-file";
+import { offsetOfPath, type YamlFile } from "../../config/yaml/file";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { nearestText } from "../../core/text/nearest";
 import { fieldsIn } from "../../core/text/objects";

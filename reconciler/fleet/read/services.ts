@@ -1,6 +1,6 @@
 /** What all stacks share: services, tenants, windows, receivers, sign-in, and how long history is kept. */
 
-import type { Path } from "../../config/yaml-file";
+import type { Path } from "../../config/yaml/file";
 import { dayMs } from "../../core/model/time";
 import { onlyDefined } from "../../core/text/objects";
 import { type AddressFault, addressFault, withoutPassword } from "../../core/text/outside-policy";

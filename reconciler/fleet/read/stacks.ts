@@ -1,5 +1,5 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
-import type { Path } from "../../config/yaml-file";
+import type { Path } from "../../config/yaml/file";
 import { onlyDefined } from "../../core/text/objects";
 import { addressFault, isLoopbackHost, isUrl, nearlyAddress } from "../../core/text/outside-policy";
 import type { Follow, Generator, OutputReference, PullSetting, Source, StackSpec } from "../model";

@@ -1,6 +1,6 @@
 /** What the service shows of a group and its rules, as a block of a file. */
 import { type BlockFields, lifecycleBlock, type NamesTaken, type Naming, nameBlock } from "../../config/live-blocks";
-import type { Plain, YamlBlock } from "../../config/write-yaml";
+import type { Plain, YamlBlock } from "../../config/yaml/write";
 import { canonicalLiveRule, describeRule, sortRules } from "../../core/canonical/rules";
 import { textKey } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";

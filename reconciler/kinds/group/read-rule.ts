@@ -15,7 +15,7 @@ import {
 } from "../../config/fields";
 import { hasHole } from "../../config/interpolation";
 import { type Declared, readReference } from "../../config/references";
-import { type Path, positionOf } from "../../config/yaml-file";
+import { type Path, positionOf } from "../../config/yaml/file";
 import { parseCidr } from "../../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote } from "../../core/canonical/rules";
 import { computedName, isAddressAttribute, type OpenText } from "../../core/model/computed";

@@ -2,11 +2,11 @@
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
 import { isGiven, readBoolean, readList, reportValue, type Subject } from "../../config/fields";
-import { readGroupLifecycle } from "../../config/read-lifecycle";
-import { readRows } from "../../config/read-rows";
+import { readGroupLifecycle } from "../../config/read/lifecycle";
+import { readRows } from "../../config/read/rows";
 import type { Declared } from "../../config/references";
 import { lineOf } from "../../config/sources";
-import { isMap, type Path, positionOf } from "../../config/yaml-file";
+import { isMap, type Path, positionOf } from "../../config/yaml/file";
 import { describeRule, ruleKey } from "../../core/canonical/rules";
 import type { RulePlace } from "../../core/model/assertion";
 import type { DesiredGroup } from "../../core/model/desired";

@@ -1,6 +1,6 @@
 /** What the service shows of a VM, as a block of a file. */
 import { type BlockFields, lifecycleBlock, type NamesTaken, nameBlock } from "../../config/live-blocks";
-import type { YamlBlock } from "../../config/write-yaml";
+import type { YamlBlock } from "../../config/yaml/write";
 import type { VmDisks } from "../../core/model/disks";
 import { type FieldRow, observedVmFields, vmFields } from "../../core/model/fields";
 import type { LiveVm } from "../../core/model/live";

@@ -11,12 +11,12 @@ import {
   type ValuesOfRow,
 } from "../../config/fields";
 import { interpolate } from "../../config/interpolation";
-import { readCheck } from "../../config/read-lifecycle";
+import { readCheck } from "../../config/read/lifecycle";
 import type { Room } from "../../config/rooms";
 import type { RolloutBlock } from "../../config/rows/sections";
 import { settingOf } from "../../config/sections";
 import type { Merged } from "../../config/sources";
-import { isMap, type Path, positionOf } from "../../config/yaml-file";
+import { isMap, type Path, positionOf } from "../../config/yaml/file";
 import { type Address, parseAddress } from "../../core/model/address";
 import type { DesiredResource, Rollout } from "../../core/model/desired";
 import type { Amount } from "../../core/model/policy";

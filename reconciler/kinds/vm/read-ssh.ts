@@ -10,7 +10,7 @@ import {
   type ValuesOfRow,
 } from "../../config/fields";
 import type { Ssh } from "../../config/rows/kinds";
-import { type Path, positionOf } from "../../config/yaml-file";
+import { type Path, positionOf } from "../../config/yaml/file";
 import type { Address } from "../../core/model/address";
 import { jumpFrom, resolvedJump, type SshAccess, type SshSettings, userPattern } from "../../core/model/ssh";
 import { nearestName } from "../../core/text/nearest";

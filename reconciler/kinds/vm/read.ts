@@ -2,10 +2,10 @@
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
 import type { Subject } from "../../config/fields";
-import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read-commands";
-import { readVmLifecycle } from "../../config/read-lifecycle";
-import { readRows } from "../../config/read-rows";
-import { positionOf } from "../../config/yaml-file";
+import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read/commands";
+import { readVmLifecycle } from "../../config/read/lifecycle";
+import { readRows } from "../../config/read/rows";
+import { positionOf } from "../../config/yaml/file";
 import type { DesiredVm } from "../../core/model/desired";
 import { warnAboutSize } from "../volume/read";
 

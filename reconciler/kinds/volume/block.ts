@@ -1,6 +1,6 @@
 /** What the service shows of a volume, as a block of a file. */
 import { lifecycleBlock, type NamesTaken, nameBlock } from "../../config/live-blocks";
-import type { Plain, YamlBlock } from "../../config/write-yaml";
+import type { Plain, YamlBlock } from "../../config/yaml/write";
 import type { LiveVolume } from "../../core/model/live";
 import { onlyDefined } from "../../core/text/objects";
 

@@ -2,11 +2,11 @@
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
 import { fieldOf, isGiven, type Subject } from "../../config/fields";
-import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read-commands";
-import { readPlainLifecycle } from "../../config/read-lifecycle";
-import { readRows } from "../../config/read-rows";
+import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read/commands";
+import { readPlainLifecycle } from "../../config/read/lifecycle";
+import { readRows } from "../../config/read/rows";
 import { type Declared, readReference } from "../../config/references";
-import { positionOf } from "../../config/yaml-file";
+import { positionOf } from "../../config/yaml/file";
 import type { DesiredVolume } from "../../core/model/desired";
 
 /** The service's console goes no further; the service itself may. */

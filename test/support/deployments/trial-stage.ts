@@ -1,8 +1,8 @@
 /** What a trial needs, in this process: it may die at any of its requests, and then it neither sends nor writes any more. */
 import type { Dialect } from "../../../reconciler/dialect/dialect";
 import type { DoctorPorts } from "../../../reconciler/engine/doctor/look";
-import type { Notebook, TrialNotes } from "../../../reconciler/engine/doctor/trial-notes";
-import type { TrialPorts } from "../../../reconciler/engine/doctor/trial-ports";
+import type { Notebook, TrialNotes } from "../../../reconciler/engine/doctor/trial/notes";
+import type { TrialPorts } from "../../../reconciler/engine/doctor/trial/ports";
 import type { ServiceClient } from "../../../reconciler/service/client";
 import type { HttpServiceClient } from "../../../reconciler/service/http-client";
 import { clientAt, doctorPortsAt } from "./doctor-here";

@@ -2,10 +2,10 @@
 import { readTold, withTold } from "../../../reconciler/cli/doctor/told";
 import { readDialectText } from "../../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../../reconciler/engine/doctor/diagnose";
-import { tryOut } from "../../../reconciler/engine/doctor/trial";
-import type { TrialWish } from "../../../reconciler/engine/doctor/trial-act";
-import { withTrial } from "../../../reconciler/engine/doctor/trial-fit";
-import type { TrialNotes } from "../../../reconciler/engine/doctor/trial-notes";
+import type { TrialWish } from "../../../reconciler/engine/doctor/trial/act";
+import { withTrial } from "../../../reconciler/engine/doctor/trial/fit";
+import type { TrialNotes } from "../../../reconciler/engine/doctor/trial/notes";
+import { tryOut } from "../../../reconciler/engine/doctor/trial/trial";
 import { mortality, trialStage } from "../deployments/trial-stage";
 import { inVirtualTime } from "../in-memory";
 import { openOdd, type RunningOdd } from "./server";

@@ -17,7 +17,7 @@ import { type Declared, unknownAddress } from "../../../config/references";
 import type { Allowance as AllowanceBlock, Assertion as AssertionBlock, Flow } from "../../../config/rows/reachability";
 import { itemsOfList, type SectionContext } from "../../../config/sections";
 import type { Merged } from "../../../config/sources";
-import { isMap, type Path, positionOf } from "../../../config/yaml-file";
+import { isMap, type Path, positionOf } from "../../../config/yaml/file";
 import { parseCidr } from "../../../core/canonical/cidr";
 import { formatAddress, kindOf, parseAddress } from "../../../core/model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../../../core/model/assertion";

@@ -1,0 +1,147 @@
+/** `checks:` and `policy:`: what a file demands of the plans that may be carried out. */
+
+import { type Kind, kindRows } from "../../core/model/kinds";
+import type { Amount, Checks, Hours, Policy } from "../../core/model/policy";
+import { keysOf, onlyDefined } from "../../core/text/objects";
+import {
+  fieldOf,
+  readBoolean,
+  readDuration,
+  readMap,
+  readText,
+  readVariables,
+  reportMissing,
+  reportValue,
+  type Subject,
+  type Values,
+  type ValuesOfRow,
+} from "../fields";
+import type { ChecksBlock, PolicyBlock } from "../rows/sections";
+import { type Path, positionOf } from "../yaml/file";
+import { readPrice } from "./prices";
+
+const reasons = ["rebuild", "resize", "delete"] as const;
+const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+
+export function readChecks(subject: Subject, values: ValuesOfRow<ChecksBlock>): Checks {
+  const lists = (key: "flavors" | "images" | "regions"): readonly string[] | undefined =>
+    readTextList(subject, values, key);
+  const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
+  const required = readMap(subject, values, "lifecycle");
+  const lifecycleOf = (kind: string): Values => readMap(subject, required, kind, ["lifecycle"]);
+  const preventDestroy = keysOf(kindRows).filter(
+    (kind) => readBoolean(subject, lifecycleOf(kind), "prevent_destroy", ["lifecycle", kind]) === true,
+  );
+  const asked = readTextList(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
+  const snapshotBefore = reasons.filter((reason) => asked.includes(reason));
+  const names = readNames(subject, readMap(subject, values, "names"));
+  const limits: ValuesOfRow<ChecksBlock["at_most"]> = readMap(subject, values, "at_most");
+  const [remove, stop] = [readMost(subject, limits, "remove"), readMost(subject, limits, "stop")];
+  const monthlyCost = readPrice(subject, limits, "monthly_cost", ["at_most"]);
+  const monthlyIncrease = readPrice(subject, limits, "monthly_increase", ["at_most"]);
+  const atMost = onlyDefined({ remove, stop, monthlyCost, monthlyIncrease });
+  const hours = readHours(subject, readMap(subject, values, "hours"));
+  return {
+    ...onlyDefined({
+      flavors,
+      images,
+      regions,
+      names: Object.keys(names).length === 0 ? undefined : names,
+      preventDestroy: preventDestroy.length === 0 ? undefined : preventDestroy,
+      snapshotBefore: snapshotBefore.length === 0 ? undefined : snapshotBefore,
+      atMost: Object.keys(atMost).length === 0 ? undefined : atMost,
+      hours,
+    }),
+    source: positionOf(subject.place([], "key")),
+  };
+}
+
+function readTextList<V extends object>(
+  subject: Subject,
+  values: V,
+  key: keyof V & string,
+  within: Path = [],
+): readonly string[] | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.flatMap((item, index) => {
+    if (typeof item === "string" || typeof item === "number") return [String(item)];
+    reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });
+    return [];
+  });
+}
+
+function readNames(subject: Subject, values: Values): Partial<Record<Kind, string>> {
+  const names: Partial<Record<Kind, string>> = {};
+  for (const kind of keysOf(kindRows)) {
+    const pattern = readText(subject, values, kind, ["names"]);
+    if (pattern === undefined) continue;
+    try {
+      new RegExp(`^(?:${pattern})$`, "u");
+      names[kind] = pattern;
+    } catch {
+      reportValue(subject, ["names", kind], pattern, "a regular expression, such as web-[a-z0-9-]+");
+    }
+  }
+  return names;
+}
+
+function readMost(
+  subject: Subject,
+  values: ValuesOfRow<ChecksBlock["at_most"]>,
+  key: "remove" | "stop",
+): Amount | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
+  const number = Number(match?.[1]);
+  if (match === null || (match[2] === "%" && number > 100))
+    return reportValue(subject, ["at_most", key], value, "a number, or a share such as 25%");
+  return match[2] === "%" ? { percent: number } : { count: number };
+}
+
+function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>): Hours | undefined {
+  if (Object.keys(values).length === 0) return undefined;
+  const days = readTextList(subject, values, "days", ["hours"]) ?? [];
+  const wrong = days.find((day) => !dayNames.some((known) => known === day));
+  if (wrong !== undefined) reportValue(subject, ["hours", "days"], wrong, `days of ${dayNames.join(", ")}`);
+  const time = (key: "from" | "to"): number | undefined => {
+    const text = readText(subject, values, key, ["hours"]);
+    const match = /^([01][0-9]|2[0-4]):([0-5][0-9])$/.exec(text ?? "");
+    if (text === undefined) reportMissing(subject, key, `add ${key}: "08:00"`, ["hours"]);
+    else if (match === null) reportValue(subject, ["hours", key], text, 'a time in UTC such as "08:00", in quotes');
+    return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);
+  };
+  const [from, to] = [time("from"), time("to")];
+  if (from === undefined || to === undefined || wrong !== undefined) return undefined;
+  const clock = (minutes: number): string =>
+    `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+  return {
+    days: days.map((day) => dayNames.findIndex((known) => day.startsWith(known))),
+    from,
+    to,
+    text: `${days.length === 0 ? "" : `${days.join(", ")} `}${clock(from)} to ${clock(to)}`,
+  };
+}
+
+export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): Policy | undefined {
+  const command = fieldOf(values, "command");
+  const timeoutMs = readDuration(subject, values, "timeout", []) ?? 60_000;
+  if (command === undefined) {
+    reportMissing(subject, "command", "add command: [conftest, test, --output, json, -]");
+    return undefined;
+  }
+  const argv: readonly unknown[] = Array.isArray(command) ? command : [];
+  const words = argv.flatMap((word) => (typeof word === "string" ? [word] : []));
+  if (words.length === 0 || words.length < argv.length)
+    return reportValue(subject, ["command"], command, "a list of the program and its arguments", {
+      code: "config/wrong-type",
+    });
+  return {
+    command: words,
+    ...readVariables(subject, values, []),
+    timeoutMs,
+    source: positionOf(subject.place(["command"], "key")),
+  };
+}

@@ -1,0 +1,59 @@
+/** The commands that a block names: how a volume is flushed, and what is owed to the guest afterwards. */
+
+import type { CommandFiles, FlushPolicy } from "../../core/model/desired";
+import { type Duty, type GuestCommand, usualTimeoutMs } from "../../core/model/guest";
+import {
+  fieldOf,
+  isGiven,
+  readArgv,
+  readDuration,
+  readEnum,
+  readMap,
+  readVariables,
+  reportMissing,
+  type Subject,
+  type Values,
+  type ValuesOfRow,
+} from "../fields";
+import type { Flush, GuestCommand as GuestBlock } from "../rows/kinds";
+import { positionOf } from "../yaml/file";
+
+/** `undefined`: the block says nothing of it. */
+export function readFlush(subject: Subject, values: Values): FlushPolicy | undefined {
+  if (fieldOf(values, "flush") === undefined) return undefined;
+  const flush: ValuesOfRow<Flush> = readMap(subject, values, "flush");
+  const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
+  // A command may stay in the file beside another `via`: it is checked, and not used.
+  const argv = readArgv(subject, flush, "command", ["flush"]);
+  const env = readVariables(subject, flush, ["flush"]);
+  if (via === "command") {
+    if (!isGiven(flush, "command"))
+      reportMissing(subject, "command", "add command: [program, argument, …] beside via: command", ["flush"]);
+    return { via, argv: argv ?? [], ...env };
+  }
+  return { via };
+}
+
+/** `undefined`: the block says nothing of it, or nothing that can be run. */
+export function readGuestCommand(subject: Subject, values: Values, duty: Duty): GuestCommand | undefined {
+  if (fieldOf(values, duty) === undefined) return undefined;
+  const written: ValuesOfRow<GuestBlock> = readMap(subject, values, duty);
+  const argv = readArgv(subject, written, "command", [duty]);
+  const env = readVariables(subject, written, [duty]);
+  const timeoutMs = readDuration(subject, written, "timeout", [duty]) ?? usualTimeoutMs[duty];
+  const again = readEnum(subject, written, "again", ["when_changed"], [duty]);
+  if (!isGiven(written, "command")) reportMissing(subject, "command", "add command: [program, argument, …]", [duty]);
+  if (argv === undefined) return undefined;
+  return { argv, ...env, timeoutMs, again };
+}
+
+/** Paths in a command are relative to the file that names it. */
+export const commandFilesOf = (
+  subject: Subject,
+  commands: Readonly<Partial<Record<keyof CommandFiles, unknown>>>,
+): CommandFiles | undefined => {
+  const files = Object.entries(commands).flatMap(([field, command]) =>
+    command === undefined ? [] : [[field, positionOf(subject.place([field, "command"])).file]],
+  );
+  return files.length === 0 ? undefined : Object.fromEntries(files);
+};

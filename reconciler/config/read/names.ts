@@ -1,0 +1,111 @@
+/** Names in the service, and that no two resources of a kind have the same one. */
+
+import { canonicalName, nameProblem } from "../../core/canonical/names";
+import type { Kind } from "../../core/model/address";
+import { hasPlainNames } from "../../core/model/fields";
+import { definitionOf, kindRows } from "../../core/model/kinds";
+import { canonicalText } from "../../core/text/canonical-text";
+import { type Instance, placeInBlock } from "../blocks";
+import { isGiven, readText, type Subject } from "../fields";
+import { lineOf } from "../sources";
+import type { Place } from "../yaml/file";
+
+/** Volumes have no rule for their names in the service's contract, so theirs are kept but for what services change. */
+export const longestVolumeName = 255;
+
+export function readName(subject: Subject, instance: Instance): string {
+  const { block, each, values } = instance;
+  const written = readText(subject, values, "name");
+  const derived = each === undefined ? block.key : `${block.key}-${each}`;
+  if (written === undefined && isGiven(values, "name")) return derived;
+  const name = written ?? derived;
+  if (!hasPlainNames[block.kind]) {
+    if (name.length > longestVolumeName)
+      reportName(subject, name, `is ${name.length} characters long; at most ${longestVolumeName} are allowed`, written);
+    warnOfForeignVariable(subject, name, written);
+    return canonicalText(name);
+  }
+  const problem = nameProblem(name);
+  if (problem !== undefined) reportName(subject, name, problem, written);
+  const canonical = canonicalName(name);
+  if (definitionOf(block.kind).reservedNames?.includes(canonical) === true)
+    subject.problems.add({
+      code: "config/reserved-name",
+      summary: `the ${kindRows[block.kind].noun} ${canonical} is managed by the platform and cannot be declared`,
+      fix: "choose another name; a rule can still refer to it with { id: … }",
+      address: subject.address,
+      at: subject.place(written === undefined ? [] : ["name"]),
+    });
+  return canonical;
+}
+
+/** A volume's name may hold any character, so what another program would have replaced goes to the service as it is. */
+function warnOfForeignVariable(subject: Subject, name: string, written: string | undefined): void {
+  const [foreign] = /\$[A-Za-z_][A-Za-z0-9_]*|\$\([^)]*\)|\{\{.*?\}\}|<%.*?%>/.exec(name) ?? [];
+  if (foreign === undefined || written === undefined) return;
+  subject.problems.add({
+    code: "config/invalid-name",
+    severity: "warning",
+    summary: `the name ${name} would be sent as it is written: ${foreign} is replaced by nothing`,
+    fix: "write ${var.NAME}, ${env} or ${each} for a value that varies",
+    address: subject.address,
+    at: subject.place(["name"]),
+  });
+}
+
+function reportName(subject: Subject, name: string, problem: string, written: string | undefined): void {
+  subject.problems.add({
+    code: "config/invalid-name",
+    summary: `the name ${name} ${problem}`,
+    detail: "expected one word of a-z, 0-9 and hyphens, 3 to 50 long",
+    fix: written === undefined ? `give it a name: name: ${suggestName(name)}` : `write ${suggestName(name)}`,
+    address: subject.address,
+    at: subject.place(written === undefined ? [] : ["name"]),
+  });
+}
+
+function suggestName(name: string): string {
+  const [mustache, inside] = /\{\{\s*([\w.[\]]+)\s*\}\}/.exec(name) ?? [];
+  if (mustache !== undefined) return name.replace(mustache, `\${${inside}}`);
+  const fitting = canonicalName(name)
+    .replace(/[^a-z0-9-]+/g, "-")
+    .slice(0, 50)
+    .replace(/^-+|-+$/g, "");
+  return fitting.length >= 3 ? fitting : `${fitting === "" ? "my" : fitting}-${fitting.length < 1 ? "name" : "1"}`;
+}
+
+/** Reports a second resource of the kind with the same name; `taken` keeps those that were there. */
+export function claimName(
+  subject: Subject,
+  kind: Kind,
+  name: string,
+  instance: Instance,
+  taken: Map<string, Instance>,
+): void {
+  const first = taken.get(name);
+  if (first === undefined) {
+    taken.set(name, instance);
+    return;
+  }
+  const nameOf = (one: Instance) => placeInBlock(one.block, isGiven(one.values, "name") ? ["name"] : []);
+  const within = first.block === instance.block;
+  const isComponentTwice = first.block !== instance.block && first.block.entry === instance.block.entry;
+  subject.problems.add({
+    code: "config/duplicate-name",
+    summary: within ? `several instances of one ${kind} have the name ${name}` : `two ${kind}s have the name ${name}`,
+    detail: `${first.address} in ${placesOfName(first, nameOf(first))} and ${instance.address} in ${placesOfName(instance, nameOf(instance))}`,
+    fix: isComponentTwice
+      ? `put \${component} into the name: name: "\${component}-${instance.block.key}"`
+      : within
+        ? first.each?.toLowerCase() === instance.each?.toLowerCase()
+          ? `names have no capital letters: give ${first.each} and ${instance.each} keys that differ without them`
+          : "put ${each} into the name"
+        : "give one of them another name",
+    address: instance.address,
+    at: nameOf(instance),
+  });
+}
+
+/** The place of the name; for a resource in a component, the place where the component is used. */
+const placesOfName = ({ block: { use } }: Instance, name: Place): string =>
+  use === undefined ? lineOf(name) : `${lineOf(name)} (used in ${lineOf(use)})`;

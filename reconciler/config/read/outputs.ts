@@ -1,0 +1,102 @@
+/** `outputs:` — what the project hands out: a value by itself, or one with a description and whether it is sensitive. */
+import type { DesiredOutput, Shaped } from "../../core/model/output";
+import { nearestText } from "../../core/text/nearest";
+import { readBoolean, readText, reportValue, type Subject } from "../fields";
+import type { InterpolationScope } from "../interpolation";
+import { openText } from "../open-text";
+import type { Problems } from "../problems";
+import { interpolated, subjectOfEntry } from "../sections";
+import type { MergedEntry } from "../sources";
+import { isMap, positionOf } from "../yaml/file";
+
+const outputKeys = ["value", "description", "sensitive"];
+
+export function readOutputs(
+  entries: readonly MergedEntry[],
+  scope: InterpolationScope,
+  problems: Problems,
+): DesiredOutput[] {
+  return entries.flatMap((entry) => readOutput(entry, scope, problems)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Problems): DesiredOutput[] {
+  const { key: name, value: written } = entry;
+  const subject = subjectOfEntry("outputs", entry, problems);
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) {
+    problems.add({
+      code: "config/invalid-value",
+      summary: `an output cannot be called ${JSON.stringify(name)}`,
+      detail: "expected a letter, then letters, digits, _ and -",
+      at: subject.place([]),
+    });
+    return [];
+  }
+  const isLong = isMap(written);
+  const before = problems.reported;
+  const told: InterpolationScope = {
+    ...scope,
+    onSensitive: (variable, path) =>
+      problems.add({
+        code: "config/sensitive",
+        summary: `the sensitive value ${variable} would be stored in the clear`,
+        detail: "outputs are kept in the state",
+        fix: "leave it out of the outputs, or take sensitive: true off its declaration",
+        at: subject.place(path),
+      }),
+  };
+  const values = interpolated(subject, written, told);
+  if (!isLong) {
+    const value = problems.reported > before ? undefined : shapedOf(values);
+    return value === undefined ? [] : [{ name, value, source: positionOf(subject.place([])) }];
+  }
+  if (!isMap(values)) return [];
+  for (const key of Object.keys(values)) if (!outputKeys.includes(key)) reportKey(key, subject);
+  if (!Object.hasOwn(values, "value")) {
+    problems.add({
+      code: "config/missing",
+      summary: "value is missing",
+      detail: "an output is a value, or a map with value:, description: and sensitive:",
+      fix: "add value:",
+      at: subject.place([]),
+    });
+    return [];
+  }
+  const description = readText(subject, values, "description", [], true);
+  const sensitive = readBoolean(subject, values, "sensitive");
+  const value = problems.reported > before ? undefined : shapedOf(values["value"]);
+  if (value === undefined) return [];
+  return [
+    {
+      name,
+      value,
+      description,
+      sensitive: sensitive === true ? sensitive : undefined,
+      source: positionOf(subject.place([])),
+    },
+  ];
+}
+
+function reportKey(key: string, subject: Subject): void {
+  reportValue(subject, [key], key, "value, description or sensitive", {
+    code: "config/unknown-key",
+    fix: nearestText(key, outputKeys, (near) => `write ${near}`) ?? "put what it holds under value:",
+  });
+}
+
+/** `undefined` where a part could not be interpolated, which is reported. */
+function shapedOf(value: unknown): Shaped | undefined {
+  if (typeof value === "string") return { is: "text", text: openText(value) };
+  if (value === null || typeof value === "number" || typeof value === "boolean") return { is: "plain", value };
+  if (Array.isArray(value)) {
+    const items = value.map(shapedOf);
+    return items.includes(undefined) ? undefined : { is: "list", items: items.filter((item) => item !== undefined) };
+  }
+  if (!isMap(value)) return undefined;
+  const entries: [string, Shaped][] = [];
+  for (const key of Object.keys(value)) {
+    const shaped = shapedOf(value[key]);
+    if (shaped === undefined) return undefined;
+    entries.push([key, shaped]);
+  }
+  return { is: "map", entries: Object.fromEntries(entries) };
+}

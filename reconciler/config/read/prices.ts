@@ -1,0 +1,137 @@
+/** `prices:` of the file, or a price list of its own: amounts as they are written, and no amount that nobody wrote. */
+
+import type { Prices } from "../../core/model/prices";
+import { decimalOf, decimalText } from "../../core/text/decimal";
+import { nearestText } from "../../core/text/nearest";
+import { type OpenNamedFile, openOrSayWhy } from "../environments";
+import {
+  fieldOf,
+  readEnum,
+  readMap,
+  readText,
+  reportMissing,
+  reportValue,
+  type Subject,
+  type ValuesOfRow,
+} from "../fields";
+import { readOwnYaml } from "../own-files";
+import { addNumberProblems, type Problems } from "../problems";
+import type { PriceList } from "../rows/sections";
+import { type SectionContext, valueOfSetting } from "../sections";
+import type { Merged } from "../sources";
+import {
+  type ConfigSource,
+  isMap,
+  keyOffset,
+  offsetOfPath,
+  type Path,
+  placeOf,
+  positionOf,
+  valueAt,
+  type YamlFile,
+} from "../yaml/file";
+
+const priceKeys = ["currency", "per", "vm", "volume_gb", "floating_ip", "image_gb"] as const;
+
+export interface PricesContext extends SectionContext {
+  readonly open: OpenNamedFile | undefined;
+  /** A list that was given beside the files: it stands in place of theirs. */
+  readonly given?: ConfigSource | undefined;
+}
+
+export function readPrices({ settings }: Merged, context: PricesContext): Prices | undefined {
+  const { problems, open, given } = context;
+  if (given !== undefined) return readPriceFile(given, problems);
+  const found = valueOfSetting("prices", settings, context);
+  if (found === undefined) return undefined;
+  const { subject, value } = found;
+  if (isMap(value)) return readPriceList(subject, value);
+  if (typeof value !== "string") return undefined;
+  const opened = openOrSayWhy(value, positionOf(subject.place([])).file, open);
+  if ("source" in opened) return readPriceFile(opened.source, problems);
+  problems.add({ code: "config/file-unreadable", summary: opened.problem, fix: opened.fix, at: subject.place([]) });
+  return undefined;
+}
+
+/** Where amounts of money may stand in a file of the desired state. */
+export function placesOfAmounts(file: YamlFile): ReadonlySet<number> {
+  const { root } = file;
+  const named = isMap(root) && isMap(root["environments"]) ? Object.keys(root["environments"]) : [];
+  const lists = [["prices"], ["checks", "at_most"], ...named.map((name) => ["environments", name, "prices"])];
+  return (file.oddNumbers ?? []).length === 0 ? new Set() : placesIn(file, lists);
+}
+
+function placesIn({ root }: YamlFile, lists: readonly Path[]): ReadonlySet<number> {
+  const places = new Set<number>();
+  const visit = (value: unknown, path: Path): void => {
+    if (typeof value === "number") places.add(offsetOfPath(root, path, "value").offset);
+    else if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
+  };
+  for (const path of lists) visit(path.length === 0 ? root : valueAt(root, path), path);
+  return places;
+}
+
+function readPriceFile(source: ConfigSource, problems: Problems): Prices | undefined {
+  const file = readOwnYaml(source, problems, {
+    what: "price list",
+    code: "config/wrong-type",
+    keys: [...priceKeys],
+    fix: "write currency: EUR, vm: { m1.small: 9.90 } and what else has a price",
+  });
+  addNumberProblems(file, problems, placesIn(file, [[]]));
+  if (!isMap(file.root)) return undefined;
+  for (const key of Object.keys(file.root)) refuseUnknown(key, file, problems);
+  const subject: Subject = { problems, place: (path, on) => placeOf(file, path, on ?? "value") };
+  return readPriceList(subject, file.root);
+}
+
+/** A key of a price list that stands in the desired state is judged by the schema. */
+function refuseUnknown(key: string, file: YamlFile, problems: Problems): void {
+  if (priceKeys.some((known) => known === key) || key.startsWith("x-") || key === "$schema" || !isMap(file.root))
+    return;
+  problems.add({
+    code: "config/unknown-key",
+    summary: `the key ${key} is not known here`,
+    fix: nearestText(key, priceKeys, (near) => `write ${near}`) ?? `one of ${priceKeys.join(", ")}`,
+    at: { source: file, offset: keyOffset(file.root, key) ?? 0 },
+  });
+}
+
+function readPriceList(subject: Subject, values: ValuesOfRow<PriceList>): Prices | undefined {
+  const currency = readText(subject, values, "currency");
+  if (currency === undefined) reportMissing(subject, "currency", "add currency: EUR");
+  else if (!/^[A-Za-z]{2,8}$/.test(currency)) reportValue(subject, ["currency"], currency, "a currency such as EUR");
+  const per = readEnum(subject, values, "per", ["month", "hour"]) ?? "month";
+  const flavors = readMap(subject, values, "vm");
+  const vm = Object.keys(flavors).flatMap((flavor): [string, string][] => {
+    const price = readPrice(subject, flavors, flavor, ["vm"]);
+    return price === undefined ? [] : [[flavor, price]];
+  });
+  const one = (key: "volume_gb" | "floating_ip" | "image_gb"): string | undefined =>
+    readPrice(subject, values, key, []);
+  const [volumeGb, floatingIp, imageGb] = [one("volume_gb"), one("floating_ip"), one("image_gb")];
+  if (currency === undefined) return undefined;
+  return {
+    currency,
+    per,
+    vm: Object.fromEntries(vm),
+    volumeGb,
+    floatingIp,
+    imageGb,
+    source: positionOf(subject.place([], "key")),
+  };
+}
+
+/** YAML reads `0.1` as the nearest number, whose shortest text is `0.1` again: the amount is what was written. */
+export function readPrice<V extends object>(
+  subject: Subject,
+  values: V,
+  key: keyof V & string,
+  within: Path,
+): string | undefined {
+  const value = fieldOf(values, key);
+  if (value === undefined) return undefined;
+  const amount = typeof value === "number" || typeof value === "string" ? decimalOf(String(value)) : undefined;
+  if (amount !== undefined && amount.units >= 0n) return decimalText(amount);
+  return reportValue(subject, [...within, key], value, "an amount such as 9.90, not below 0");
+}

@@ -1,0 +1,162 @@
+/** Tests of a user's own file, from YAML to values: what is given, what is wanted, and what is expected of the plan. */
+import { type Diagnostic, hasErrors, type SourcePosition } from "../../core/model/diagnostic";
+import type { ExpectedPlan } from "../../core/model/expected";
+import type { ExternalValues } from "../../core/model/external";
+import { onlyDefined } from "../../core/text/objects";
+import { problemsOf } from "../generated/tests";
+import { readOwnYaml, topKeys } from "../own-files";
+import { collectProblems, problemAsDiagnostic } from "../problems";
+import type { ExpectBlock, SideBlock, SideMap, TestBlock, TestsFile } from "../rows/tests";
+import { type SchemaWords, schemaProblems } from "../schema-problems";
+import { type ConfigSource, isMap, offsetOfPath, positionOf, type YamlMap } from "../yaml/file";
+import { readYaml } from "../yaml/reader";
+
+/** A desired state: files beside the test, a state written out, changes over them, and what they are read with. */
+export interface TestSide {
+  readonly files: readonly string[];
+  readonly inline?: YamlMap;
+  readonly set?: YamlMap;
+  readonly vars: Readonly<Record<string, string>>;
+  readonly env?: string;
+  /** Values from elsewhere: nobody looks for them in a test. */
+  readonly external: ExternalValues;
+}
+
+export interface FileTest {
+  readonly name: string;
+  readonly given?: TestSide;
+  readonly when: TestSide;
+  readonly destroy: boolean;
+  readonly replace: readonly string[];
+  readonly expect: ExpectedPlan;
+  readonly source: SourcePosition;
+}
+
+export interface ReadTests {
+  readonly tests: readonly FileTest[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+type Several = string | readonly string[] | null;
+type Surroundings = Pick<TestBlock, "vars" | "env" | "reads" | "lookups">;
+
+const wordsOfTests: SchemaWords = {
+  area: "config",
+  patterns: {
+    "^[a-z.]+ +[^ ]+$": "an operation and an address, such as volume.detach volume.data",
+    "^(?:data_loss|flush|prevent_destroy|empty|removal|recreate)(?: +[^ ]+)?$":
+      "data_loss, flush, prevent_destroy, empty, removal or recreate, and an address behind it or none",
+  },
+};
+
+export function readTests(source: ConfigSource): ReadTests {
+  const problems = collectProblems();
+  const file = readOwnYaml(source, problems, {
+    what: "file of tests",
+    code: "config/wrong-type",
+    keys: topKeys(problemsOf),
+    fix: "write tests: and a list; reconcile test --init writes the first",
+  });
+  if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
+  const root: unknown = file.root ?? {};
+  if (!isTests(root))
+    return {
+      tests: [],
+      diagnostics: schemaProblems(file, problemsOf(root), wordsOfTests, root).map(problemAsDiagnostic),
+    };
+  const placeOf = (index: number): SourcePosition =>
+    positionOf({ source: file, offset: offsetOfPath(root, ["tests", index], "value").offset });
+  return { tests: root.tests.map((test, index) => readTest(test, placeOf(index))), diagnostics: problems.diagnostics };
+}
+
+const isTests = (root: unknown): root is TestsFile => problemsOf(root).length === 0;
+
+function readTest(test: TestBlock, source: SourcePosition): FileTest {
+  const { name, destroy, replace } = test;
+  const given = readSide(test.given, test);
+  const when = readSide(test.when, test) ?? { files: ["reconcile.yaml"], ...surroundingsOf(test) };
+  return {
+    name,
+    given,
+    when,
+    destroy: destroy === true,
+    replace: severalTexts(replace) ?? [],
+    expect: readExpected(test.expect ?? {}),
+    source,
+  };
+}
+function readSide(side: SideBlock | undefined, test: TestBlock): TestSide | undefined {
+  if (side === undefined || side === null || side === "nothing") return undefined;
+  const shared = surroundingsOf(test);
+  const { files, inline, set, ...own }: SideMap = isFiles(side) ? { files: side } : side;
+  return {
+    files: severalTexts(files) ?? (inline === undefined ? ["reconcile.yaml"] : []),
+    inline,
+    set,
+    ...shared,
+    ...onlyDefined({ env: own.env }),
+    vars: { ...shared.vars, ...surroundingsOf(own).vars },
+    external: {
+      reads: { ...shared.external.reads, ...own.reads },
+      lookups: { ...shared.external.lookups, ...own.lookups },
+    },
+  };
+}
+
+const isFiles = (side: string | readonly string[] | SideMap): side is string | readonly string[] =>
+  typeof side === "string" || Array.isArray(side);
+
+/** A variable is given as text, as with --var. */
+function surroundingsOf({ vars, env, reads, lookups }: Surroundings): Pick<TestSide, "vars" | "env" | "external"> {
+  const asText = (value: unknown): string =>
+    typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+  return {
+    vars: Object.fromEntries(Object.entries(vars ?? {}).map(([name, value]) => [name, asText(value)])),
+    env,
+    external: { reads: reads ?? {}, lookups: lookups ?? {} },
+  };
+}
+
+const severalTexts = (texts: Several | undefined): readonly string[] | undefined =>
+  texts === undefined || texts === null ? undefined : typeof texts === "string" ? [texts] : texts;
+
+function readExpected(block: NonNullable<ExpectBlock>): ExpectedPlan {
+  const { changes, exit_code, outputs, reachability, converges } = block;
+  const [steps, consents, findings] = [
+    severalTexts(block.steps),
+    severalTexts(block.consents),
+    severalTexts(block.findings),
+  ];
+  return {
+    changes: changes === undefined || changes === null ? undefined : changes,
+    steps,
+    consents,
+    findings,
+    owed: severalTexts(block.owed),
+    outputs,
+    reachability,
+    exitCode: exit_code,
+    converges,
+  };
+}
+
+/** The sources of a side: its files, with what is set over the first of them. */
+export function sourcesOf(side: TestSide, read: (path: string) => ConfigSource): ConfigSource[] {
+  const files = side.files.map(read);
+  const written = side.inline === undefined ? [] : [{ file: "inline", text: JSON.stringify(side.inline) }];
+  const all = [...files, ...written];
+  const [first, ...more] = all;
+  if (side.set === undefined || first === undefined) return all;
+  const { root } = readYaml(first, collectProblems());
+  return [{ file: first.file, text: JSON.stringify(mergeOver(root, side.set)) }, ...more];
+}
+
+/** Maps go key by key, `null` takes a key away, anything else is put in its place. */
+function mergeOver(base: unknown, set: unknown): unknown {
+  if (!isMap(base) || !isMap(set)) return set;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(set))
+    if (value === null) delete merged[key];
+    else merged[key] = mergeOver(merged[key], value);
+  return merged;
+}

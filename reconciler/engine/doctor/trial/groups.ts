@@ -1,0 +1,169 @@
+/** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
+import { operations } from "../../../core/model/operation";
+import type { Route } from "../../../dialect/dialect";
+import { pathWithId } from "../enter";
+import type { DoctorRequest } from "../look";
+import { isExpectedRefusal, partName, refusedAs, type TrialAct, trialAct } from "./act";
+import { idIn } from "./ids";
+import { canList, findMade, isListed } from "./lists";
+import type { TrialThing } from "./notes";
+import { until } from "./rest";
+import { wordsOf } from "./say";
+import { persist, sendWrite, versioned } from "./send";
+import type { Trial } from "./watch";
+import { inCaseOf, tryWrites } from "./writes";
+
+interface TrialRule {
+  readonly direction?: "ingress" | "egress";
+  readonly dst_port: string;
+  readonly remote_ip?: string;
+  readonly remote_group?: string;
+}
+
+const ruleIn = (group: string, { direction = "ingress", ...input }: TrialRule): DoctorRequest => ({
+  operation: "group.rule.create",
+  method: "POST",
+  path: pathWithId("group.rule.create", group),
+  body: { direction, ethertype: "IPv4", protocol: "tcp", ...input },
+});
+
+const bothGroups = ["group", "namingGroup"] as const;
+
+export const groupActs: readonly TrialAct[] = [
+  trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
+    const rule = ruleIn(namingGroup, { dst_port: "22", remote_group: group });
+    const of = { kind: "group", id: namingGroup } as const;
+    const outcome = await sendWrite(trial, rule, of);
+    if (outcome.status === "accepted") await refusedAs(trial, "rule_exists", rule, of);
+    else trial.open.push(`a rule could not be made: ${wordsOf(outcome)}`);
+  }),
+  trialAct(["group"], (stage) => nameTwice(stage.trial, partName(stage, "group"))),
+  trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
+    // Where they stand may only be told now that there is one.
+    if ((await rulesOf(trial, namingGroup)) === undefined) await trial.lookAgain();
+    const own = (await rulesOf(trial, namingGroup))?.find(({ remoteGroupId }) => remoteGroupId === group);
+    if (own === undefined) return;
+    await tryWrites(trial, "group.rule.delete", "group", { id: namingGroup, rule_id: own.id }, () =>
+      isRuleGone(trial, namingGroup, own.id),
+    );
+  }),
+  trialAct(["namingGroup"], ({ trial }, { namingGroup }) => deleteEgress(trial, namingGroup)),
+  trialAct(["namingGroup"], ({ trial }, { namingGroup }) => rangeOfPorts(trial, namingGroup)),
+  trialAct(bothGroups, (stage, { group, namingGroup }) =>
+    deleteNamed(stage.trial, { name: partName(stage, "group"), id: group, namedBy: namingGroup }),
+  ),
+];
+
+/** `undefined`: they cannot be read. */
+async function rulesOf(trial: Trial, group: string) {
+  const listed = await trial.client.listRules(group);
+  return listed.status === "accepted" ? listed.value : undefined;
+}
+
+const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean> =>
+  until(trial, async () => (await rulesOf(trial, group))?.every(({ id }) => id !== rule) === true);
+
+/** Whether a rule of the other direction is deleted by the same request. */
+async function deleteEgress(trial: Trial, group: string): Promise<void> {
+  if (!trial.client.can.deletesRules) return;
+  const input = { direction: "egress", dst_port: "23", remote_ip: "192.0.2.0/24" } as const;
+  const made = await sendWrite(trial, ruleIn(group, input), { kind: "group", id: group });
+  const own = (await rulesOf(trial, group))?.find(({ direction, portMin }) => direction === "egress" && portMin === 23);
+  if (made.status !== "accepted" || own === undefined) return;
+  const outcome = await persist(trial, () => trial.client.deleteRule(group, own.id));
+  if (outcome.status === "accepted" && (await isRuleGone(trial, group, own.id))) return;
+  const route = trial.report.dialect.operations["group.rule.delete"];
+  const mirrored = route === null ? undefined : inMirroredWords(route);
+  if (route !== null && mirrored !== undefined) {
+    const again = await trial.clientWith("group.rule.delete", mirrored).deleteRule(group, own.id);
+    if (again.status === "accepted" && (await isRuleGone(trial, group, own.id))) {
+      const both: Route = { ...route, alternatives: [{ ...mirrored, when: { direction: "egress" } }] };
+      trial.routes["group.rule.delete"] = both;
+      trial.learn({ operations: { ...trial.report.dialect.operations, "group.rule.delete": both } });
+      trial.say("An egress rule is deleted in the mirrored words.");
+      return;
+    }
+  }
+  trial.open.push(
+    `operations.group.rule.delete: the request that deletes ingress rules does not delete an egress rule (${wordsOf(outcome)}); give operations: group.rule.delete: [{ method: …, path: …, when: { direction: egress } }, …]`,
+  );
+}
+
+const mirrors: readonly (readonly [ingress: string, egress: string])[] = [
+  ["ingress", "egress"],
+  ["inbound", "outbound"],
+  ["incoming", "outgoing"],
+  ["source", "destination"],
+  ["src", "dst"],
+];
+
+/** The request that deletes an ingress rule with the words for an egress one; `undefined`: it has no such words. */
+export function inMirroredWords(route: Route): Route | undefined {
+  const said = JSON.stringify(route);
+  const words = new RegExp(mirrors.map(([word]) => word).join("|"), "gi");
+  const mirrored = said.replaceAll(words, (word) => {
+    const other = mirrors.find(([one]) => one === word.toLowerCase())?.[1];
+    return other === undefined ? word : inCaseOf(word, other);
+  });
+  // Only words change, so it is a route still.
+  return mirrored === said ? undefined : JSON.parse(mirrored);
+}
+
+/** Sends a range of ports in the usual forms, until one is shown as it was meant. */
+async function rangeOfPorts(trial: Trial, group: string): Promise<void> {
+  for (const form of trial.report.dialect.rules.port_range === null ? ["{min}-{max}", "{min}:{max}"] : []) {
+    trial.goOn();
+    const dst_port = form.replace("{min}", "8000").replace("{max}", "8010");
+    const request = ruleIn(group, { dst_port, remote_ip: "192.0.2.0/24" });
+    const outcome = await sendWrite(trial, request, { kind: "group", id: group });
+    if (outcome.status !== "accepted") continue;
+    const isShown = async (): Promise<boolean> =>
+      (await rulesOf(trial, group))?.some(({ portMin, portMax }) => portMin === 8000 && portMax === 8010) === true;
+    if (!(await until(trial, isShown))) continue;
+    trial.rules = { port_range: form };
+    trial.say(`A range of ports is written ${form}.`);
+    return;
+  }
+}
+
+/** Deletes a group that a rule of the other one names. */
+async function deleteNamed(
+  trial: Trial,
+  { name, id, namedBy }: { readonly name: string; readonly id: string; readonly namedBy: string },
+): Promise<void> {
+  const naming = ruleIn(namedBy, { dst_port: "22", remote_group: id });
+  await sendWrite(trial, naming, { kind: "group", id: namedBy });
+  // Where no rule can be deleted, the one of before is there still.
+  const isNamed = (await rulesOf(trial, namedBy))?.some(({ remoteGroupId }) => remoteGroupId === id) === true;
+  if (trial.thing(name) === undefined || !isNamed) return;
+  const outcome = await versioned(trial, () => trial.client.deleteGroup(id));
+  if (outcome.status === "accepted") trial.markDeleted("group", id);
+  const isThere = outcome.status === "accepted" ? await isListed(trial, "group", id) : undefined;
+  const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
+  if (kept === undefined) return;
+  trial.limits = { ...trial.limits, named_groups: kept };
+  const how = kept === "refused" ? "the delete is refused" : "it stays";
+  trial.say(`A group that a rule of another one names is not deleted: ${how}.`);
+}
+
+/** Tries to create a name twice. It is written down first, in case the service makes a second one. */
+async function nameTwice(trial: Trial, name: string): Promise<void> {
+  const again: TrialThing = { kind: "group", name, askedAt: trial.ports.clock.now() };
+  trial.notes.add(again);
+  const { path } = operations["group.create"];
+  const request = { operation: "group.create", method: "POST", path, body: { name } } as const;
+  const outcome = await sendWrite(trial, request);
+  if (isExpectedRefusal(trial, "name_taken", request, outcome)) {
+    trial.notes.drop(again, "was refused, as it was to be");
+    return;
+  }
+  // An answer that was lost says nothing of names.
+  if (outcome.status === "accepted") trial.limits = { ...trial.limits, unique: [] };
+  // Where no list shows groups, the answer alone tells which one it is.
+  const id =
+    outcome.status !== "accepted" || canList(trial, "group")
+      ? undefined
+      : await idIn(trial, "group", outcome.value, name, again.askedAt);
+  if (id !== undefined && !trial.isNoted("group", id)) trial.notes.note(again, { id, isTaken: true });
+  await findMade(trial);
+}

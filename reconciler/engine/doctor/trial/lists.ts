@@ -1,0 +1,125 @@
+/** What the lists show of the things of a trial, also where a list is left out once there is nothing to show. */
+import { runsGuest } from "../../../core/model/kinds";
+import { rowOf } from "../../../core/model/operation";
+import type { Outcome } from "../../../core/model/outcome";
+import { deepEqual } from "../../../core/text/deep-equal";
+import { absentIsNoList } from "../../../dialect/learn/items";
+import { leavesOf } from "../../../dialect/learn/values";
+import { compilePointers, findText } from "../../../dialect/pointers";
+import { fillRoute } from "../../../dialect/requests";
+import type { RequestOptions } from "../../../service/client";
+import { listOfKind } from "../../observe";
+import { isReadByContract } from "../enter";
+import { isNothing } from "../find-list";
+import { look } from "../look";
+import { idIn, isOwnId } from "./ids";
+import type { TrialThing } from "./notes";
+import type { Trial } from "./watch";
+
+/** The ids of what was asked for, by the names that nothing else has. */
+export async function findMade(trial: Trial): Promise<void> {
+  const { clock, timing } = trial.ports;
+  for (;;) {
+    await trial.lookAgain();
+    const wanted = trial.notes.made.filter(({ id }) => id === undefined);
+    for (const thing of wanted) {
+      // A name may be there twice, and each of the notes is about one of them.
+      const listed = idsNamed(trial, thing).find(
+        (one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one),
+      );
+      const id = listed ?? (await idShown(trial, thing));
+      if (id === undefined) continue;
+      const own = await ownIdOf(trial, thing, id);
+      trial.notes.note(thing, { id: own });
+      if (runsGuest(thing.kind)) trial.keepBuilding(trial.recordOf("vm", id));
+      // Where the records show it is learnt by it, before anything is read by its id.
+      if (own !== listed) await trial.lookAgain();
+    }
+    const missing = trial.notes.made.filter(({ id, kind }) => id === undefined && canList(trial, kind));
+    const isLate = missing.every(({ askedAt }) => clock.now() - askedAt > timing.discoveryMs);
+    if (missing.length === 0 || isLate) return;
+    await trial.wait();
+  }
+}
+
+/** Where no place of an id is known: what the record of that name shows, and the contract reads it by. */
+async function idShown(trial: Trial, { kind, name, askedAt }: TrialThing): Promise<string | undefined> {
+  const isKnown = trial.report.records.some(
+    ({ record, fields }) => record === kind && fields.some(({ field, place }) => field === "id" && place !== undefined),
+  );
+  if (!isReadByContract(kind) || name === undefined || isKnown) return undefined;
+  const record = trial.report.samples.get(kind)?.find((one) => leavesOf(one).some(({ value }) => value === name));
+  return record === undefined ? undefined : idIn(trial, kind, record, name, askedAt);
+}
+
+/** Where a record shows two ids, the list may be read by the wrong one: the contract reads it by the right one. */
+async function ownIdOf(trial: Trial, { kind, name, askedAt }: TrialThing, id: string): Promise<string> {
+  if (!isReadByContract(kind) || name === undefined || (await isOwnId(trial, kind, id, name))) return id;
+  const record = trial.recordOf(kind, id);
+  const others = JSON.stringify((trial.report.samples.get(kind) ?? []).filter((one) => one !== record));
+  // What another record shows as well, such as a group that a rule names, is never taken for its id.
+  const alone = leavesOf(record).filter(({ value }) => !others.includes(JSON.stringify(value)));
+  const shown = Object.fromEntries(alone.map(({ names: [key = ""], value }, nth) => [`${nth}${key}`, value]));
+  return (await idIn(trial, kind, shown, name, askedAt)) ?? id;
+}
+
+export function canList(trial: Trial, kind: TrialThing["kind"]): boolean {
+  const operation = `${kind}.list` as const;
+  return (
+    trial.report.emptied.has(operation) ||
+    trial.report.operations.some((one) => one.operation === operation && one.verdict === "found")
+  );
+}
+
+export function idsNamed(trial: Trial, { kind, name }: TrialThing): readonly string[] {
+  const places = compilePointers(trial.report.dialect.records[kind].id);
+  return (trial.report.samples.get(kind) ?? [])
+    .filter((record) => leavesOf(record).some(({ value }) => value === name))
+    .flatMap((record) => findText(record, places) ?? [])
+    .filter((id) => !trial.isOfOthers(kind, id));
+}
+
+/** `undefined`: there is no list that could tell. */
+export async function isListed(trial: Trial, kind: TrialThing["kind"], id: string): Promise<boolean | undefined> {
+  return (await listedOf(trial, kind))?.some((one) => one.id === id);
+}
+
+/** `undefined`: there is no such list, or it cannot be read. */
+export async function listedOf(
+  trial: Trial,
+  kind: TrialThing["kind"],
+  options?: RequestOptions,
+): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
+  if (!trial.client.can.canFindCreated(kind)) return undefined;
+  const listed = await orNothing<{ readonly id: string; readonly name?: string }>(trial, `${kind}.list`, () =>
+    listOfKind(kind, trial.client, options),
+  );
+  return listed.status === "accepted" ? listed.value : undefined;
+}
+
+/** A list whose key is left out once there is nothing to show: from then on the dialect says so. */
+export async function orNothing<T>(
+  trial: Trial,
+  operation: `${TrialThing["kind"]}.list`,
+  read: () => Promise<Outcome<readonly T[]>>,
+): Promise<Outcome<readonly T[]>> {
+  const listed = await read();
+  const { dialect, emptied } = trial.report;
+  const route = dialect.operations[operation];
+  if (listed.status !== "rejected" || listed.condition !== "unreadable" || route === null) return listed;
+  const filled = fillRoute(route, {}, dialect);
+  if (filled === undefined) return listed;
+  if (!isNothing(await look(trial.ports.doctor, { operation, method: route.method, ...filled }))) return listed;
+  // Where no list was seen yet, its place is still to be learnt.
+  const isLearnt = !deepEqual(route.items, rowOf(operation).items);
+  const found = isLearnt ? { ...route, items: route.items.map(absentIsNoList) } : route;
+  trial.learnt({
+    ...trial.report,
+    emptied: new Set([...emptied, operation]),
+    dialect: { ...dialect, operations: { ...dialect.operations, [operation]: found } },
+    operations: trial.report.operations.map((one) =>
+      one.operation === operation && one.verdict === "found" ? { ...one, route: found } : one,
+    ),
+  });
+  return { status: "accepted", value: [] };
+}

@@ -1,0 +1,137 @@
+/** Looks at a VM or a volume of a trial until it rests, or until it is gone. */
+import type { LiveVm, LiveVolume } from "../../../core/model/live";
+import { isGone, type Outcome, type Rejection } from "../../../core/model/outcome";
+import { listOfKind, readOfKind } from "../../observe";
+import { isListed, orNothing } from "./lists";
+import { isLiveVm, nounOf, TrialProblem, wordsOf } from "./say";
+import type { Trial } from "./watch";
+
+export interface TrialLook {
+  readonly word: string | undefined;
+  /** It is listed still, and not found by its id any more since it was deleted. */
+  readonly isLeaving?: boolean;
+  readonly live: LiveVm | LiveVolume;
+}
+
+export interface Watched {
+  /** Each word that was seen, in turn. */
+  readonly words: readonly string[];
+  /** `undefined`: the resource does not exist any more. */
+  readonly last: TrialLook | undefined;
+  readonly ms: number;
+}
+
+/** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
+export async function lookAt(trial: Trial, kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
+  const byItself = trial.client.can.readsOne(kind);
+  const ask = (): Promise<Outcome<LiveVm | LiveVolume>> =>
+    byItself ? readOfKind(kind, trial.client, id) : inList(trial, id);
+  let outcome = await ask();
+  // A read that breaks off, or that the service has no time for, says nothing; it is asked again for a while.
+  for (let again = 0; again < 6 && !isDecided(outcome); again++) {
+    await trial.wait(2 ** again);
+    outcome = await ask();
+  }
+  if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
+  // What is not found by an id that a list shows is there, and the id is read in a wrong way.
+  if (isGone(outcome)) return byItself ? listedAs(trial, kind, id) : undefined;
+  if (byItself && outcome.status === "rejected") {
+    const listed = await isListed(trial, kind, id);
+    const isKnown = trial.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
+    const wasDeleted = trial.isDeleted(kind, id) || trial.notes.wasToGo(kind, id);
+    const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
+    if (isAway && isAbsent(outcome)) goneAs(trial, outcome);
+    if (isAway) return undefined;
+  }
+  throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
+}
+
+async function listedAs(trial: Trial, kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
+  if (!trial.client.can.canFindCreated(kind)) return undefined;
+  const listed = await orNothing<LiveVm | LiveVolume>(trial, `${kind}.list`, () => listOfKind(kind, trial.client));
+  const live = listed.status === "accepted" ? listed.value.find((one) => one.id === id) : undefined;
+  return live === undefined ? undefined : { word: live.status, live, isLeaving: trial.isDeleted(kind, id) };
+}
+
+/** What a read answers about the trial's own, once it is gone, means "not found". */
+function goneAs(trial: Trial, { httpStatus: status }: Rejection): void {
+  if (status === undefined || trial.errors.some((rule) => rule.is === "not_found" && rule.status === status)) return;
+  trial.errors.push({ is: "not_found", status });
+  trial.say(`What is gone is answered with ${status}.`);
+}
+
+/** Looks until it is so, for as long as a word has to stay unchanged. */
+export async function until(trial: Trial, isSo: () => Promise<boolean>): Promise<boolean> {
+  const { clock, timing } = trial.ports;
+  const start = clock.now();
+  for (let looks = 1; ; looks++, await trial.wait()) {
+    if (await isSo()) return true;
+    if (clock.now() - start > timing.quietMs && looks >= fewestLooks) return false;
+  }
+}
+
+async function inList(trial: Trial, id: string): Promise<Outcome<LiveVm>> {
+  const listed = await orNothing(trial, "vm.list", () => trial.client.listVms());
+  if (listed.status !== "accepted") return listed;
+  const found = listed.value.find((one) => one.id === id);
+  return found === undefined
+    ? { status: "rejected", condition: "not_found", message: "it is in no list" }
+    : { status: "accepted", value: found };
+}
+
+/** A service that answers slowly is looked at as often as another before nothing counts as having changed. */
+const fewestLooks = 4;
+
+/** Waits until the resource has settled: at a word that means so, or at a word that does not change any more. */
+export async function settle(
+  trial: Trial,
+  kind: "vm" | "volume",
+  id: string,
+  isRest: (look: TrialLook) => boolean,
+  quietMs = trial.ports.timing.quietMs,
+  /** What is done at each look. */
+  onLook?: () => Promise<void>,
+): Promise<Watched> {
+  const { clock, timing } = trial.ports;
+  const start = clock.now();
+  const words: string[] = [];
+  let since = start;
+  let looks = 0;
+  for (;;) {
+    await onLook?.();
+    const look = await lookAt(trial, kind, id);
+    const now = clock.now();
+    looks++;
+    if (look?.word !== undefined && look.word !== words.at(-1)) {
+      words.push(look.word);
+      [since, looks] = [now, 1];
+    }
+    // A word that speaks of something under way is given longer to change.
+    const patience = look !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
+    const isQuiet = now - since >= patience && looks >= fewestLooks;
+    const isOver = look === undefined || isRest(look) || isQuiet || now - start >= timing.mostMs;
+    if (isOver) return { words, last: look, ms: now - start };
+    await trial.wait();
+  }
+}
+
+/** A volume that is not on its way: by a word that is known, since any other may be one of progress. */
+export function isReady(trial: Trial, { live, word }: TrialLook): boolean {
+  if (isLiveVm(live) || live.changing === true) return false;
+  const ready = [...(trial.words.volume["ready"] ?? []), ...trial.report.dialect.states.volume.ready];
+  return word === undefined || restful.test(word) || ready.some((one) => one.toLowerCase() === word.toLowerCase());
+}
+
+const isDecided = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "accepted" || outcome.status === "rejected";
+
+/** Words with which volumes are at rest. */
+const restful =
+  /^(available|in[-_ ]?use|ready|online|attached|detached|unattached|free|used|active|idle|enabled|ok|normal|done)$/i;
+/** Words that speak of something under way, where nothing is known of them. */
+const progress =
+  /^(?!running|existing)\w*ing$|^(new|build|queued|busy|maintenance|init|in[-_ ]?progress|locked|transition)$/i;
+const isOfProgress = ({ live, word = "", isLeaving }: TrialLook): boolean =>
+  isLeaving === true || (progress.test(word) && (!isLiveVm(live) || live.phase === "changing"));
+
+const isAbsent = ({ httpStatus }: Rejection): boolean => httpStatus === 404 || httpStatus === 410;

@@ -1,0 +1,22 @@
+/** How a trial ends, and what it says of things and outcomes. */
+import { kindRows, ofKind } from "../../../core/model/kinds";
+import type { LiveVm, LiveVolume } from "../../../core/model/live";
+import type { Outcome } from "../../../core/model/outcome";
+import type { TrialThing } from "./notes";
+
+export class Stopped extends Error {}
+
+/** Ends the trial. What it made stays written down. */
+export class TrialProblem extends Error {}
+
+export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => ofKind(live, "vm") !== undefined;
+
+export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
+
+export const wordsOf = (outcome: Outcome<unknown>): string =>
+  outcome.status === "accepted" ? "it was accepted" : outcome.status === "rejected" ? outcome.message : outcome.reason;
+
+export const secondsOf = (ms: number): string => (ms < 1000 ? "less than a second" : `${Math.round(ms / 1000)} s`);
+
+export const stateWords = (words: readonly string[]): string =>
+  words.length === 0 ? "no word for its state" : words.join(", ");

@@ -1,0 +1,132 @@
+/** The life of the trial's volume: attached, taken off again, grown. */
+import { operations } from "../../../core/model/operation";
+import { absentIsNoList } from "../../../dialect/learn/items";
+import { fillRoute } from "../../../dialect/requests";
+import { pathWithId } from "../enter";
+import { isNothing } from "../find-list";
+import { look } from "../look";
+import { refusedAs, type TrialAct, trialAct } from "./act";
+import { isReady, lookAt, settle, type TrialLook, until } from "./rest";
+import { isLiveVm } from "./say";
+import { persist } from "./send";
+import { placeThatDiffers } from "./states";
+import type { Trial } from "./watch";
+
+export const attachingActs: readonly TrialAct[] = [
+  trialAct(["vm", "volume"], async ({ trial }, { vm, volume }) => {
+    const free = await settle(trial, "volume", volume, (look) => isReady(trial, look));
+    // Where no key speaks of a state, words that change with it do.
+    if (free.last?.word === undefined) await trial.lookAgain();
+    const before = trial.recordOf("volume", volume);
+    const attach = await persist(trial, () => trial.client.attachVolume(volume, vm));
+    if (attach.status === "rejected") {
+      trial.open.push(`the volume could not be attached: ${attach.message}`);
+      return;
+    }
+    const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
+    const used = await settle(trial, "volume", volume, isUsed);
+    await trial.lookAtHanging(vm, volume);
+    const words =
+      free.last?.word === undefined ? tellVolumeStates(trial, [before, trial.recordOf("volume", volume)]) : [];
+    for (const word of words) trial.mean(trial.words.volume, "ready", word);
+    const shown = await lookAt(trial, "volume", volume);
+    const isShown = shown !== undefined && !isLiveVm(shown.live) && shown.live.attachedTo === vm;
+    trial.say(`Attached, a volume shows ${used.last?.word ?? "no word"}${isShown ? " and the VM it hangs on" : ""}.`);
+    await refusedAs(trial, "volume_attached", {
+      operation: "volume.resize",
+      method: "POST",
+      path: pathWithId("volume.resize", volume),
+      body: { size: "2" },
+    });
+    await refusedAs(trial, "flush_not_confirmed", {
+      operation: "volume.detach",
+      method: "POST",
+      path: operations["volume.detach"].path,
+      body: { vm_id: vm, volume_id: volume, flush_confirmed: false },
+    });
+    trial.mean(trial.words.volume, "ready", used.last?.word);
+    // Nobody has mounted the volume, so there is nothing to flush.
+    await persist(trial, () => trial.client.detachVolume(volume, vm, true));
+    await until(trial, () => isOffList(trial, vm, volume));
+    const freed = await settle(
+      trial,
+      "volume",
+      volume,
+      ({ word, live }) => word === free.last?.word && isReady(trial, { word, live }),
+    );
+    await keepIfOffList(trial, vm, volume);
+    const rest = [free.last?.word, used.last?.word, freed.last?.word];
+    for (const word of rest) trial.mean(trial.words.volume, "ready", word);
+    trial.onTheWay(trial.words.volume, [...free.words, ...used.words, ...freed.words], rest);
+  }),
+];
+
+/** Whether a list of what hangs on what shows it no more. Where it is left out once nothing does, the dialect says so. */
+export async function isOffList(
+  trial: Pick<Trial, "report" | "client" | "learn" | "ports">,
+  vm: string,
+  volume: string,
+): Promise<boolean> {
+  const { dialect } = trial.report;
+  const { attachments } = dialect;
+  const filled = attachments === undefined ? undefined : fillRoute(attachments, { id: vm }, dialect);
+  if (attachments === undefined || filled === undefined) return true;
+  const shown = await trial.client.getVolume(volume);
+  if (shown.status === "accepted") return shown.value.attachedTo !== vm;
+  const seen = await look(trial.ports.doctor, { operation: "volume.list", method: attachments.method, ...filled });
+  if (isNothing(seen)) trial.learn({ attachments: { ...attachments, items: attachments.items.map(absentIsNoList) } });
+  return isNothing(seen);
+}
+
+/** A list that goes on showing what was taken off tells nothing of what hangs on what. */
+async function keepIfOffList(trial: Trial, vm: string, volume: string): Promise<void> {
+  const { attachments, ...dialect } = trial.report.dialect;
+  if (attachments === undefined || (await isOffList(trial, vm, volume))) return;
+  trial.learnt({ ...trial.report, dialect });
+  trial.open.push(
+    `operations.attachments: the list at ${attachments.path} shows a volume that was taken off still; say which of its items count: items: { in: /…, where: { … } }`,
+  );
+}
+
+const sizeShown = ({ live }: TrialLook): number | undefined => (isLiveVm(live) ? undefined : live.sizeGb);
+
+/** The words of a volume that is free, and of one that is attached, where they stand at a place that nothing names. */
+function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly string[] {
+  if (records.includes(undefined)) return [];
+  const { status, attached_to, name } = trial.report.dialect.records.volume;
+  const told = placeThatDiffers(records, status);
+  const isOther = [...attached_to, ...name].some((place) =>
+    [place, typeof place === "string" ? place : place.value].includes(told?.place),
+  );
+  // A number is no word for a state here: it may be the VM's, and 0 while there is none.
+  if (told?.place === undefined || isOther || !told.words.every((word) => /^\p{L}[\p{L}_ -]*$/u.test(word))) return [];
+  trial.lookForAt("volume", "status", told.place);
+  return told.words;
+}
+
+export const growingActs: readonly TrialAct[] = [
+  trialAct(["volume"], async ({ trial }, { volume: id }) => {
+    const before = await settle(trial, "volume", id, (look) => isReady(trial, look));
+    const grow = await persist(trial, () => trial.client.resizeVolume(id, 2));
+    const rest = new Set([before.last?.word]);
+    const after = await settle(
+      trial,
+      "volume",
+      id,
+      ({ live, word }) =>
+        isReady(trial, { live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
+    );
+    trial.mean(trial.words.volume, "ready", after.last?.word);
+    trial.onTheWay(trial.words.volume, [...before.words, ...after.words], [before.last?.word, after.last?.word]);
+    // A number that grew with the volume is its size.
+    if (grow.status === "accepted" && after.last !== undefined && sizeShown(after.last) === undefined) {
+      trial.made.sizes.set(id, 2);
+      await trial.lookAgain();
+    }
+    const live = after.last?.live;
+    if (grow.status === "accepted" && live !== undefined && !isLiveVm(live))
+      trial.say(
+        `A volume that was grown to 2 GB shows ${live.sizeGb === undefined ? "no size" : `${live.sizeGb} GB`}.`,
+      );
+  }),
+];
