@@ -3,7 +3,7 @@
  * is decided here, and every problem is collected; reading files and opening the dialect are left to the caller.
  *
  * parse (yaml/reader) -> one set of sections (sources) -> variables (vars) -> single resources (blocks) -> values
- * (read-*), and last the schema, whose findings are shown where nothing more precise was said.
+ * (read/), and last the schema, whose findings are shown where nothing more precise was said.
  */
 
 import { compareAddresses } from "../../core/model/address";
