@@ -19,6 +19,8 @@ export interface ComponentFile {
   readonly source: YamlFile;
   readonly merged: Merged;
   readonly parameters: readonly VarDeclaration[];
+  /** For the end of a reading: the schema's findings are shown where nothing more precise was said. */
+  checkShape(): void;
 }
 
 export interface ComponentFiles {
@@ -64,16 +66,19 @@ const expectedComponent = (): ExpectedFile => ({
 });
 
 function readComponent(source: YamlFile, problems: Problems): ComponentFile | undefined {
-  checkShape(source, problems);
   const { root } = source;
-  if (source.isIncomplete === true || !isMap(root)) return undefined;
-  if (!hasNoVersion(source, root, problems)) return undefined;
+  const isUsable = source.isIncomplete !== true && isMap(root) && hasVersion(source, root, problems);
+  if (!isUsable) {
+    checkShape(source, problems);
+    return undefined;
+  }
   const declared = root["parameters"];
   const parameters = isMap(declared)
     ? Object.entries(declared).map(([name, each]) => ({ name, declared: each, source }))
     : [];
   reportUnused(source, root, parameters, problems);
-  return { source, merged: mergeSources([source], problems), parameters };
+  const merged = mergeSources([source], problems);
+  return { source, merged, parameters, checkShape: () => checkShape(source, problems) };
 }
 
 function checkShape(source: YamlFile, problems: Problems): void {
@@ -83,7 +88,7 @@ function checkShape(source: YamlFile, problems: Problems): void {
   addNumberProblems(source, problems);
 }
 
-function hasNoVersion(source: YamlFile, root: YamlMap, problems: Problems): boolean {
+function hasVersion(source: YamlFile, root: YamlMap, problems: Problems): boolean {
   if (root["component"] === 1) return true;
   const isThere = Object.hasOwn(root, "component");
   problems.add({

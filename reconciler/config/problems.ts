@@ -86,8 +86,10 @@ export function countProblems(): Problems {
   };
 }
 
-/** A note, where the place has no problem: what a number that is not written as a number would be read as. */
-/** `amounts`: the places of amounts of money, where `24.90` is as usual as `24.9`. */
+/**
+ * A note, where the place has no problem: what a number that is not written as a number would be read as. `amounts`:
+ * the places of amounts of money, where `24.90` is as usual as `24.9`.
+ */
 export function addNumberProblems(
   source: YamlFile,
   problems: Problems,

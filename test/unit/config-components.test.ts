@@ -216,6 +216,12 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
     });
     expect(found).toContainEqual(expected);
   });
+  it("says what is wrong at one place once, in the most precise words", () => {
+    const file = "component: 1\ngroups: { web: { name: gx } }\n";
+    expect(problems("components: { shop: { from: ./c.yaml } }", { "./c.yaml": file })).toEqual([
+      expect.stringContaining("c.yaml:2 the name gx is 2 characters long"),
+    ]);
+  });
   it("refuses a file that is no component", () => {
     expect(problems("components: { shop: { from: ./c.yaml } }", { "./c.yaml": "version: 1\n" })).toContainEqual(
       expect.stringContaining("c.yaml:1 the file is no component"),

@@ -177,6 +177,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const { ssh, ...desired } = readMerged(merged, files, reading, naming);
   refuseEndlessNames(desired, merged, problems);
   for (const file of files) addShapeProblems(file, problems);
+  for (const component of new Set(reading.components.known.values())) component?.checkShape();
   const diagnostics = sortDiagnostics(problems.diagnostics);
   const sensitive = [...new Set([...sensitiveTexts(vars), ...secrets])];
   const result = { diagnostics, environments, opened, sensitive: sensitive.length === 0 ? undefined : sensitive };
