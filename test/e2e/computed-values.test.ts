@@ -204,6 +204,12 @@ describe("reconcile output", () => {
     const env = await reconcile("output", "--format", "env");
     expect(env.stdout).toBe(`BASTION='${bastion?.floating_ip}'\nWEBS='${a?.private_ip} ${b?.private_ip}'\n`);
     expect(env.stderr).toContain("token");
+    for (const [form, isTold] of [
+      [["ansible"], true],
+      [["ansible", "--list"], false],
+      [["hosts"], false],
+    ] as const)
+      expect((await reconcile("output", "--format", ...form)).stderr.includes("token"), form.join(" ")).toBe(isTold);
     expect((await reconcile("output", "--format", "hosts")).stdout).toBe(
       `${bastion?.private_ip}\tbastion-1\t# vm.bastion\n${a?.private_ip}\tweb-a\t# vm.web[a]\n${b?.private_ip}\tweb-b\t# vm.web[b]\n`,
     );

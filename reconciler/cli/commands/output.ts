@@ -62,7 +62,12 @@ export const outputCommand = command({
       refuseFlags(invocation, ["write"], "--format FORMAT");
       return showOutput(invocation, name, outputs);
     }
-    const asked = name === undefined ? readable(invocation, outputs) : outputPicked(outputs, name);
+    const { readable, hidden } = outputsByReader(outputs);
+    const asked = name === undefined ? readable : outputPicked(outputs, name);
+    // Ansible asks with --list, and shows every line of the error stream as an error, at each of its runs.
+    const isToldHidden = format === "env" || (format === "ansible" && flags.list !== true && flags.host === undefined);
+    if (isToldHidden && name === undefined && hidden.length > 0)
+      output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. To show one: reconcile output NAME`);
     const inventory = inventoryOf(state);
     const isReached = format === "ssh-config" || format === "ansible";
     if (!isReached) refuseFlags(invocation, ["jump", "user"], "--format ssh-config or ansible");
@@ -163,11 +168,10 @@ const outputPicked = (outputs: Outputs, name: string): Outputs => {
 };
 
 /** Sensitive outputs stay hidden in files for other programs, as they are everywhere else. */
-function readable({ output }: OutputInvocation, outputs: Outputs): Outputs {
-  const hidden = Object.keys(outputs).filter((name) => outputs[name]?.sensitive === true);
-  if (hidden.length > 0)
-    output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. To show one: reconcile output NAME`);
-  return Object.fromEntries(Object.entries(outputs).filter(([, { sensitive }]) => sensitive !== true));
+function outputsByReader(outputs: Outputs): { readonly readable: Outputs; readonly hidden: readonly string[] } {
+  const shown = Object.entries(outputs).filter(([, { sensitive }]) => sensitive !== true);
+  const readable = Object.fromEntries(shown);
+  return { readable, hidden: Object.keys(outputs).filter((name) => !Object.hasOwn(readable, name)) };
 }
 
 function refuseTwins(outputs: Outputs, nameOf: (output: string) => string): void {
