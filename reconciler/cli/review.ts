@@ -12,6 +12,7 @@ import type { Denial } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { Policy } from "../core/model/policy";
 import { isEmpty, type Plan } from "../core/plan/plan";
+import { idlePermissions } from "../core/plan/select";
 import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
 import { touchesGroups } from "../kinds/group/changes";
@@ -45,7 +46,7 @@ export interface Review {
 
 export async function reviewPlan(session: Session, prepared: Prepared): Promise<Review> {
   const { plan } = prepared;
-  const diagnostics = allDiagnostics(session, plan);
+  const diagnostics = [...allDiagnostics(session, plan), ...permissionsUnused(session.invocation.flags, prepared)];
   const exposure = plannedExposure(prepared);
   const reachability = judgeReachability(prepared, { today: todayUtc() });
   const { desired } = prepared;
@@ -69,6 +70,16 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
     diagnostics: findings.filter((finding) => !isInPlanText(finding)).map(findingAsDiagnostic),
     exitCode: hasErrors(diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
   };
+}
+
+function permissionsUnused(flags: Flags, { desired, state, plan }: Prepared): Diagnostic[] {
+  const { "allow-loss": allowLoss = [], "confirm-flush": confirmFlush = [], recreate = [], unprotect = [] } = flags;
+  return idlePermissions({ "allow-loss": allowLoss, "confirm-flush": confirmFlush, recreate, unprotect }, [
+    ...desired.resources,
+    ...state.resources.values(),
+    ...state.intents.values(),
+    ...plan.changes,
+  ]);
 }
 
 /** The commands that carry nothing out. */

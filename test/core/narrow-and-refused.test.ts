@@ -70,6 +70,12 @@ describe("a plan is made for what is named, and for what that stands on", () => 
       { excludes: ["volume.old"] },
       undefined,
     ],
+    [
+      "what is declared, and destroyed by now",
+      { applied: [vm("db")], desired: [vm("db"), volume("data")] },
+      { destroy: true, targets: ["volume.data"] },
+      undefined,
+    ],
     ["a slip", nothing, { targets: ["vm.wbe"] }, "--target vm.wbe; did you mean vm.web?"],
     ["a key alone", nothing, { targets: ["web"] }, "--target web; did you mean vm.web?"],
     ["a component without its slash", inside, { targets: ["shop"] }, "--target shop; did you mean shop/?"],

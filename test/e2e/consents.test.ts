@@ -84,6 +84,21 @@ describe("--allow-loss", () => {
   });
 });
 
+describe("a permission for what is not there", () => {
+  it.each([
+    ["--allow-loss", "volume.on-disk", "did you mean volume.one-disk?"],
+    ["--confirm-flush", "one-disk", "did you mean volume.one-disk?"],
+    ["--recreate", "vm.web", "vm.web has vm.web[a]"],
+    ["--unprotect", "vm.web[b]", "did you mean vm.web[a]?"],
+  ])("is told with the nearest address: %s %s", async (flag, address, near) => {
+    write("vms: { web: { for_each: [a] } }\nvolumes: { one-disk: { size: 1 } }\n");
+    const { stderr } = await done(reconcile("apply", "-y", flag, address));
+    expect(stderr).toContain(`warning[plan/unknown-address]: ${flag} ${address} names nothing`);
+    expect(stderr).toContain(near);
+    expect((await done(reconcile("apply", "-y", flag, "volume.one-disk"))).stderr).not.toContain("unknown-address");
+  });
+});
+
 describe("prevent_destroy", () => {
   const vm = (more: string, guarded: boolean): string =>
     `vms: { app: { name: app-1, ${more} lifecycle: { prevent_destroy: ${guarded} } } }\n`;

@@ -141,7 +141,8 @@ export function makePlan(input: PlanInput): Plan {
   const live = presumeVanished(input.live, declared);
   const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
   const pairs = setAsideUnreadable(targeted, diagnostics);
-  diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
+  // A plan that destroys pairs only what is recorded: what is declared and gone is no slip.
+  diagnostics.push(...unknownAddresses(options, [...paired.pairs, ...input.desired.resources]));
 
   const found = diffAll(pairs, context, state, isYoung);
   const { vms, volumes, groups, all: differences, fates } = found;

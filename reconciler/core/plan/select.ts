@@ -28,18 +28,14 @@ export function whatIsMeant(desired: Desired, { destroy, targets = [], excludes 
   return { ...desired, resources: [], imports: [], moved: [], removed: [], outputs };
 }
 
-export function selectTargets(
+export const selectTargets = (
   pairs: readonly Pair[],
-  options: PlanOptions,
+  { targets = [], excludes = [] }: PlanOptions,
   diagnostics: Diagnostic[],
-): readonly Pair[] {
-  return withoutExcluded(targetedOnly(pairs, options, diagnostics), pairs, options, diagnostics);
-}
+): readonly Pair[] => withoutExcluded(targetedOnly(pairs, targets), pairs, excludes, diagnostics);
 
-function targetedOnly(pairs: readonly Pair[], options: PlanOptions, diagnostics: Diagnostic[]): readonly Pair[] {
-  const targets = options.targets ?? [];
+function targetedOnly(pairs: readonly Pair[], targets: readonly Address[]): readonly Pair[] {
   if (targets.length === 0) return pairs;
-  diagnostics.push(...unknownAddresses(targets, pairs, "--target"));
   const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
   const selected = new Set<Address>();
   const visit = (address: Address): void => {
@@ -55,11 +51,10 @@ function targetedOnly(pairs: readonly Pair[], options: PlanOptions, diagnostics:
 function withoutExcluded(
   selected: readonly Pair[],
   pairs: readonly Pair[],
-  { excludes = [] }: PlanOptions,
+  excludes: readonly Address[],
   diagnostics: Diagnostic[],
 ): readonly Pair[] {
   if (excludes.length === 0) return selected;
-  diagnostics.push(...unknownAddresses(excludes, pairs, "--exclude"));
   const out = new Set<Address>();
   for (const { address } of pairs) if (excludes.some((named) => isMeant(address, named))) out.add(address);
   const named = new Set(out);
@@ -95,29 +90,61 @@ export function referencesOf(desired: DesiredResource | undefined): Address[] {
   ];
 }
 
-export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pair[], flag: string): Diagnostic[] {
-  if (wanted.length === 0) return [];
-  const known = new Set(pairs.map((pair) => pair.address));
+interface Addressed {
+  readonly address: Address;
+}
+
+/** Addresses in the flags that choose what a plan is for; each may be that of a block or a component. */
+export function unknownAddresses(
+  { targets = [], excludes = [], replace = [] }: PlanOptions,
+  all: readonly Addressed[],
+): Diagnostic[] {
+  if (targets.length + excludes.length + replace.length === 0) return [];
+  const known = new Set(all.map(({ address }) => address));
+  const named = new Set([...known].flatMap((address) => [address, blockOf(address), ...componentsAround(address)]));
+  const unknown = (addresses: readonly Address[], flag: string): Diagnostic[] =>
+    addresses.filter((address) => !named.has(address)).map((address) => unknownAddress(address, known, flag, "error"));
+  return [...unknown(targets, "--target"), ...unknown(excludes, "--exclude"), ...unknown(replace, "--replace")];
+}
+
+/**
+ * Permissions in flags that permit nothing. They are warnings: a script goes on giving its permission when what it
+ * permitted is done.
+ */
+export function idlePermissions(
+  given: Readonly<Record<string, readonly string[]>>,
+  all: readonly Addressed[],
+): Diagnostic[] {
+  const known = new Set(all.map(({ address }) => address));
+  return Object.entries(given).flatMap(([flag, addresses]) =>
+    addresses
+      .filter((address) => address !== "all" && !known.has(address))
+      .map((address) => unknownAddress(address, known, `--${flag}`, "warning")),
+  );
+}
+
+function unknownAddress(
+  address: Address,
+  known: ReadonlySet<Address>,
+  flag: string,
+  severity: Diagnostic["severity"],
+): Diagnostic {
   const blocks = new Set([...known].map(blockOf));
   const components = new Set([...known].flatMap(componentsAround));
-  return wanted
-    .filter((address) => !known.has(address) && !blocks.has(address) && !components.has(address))
-    .map((address) => {
-      const block = blockOf(address);
-      const keys = [...known].filter((one) => one.startsWith(`${block}[`));
-      const near = components.has(`${address}/`)
-        ? `${address}/`
-        : ([...known, ...blocks].find((one) => one.endsWith(`.${address}`)) ??
-          nearestName(address, keys.length > 0 ? keys : [...known, ...blocks, ...components]));
-      return {
-        severity: "error" as const,
-        code: "plan/unknown-address",
-        summary: `${flag} ${address} names nothing that is declared or recorded`,
-        detail: keys.length === 0 ? undefined : `${block} has ${fewOf(keys, 8)}`,
-        fix: near === undefined ? undefined : `did you mean ${near}?`,
-        address,
-      };
-    });
+  const block = blockOf(address);
+  const keys = [...known].filter((one) => one.startsWith(`${block}[`));
+  const near = components.has(`${address}/`)
+    ? `${address}/`
+    : ([...known, ...blocks].find((one) => one.endsWith(`.${address}`)) ??
+      nearestName(address, keys.length > 0 ? keys : [...known, ...blocks, ...components]));
+  return {
+    severity,
+    code: "plan/unknown-address",
+    summary: `${flag} ${address} names nothing that is declared or recorded`,
+    detail: keys.length === 0 ? undefined : `${block} has ${fewOf(keys, 8)}`,
+    fix: near === undefined ? undefined : `did you mean ${near}?`,
+    address,
+  };
 }
 
 /**
