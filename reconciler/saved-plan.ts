@@ -131,7 +131,7 @@ export function readSaved(what: string, text: string): SavedPlan {
     );
   if (saved.version !== 1)
     throw planUnreadable(
-      `${what} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`,
+      `${what} is a plan of ${saved.version === undefined ? "no version" : `version ${JSON.stringify(saved.version)}`}; this reconcile reads version 1`,
     );
   const { format: _format, version: _version, id, ...body } = saved;
   if (planId(body) !== id) throw refuse("plan/tampered", `${what} was changed after it was made`, planAgainFix);

@@ -25,7 +25,7 @@ export const openBesideIn =
     if ("text" in read) return { source: { file: shownPath(found), text: read.text } };
     return read.isMissing
       ? { problem: `there is no file ${path}`, fix: `paths are relative to ${beside}: correct the path` }
-      : { problem: `${path} cannot be read: ${read.problem}`, fix: "name a file, and check its rights" };
+      : { problem: `${path} cannot be read: ${read.problem}`, fix: read.fix };
   };
 
 const besideFile = (path: string, beside: string): string =>

@@ -23,7 +23,9 @@ export const shownPath = (path: string): string =>
 /** Whether this is what `shownPath` calls something that a shell handed over, which no later command finds again. */
 export const isNameOfHandedOver = (name: string): boolean => /^<[^>]*>$/.test(name);
 
-export type FileText = { readonly text: string } | { readonly problem: string; readonly isMissing: boolean };
+export type FileText =
+  | { readonly text: string }
+  | { readonly problem: string; readonly isMissing: boolean; readonly fix: string };
 
 export function readPlainFile(path: string, most: number): FileText {
   const before = handedOver.get(path);
@@ -52,7 +54,8 @@ function readOnce(path: string, most: number): FileText {
       );
     return there.size > most ? fileTooLarge(most) : readUpTo(file, most);
   } catch (error) {
-    return { problem: asError(error).message, isMissing: errorCode(error) === "ENOENT" };
+    const isMissing = errorCode(error) === "ENOENT";
+    return { problem: asError(error).message, isMissing, fix: "name a file, and check its rights" };
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -74,5 +77,9 @@ function readUpTo(file: number, most: number): FileText {
   return fileTooLarge(most);
 }
 
-const refused = (problem: string): FileText => ({ problem, isMissing: false });
-const fileTooLarge = (most: number): FileText => refused(`it is larger than ${most / (1 << 20)} MiB`);
+const refused = (problem: string, fix = "name a plain file"): FileText => ({ problem, isMissing: false, fix });
+const fileTooLarge = (most: number): FileText =>
+  refused(
+    `it is larger than ${most / (1 << 20)} MiB`,
+    "check whether it is the file that is meant; if it is, divide it or take out what nothing needs",
+  );

@@ -128,6 +128,9 @@ describe("a record after a look", () => {
   ])("of a VM %s", (_, world, expected) => expect(vmBecomes(world)).toEqual(expected));
 
   const shown = (on: string | null | undefined) => ({ now: { attachedTo: on } });
+  const db = vm("db");
+  const leftAlone = (address: string) =>
+    volume("data", { attachTo: { address }, lifecycle: { ...data.lifecycle, ignoreChanges: ["attach_to"] } });
   const volumeBecomes = (world: World): unknown => {
     const one = planFor({ missing: [], ...world }).bookkeeping.find(
       (change) => change.type === "resource" && change.address === "volume.data",
@@ -154,6 +157,16 @@ describe("a record after a look", () => {
         applied: [web, { ...onWeb, ...shown(idOf("vm.web")) }],
         desired: [web, { ...data, lifecycle: { ...data.lifecycle, ignoreChanges: ["attach_to"] } }],
       },
+      "as before",
+    ],
+    [
+      "hangs where somebody else put it and the file says so by now, also where that is left alone",
+      { applied: [web, db, { ...onWeb, ...shown(idOf("vm.db")) }], desired: [web, db, leftAlone("vm.db")] },
+      { attachedTo: idOf("vm.db"), sizeGb: 100 },
+    ],
+    [
+      "hangs where it was left, where that is left alone and the file says something else",
+      { applied: [web, db, { ...onWeb, ...shown(idOf("vm.db")) }], desired: [web, db, leftAlone("vm.web")] },
       "as before",
     ],
     [
@@ -210,6 +223,21 @@ describe("a record after a look", () => {
   };
   const front = group("front", { description: "d", rules: [rule(80)] });
   const hidden = { name: undefined, description: undefined };
+  const live = (port: number) =>
+    ({
+      id: `r${port}`,
+      direction: "ingress",
+      ethertype: "IPv4",
+      protocol: "tcp",
+      portMin: port,
+      portMax: port,
+    }) as const;
+  const leaves = (ports: readonly number[]) =>
+    group("front", {
+      description: "d",
+      rules: ports.map((port) => rule(port)),
+      lifecycle: { ...front.lifecycle, ignoreChanges: ["rules"] },
+    });
   it.each<[what: string, world: World, becomes: unknown]>([
     ["is as before", { applied: [front], desired: [front] }, "as before"],
     [
@@ -236,6 +264,26 @@ describe("a record after a look", () => {
       "has the rule that shows already",
       { applied: [{ ...front, memory: { rules: [] } }], desired: [front] },
       { name: "front", rules: 1 },
+    ],
+    [
+      "has a rule that is left alone, once the file says it and it shows",
+      { applied: [{ ...front, now: { rules: [live(80), live(22)] } }], desired: [leaves([80, 22])] },
+      { name: "front", rules: 2 },
+    ],
+    [
+      "has no rule that is left alone and does not show",
+      { applied: [{ ...front, now: { rules: [live(80)] } }], desired: [leaves([80, 22])] },
+      "as before",
+    ],
+    [
+      "has the rule that is left alone and does not show, while the file says it",
+      { applied: [{ ...front, now: { rules: [] } }], desired: [leaves([80])] },
+      "as before",
+    ],
+    [
+      "has no rule any more that is left alone, does not show and is not in the file",
+      { applied: [{ ...front, now: { rules: [] } }], desired: [leaves([])] },
+      { name: "front", rules: 0 },
     ],
     [
       "has no rule that is still to be made",

@@ -96,6 +96,7 @@ describe("what is no plain file", () => {
       const ran = await run(folder, ["validate", ...(door === "a file of variables" ? ["--env", "a"] : [])]);
       expect([path, ran.exitCode]).toEqual([path, 1]);
       expect(said(ran)).toMatch(/it is (a folder|no plain file|larger than 1 MiB)/);
+      expect(said(ran)).not.toContain("check its rights");
     }
   });
   it("nor is it read when a person gives it, nor behind a link", async () => {

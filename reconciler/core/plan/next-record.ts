@@ -9,6 +9,7 @@ import type { UsualDifference } from "../../kinds/usual/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
+import { canonicalLiveRule, referenceText, ruleKey } from "../canonical/rules";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
@@ -17,6 +18,7 @@ import { type FieldRow, fieldsOf } from "../model/fields";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import { hostOf } from "../model/relations";
+import type { Rule } from "../model/rule";
 import { deepEqual } from "../text/deep-equal";
 import { fieldsIn, keysOf, onlyDefined } from "../text/objects";
 import { groupRecord, holdBack, plainRecord, vmRecord, volumeRecord } from "./records";
@@ -50,14 +52,21 @@ function nextUsual(difference: UsualDifference): RecordedResource | undefined {
   return holdBack(next, old, [...pendingFields(difference), ...ignoredFields(difference)]);
 }
 
-/** What the file leaves alone stays as it is recorded, until the service shows what the file says. */
-function ignoredFields({ desired, live }: Pick<ResourceDifference, "desired" | "live">): readonly string[] {
+/**
+ * What the file leaves alone stays as it is recorded, until the service shows what the file says. `alike`: fields that
+ * are not written in both in one form, and say the same.
+ */
+function ignoredFields(
+  { desired, live }: Pick<ResourceDifference, "desired" | "live">,
+  alike: readonly string[] = [],
+): readonly string[] {
   if (desired === undefined) return [];
   const [wished, shown] = [fieldsIn(desired), fieldsIn(live ?? {})];
   const rows = Object.entries<FieldRow>(fieldsOf[desired.kind]);
-  const agrees = new Set(
-    rows.flatMap(([key, { field }]) => (shown[key] !== undefined && shown[key] === wished[key] ? [field] : [])),
-  );
+  const agrees = new Set([
+    ...alike,
+    ...rows.flatMap(([key, { field }]) => (shown[key] !== undefined && shown[key] === wished[key] ? [field] : [])),
+  ]);
   return desired.lifecycle.ignoreChanges.filter((field) => !agrees.has(field));
 }
 
@@ -156,7 +165,8 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     detaching: isOpen ? old.detaching : undefined,
     ...unseenNow(old, difference.live, difference),
   });
-  const held = [...pending, ...ignoredFields(difference)];
+  const hangsAsSaid = difference.wantedOn?.id === attachedTo;
+  const held = [...pending, ...ignoredFields(difference, hangsAsSaid ? ["attach_to"] : [])];
   return holdBack(next, old, isLabel(desired, old) ? [...held, "name"] : held);
 }
 
@@ -165,7 +175,8 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
   const pending = pendingFields(difference);
   // Which desired rules exist already, and which rules to remove still exist. The step of each rule records the rest.
-  const there = [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)];
+  const alone = rulesLeftAlone(difference, resolve);
+  const there = alone ?? [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)];
   const platform = platformRules.length > 0 ? platformRules : old.platformRules;
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,
@@ -173,8 +184,25 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
     updating: stillOpen(old, desired, pending),
     ...unseenNow(old, difference.live, difference),
   });
-  const held = [...pending.filter((field) => field !== "rules"), ...ignoredFields(difference)];
+  const ignored = ignoredFields(difference, alone === undefined ? [] : ["rules"]);
+  const held = [...pending.filter((field) => field !== "rules"), ...ignored];
   return holdBack(next, old, isNameUnknown(desired, old, difference.live) ? [...held, "name"] : held);
+}
+
+/**
+ * What is recorded of rules that the file leaves alone: each is as it was, until the service shows what the file says of
+ * it. `undefined`: the file does not leave them alone, or nobody sees them.
+ */
+function rulesLeftAlone({ desired, live, recorded }: GroupDifference, resolve: ResolveGroup): Rule[] | undefined {
+  if (desired?.lifecycle.ignoreChanges.includes("rules") !== true || live?.rules === undefined) return undefined;
+  const keyOf = (rule: Rule): string => ruleKey(rule, (group) => resolve(group) ?? referenceText(group));
+  const keysIn = (rules: readonly Rule[]): ReadonlySet<string> => new Set(rules.map(keyOf));
+  const before = recorded?.rules ?? [];
+  const [known, declared, shown] = [before, desired.rules, live.rules.map(canonicalLiveRule)].map(keysIn);
+  return [
+    ...before.filter((rule) => shown?.has(keyOf(rule)) || declared?.has(keyOf(rule))),
+    ...desired.rules.filter((rule) => shown?.has(keyOf(rule)) && !known?.has(keyOf(rule))),
+  ];
 }
 
 /**
