@@ -169,6 +169,7 @@ const rules = [
       "reconciler/service/client",
       "reconciler/store/store",
       "reconciler/store/make-once",
+      "reconciler/store/driver-address",
     ],
     [
       "ajv",

@@ -9,6 +9,7 @@ import type { Pool, QueryResult } from "pg";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
+import { driverAddress } from "./driver-address";
 import { bothClocks, type Clocks, lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { beginMaking, hasSchema } from "./make-once";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
@@ -52,7 +53,7 @@ function readPostgresUrl(location: string): PostgresTarget {
   });
   for (const own of ["schema", "state", "connect_timeout", "statement_timeout"]) url.searchParams.delete(own);
   return {
-    connection: url.toString(),
+    connection: driverAddress(url.toString()),
     schema,
     state,
     location: `postgres://${url.host}${url.pathname}?schema=${schema}&state=${state}`,
@@ -458,6 +459,9 @@ export async function removePostgresState(address: string): Promise<void> {
   const target = readPostgresUrl(address);
   const ask = createAsk(target, defaultLimits, false);
   const within = quoteName(target.schema);
+  // A server that takes no writes has nothing to take away.
+  const found = await orMissing(ask(`SELECT FROM ${within}.states WHERE name = $1`, [target.state]));
+  if (found === undefined || found.rowCount === 0) return;
   for (const table of ["journal", "states"])
     await ask(`DELETE FROM ${within}.${table} WHERE name = $1`, [target.state]);
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createPostgresStore, type PostgresLimits } from "../../reconciler/store/postgres";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { driverAddress } from "../../reconciler/store/driver-address";
+import { createPostgresStore, type PostgresLimits, removePostgresState } from "../../reconciler/store/postgres";
 import { StoreFailed } from "../../reconciler/store/store";
 import { eventually } from "../support/eventually";
 import { type MoodyProxy, startMoodyProxy } from "../support/own-place";
@@ -174,6 +176,12 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     });
   });
 
+  it("nothing is left to take away on a server that takes no writes", async () => {
+    const readOnly = "options=-c%20default_transaction_read_only%3Don";
+    for (const schema of ["reconcile", "never_made"])
+      await removePostgresState(`${server.url}?schema=${schema}&state=never&${readOnly}`);
+  });
+
   it("no message and no location shows the password", async () => {
     const store = createPostgresStore(server.url.replace("/postgres", "/nowhere").replace("127.0.0.1", "localhost"));
     expect(store.location).not.toContain(postgresPassword);
@@ -192,6 +200,28 @@ describe("the PostgreSQL store without a server", () => {
     expect(failed).toBeInstanceOf(StoreFailed);
     expect(String(failed)).toContain("ECONNREFUSED");
     expect(String(failed)).not.toContain("canary");
+  });
+
+  // The driver warns once in a process.
+  it.each([
+    ["prefer", "the state", (address: string) => createPostgresStore(address).read()],
+    ["verify-ca", "a fleet's database", (address: string) => openDatabase(address, ".")],
+    ["require", "the state", (address: string) => createPostgresStore(address).read()],
+  ])("sslmode=%s of %s prints no warning of the driver", async (mode, _, ask) => {
+    const warning = vi.spyOn(process, "emitWarning");
+    try {
+      await expect(ask(`postgres://127.0.0.1:1/db?sslmode=${mode}`)).rejects.toThrow("ECONNREFUSED");
+      expect(warning).not.toHaveBeenCalled();
+    } finally {
+      warning.mockRestore();
+    }
+  });
+
+  it("the server is verified as before, and as libpq does where the address says so", () => {
+    const [of, verified] = ["postgres://db.example/db?sslmode=require", "postgres://db.example/db?sslmode=verify-full"];
+    expect(driverAddress(of)).toBe(verified);
+    for (const address of [verified, `${of}&uselibpqcompat=true`, of.replace("require", "no-verify"), "postgres://h/d"])
+      expect(driverAddress(address)).toBe(address);
   });
 
   it.each(["connect_timeout=2s", "statement_timeout=-1"])("refuses %s, which it could not keep", (limit) => {

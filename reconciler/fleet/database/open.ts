@@ -8,6 +8,7 @@ import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { waits, withoutPassword } from "../../core/text/outside-policy";
 import { percentDecoded } from "../../core/text/parts";
+import { driverAddress } from "../../store/driver-address";
 import type { Database, Row } from "./database";
 
 /** Opening the database failed: one sentence, and what to do. */
@@ -68,8 +69,9 @@ export async function openDatabase(location: string, folder: string): Promise<Da
 async function openPostgres(location: string): Promise<Database> {
   const pg = requirePackage<typeof import("pg")>("pg");
   const application_name = "reconcile fleet";
+  const connectionString = driverAddress(location);
   const pool: Pool = new pg.Pool({
-    connectionString: location,
+    connectionString,
     max: 3,
     connectionTimeoutMillis: waits.connect,
     query_timeout: waits.fleetQuery,
@@ -94,8 +96,8 @@ async function openPostgres(location: string): Promise<Database> {
     embedded: false,
     query: async (text, values = []) => (await pool.query<Row>(text, [...values])).rows,
     run: async (text) => void (await pool.query(text)),
-    listen: (channels, on) => listenOn(pg, location, channels, on),
-    queueOptions: { connectionString: location, max: 3, application_name },
+    listen: (channels, on) => listenOn(pg, connectionString, channels, on),
+    queueOptions: { connectionString, max: 3, application_name },
     close: () => pool.end(),
   };
 }
@@ -103,7 +105,7 @@ async function openPostgres(location: string): Promise<Database> {
 /** Listens on a connection of its own, which is made anew when it breaks. */
 async function listenOn(
   pg: typeof import("pg"),
-  location: string,
+  connectionString: string,
   channels: readonly string[],
   on: (channel: string, payload: string) => void,
 ): Promise<{ close(): Promise<void> }> {
@@ -119,7 +121,7 @@ async function listenOn(
     timer.unref();
   };
   const connect = async (): Promise<void> => {
-    const mine = new pg.Client({ connectionString: location, keepAlive: true, connectionTimeoutMillis: waits.connect });
+    const mine = new pg.Client({ connectionString, keepAlive: true, connectionTimeoutMillis: waits.connect });
     mine.on("error", () => {
       mine.end().catch(() => undefined);
       again();
