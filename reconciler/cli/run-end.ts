@@ -6,7 +6,7 @@
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { unseenDiagnostic } from "../core/plan/unseen";
-import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
+import { lacksIds, notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { isExplained } from "../report/explanations";
 import { StoreFailed } from "../store/store";
@@ -29,7 +29,7 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
     severity: "error",
     code,
     summary,
-    fix: "run the same command again: it goes on from here",
+    fix: `${lacksIds(report) ? "give the state the ids that it lacks (reconcile import, as the steps say), then " : ""}run the same command again: it goes on from here`,
   });
   return [
     ...report.steps.flatMap(stepDiagnostic),

@@ -326,6 +326,12 @@ function unseenBySteps(looked: ReadonlyMap<OpenWrite, WhyUnseen>): Map<string, U
   return bySteps;
 }
 
+/** The state lacks ids of what this run made. No other step that fails at the state has advice. */
+export const lacksIds = ({ steps }: RunReport): boolean =>
+  steps.some(
+    ({ result }) => result.end === "failed" && result.fix !== undefined && result.code?.startsWith("state/") === true,
+  );
+
 function failedToRecord(error: unknown, code: DiagnosticCode): StepResult {
   return {
     end: "failed",

@@ -10,7 +10,7 @@ import { type Plan, sortChanges } from "../core/plan/plan";
 import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
 import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
-import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
+import { lacksIds, notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
 import { isGate, scopeText } from "./plan-outline";
 import { resourceStandings } from "./run-standing";
@@ -222,7 +222,7 @@ function runEndText(run: RunReport, plan: Plan, outcome: string | undefined): st
   const took = tookMs(run);
   const time = took === undefined ? "" : ` in ${durationText(took)}`;
   if (run.broken !== undefined)
-    return `Stopped (${counts}${time}): the state could not be written (${printable(run.broken.message)}). Nothing was sent after that; once the state can be written, run it again, and it goes on from here.`;
+    return `Stopped (${counts}${time}): the state could not be written (${printable(run.broken.message)}). Nothing was sent after that; once the state can be written, ${lacksIds(run) ? "give it the ids that it lacks (reconcile import, above), then " : ""}run it again, and it goes on from here.`;
   if (run.interrupted)
     return `Interrupted (${counts}${time}). What was in flight is recorded; the next run goes on from here.`;
   if (failed > 0)
