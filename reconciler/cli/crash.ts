@@ -7,7 +7,7 @@ import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
-import { StateLocked } from "../store/store";
+import { StateLocked, StateSealed } from "../store/store";
 
 const fixesOfCrash: Record<string, string> = {
   "cli/file-unwritable": "name another file, or correct the rights",
@@ -32,7 +32,9 @@ export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined
   if (carried !== undefined) return carried;
   const code = errorCode(error);
   const message = errorMessage(error);
-  const fix = error instanceof StateLocked ? fixOfLocked(error) : fixesOfCrash[code ?? ""];
+  const ownFix =
+    error instanceof StateLocked ? fixOfLocked(error) : error instanceof StateSealed ? error.fix : undefined;
+  const fix = ownFix ?? fixesOfCrash[code ?? ""];
   if (isExplained(code)) return [{ severity: "error", code, summary: message, fix }];
   if (typeof code === "string" && /^E[A-Z]+$/.test(code))
     return [{ severity: "error", code: "cli/system", summary: message }];

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { isUrl } from "../core/text/outside-policy";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
-import type { StateStore } from "../store/store";
+import { StateSealed, type StateStore } from "../store/store";
 import { lockTimeoutMs, tellHolder } from "./compose";
 import type { Flags } from "./flags";
 
@@ -16,17 +16,31 @@ function environmentOfOther(): Readonly<Record<string, string | undefined>> {
   return { ...others, RECONCILE_STATE_KEY: key, RECONCILE_STATE_ENCRYPTION: key === "" ? "optional" : "required" };
 }
 
+/** The usual advice for a key that is missing or wrong would give the key of one state to the other. */
+function withKeyOfOther(store: StateStore): StateStore {
+  const told = (error: unknown): never => {
+    if (!(error instanceof StateSealed) || !["state/key-missing", "state/key-wrong"].includes(error.code)) throw error;
+    throw new StateSealed(error.code, error.message, "give the key of that state as RECONCILE_OTHER_STATE_KEY");
+  };
+  return {
+    ...store,
+    read: () => store.read().catch(told),
+    lock: (holder, signal) => store.lock(holder, signal).catch(told),
+  };
+}
+
 /** `own`: it is the state of the command's own files, whose key is the usual one. */
 export function openMoving(
   location: string,
   { folder, flags, own = false }: { readonly folder: string; readonly flags: Flags; readonly own?: boolean },
 ): StateStore {
-  const store = openProtectedStore(location, {
+  const opened = openProtectedStore(location, {
     environment: own ? process.env : environmentOfOther(),
     insecureHttp: flags["insecure-http"] === true,
     ...(own ? { acceptsNew: flags["new-state"] === true } : { acceptsNewOf: flags["new-state-of"] ?? [] }),
     folder,
   });
+  const store = own ? opened : withKeyOfOther(opened);
   const waitMs = lockTimeoutMs(flags);
   return waitMs === 0 ? store : withPatience(store, { waitMs, onWait: tellHolder });
 }

@@ -11,6 +11,7 @@ import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../c
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
+import { errorCode } from "../core/text/errors";
 import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
@@ -139,6 +140,7 @@ export async function fetchExternal(
 const saysItsWay: ReadonlySet<string> = new Set(["state/gone", "state/other-state", "state/went-back", "state/newer"]);
 
 function wayOn(error: unknown): string | undefined {
+  if (errorCode(error) === "state/key-wrong") return "give the key of that state as RECONCILE_STATE_KEY_PREVIOUS";
   const [said] = diagnosticsIn(error) ?? [];
   return said !== undefined && saysItsWay.has(said.code) ? said.fix : undefined;
 }

@@ -191,7 +191,7 @@ export function findKey(secrets: readonly Secret[], salt: string, id: string, wh
   printed.clear();
   throw new StateSealed(
     "state/key-wrong",
-    `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given (RECONCILE_STATE_KEY, RECONCILE_STATE_KEY_PREVIOUS); nothing was read or written`,
+    `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given; nothing was read or written`,
   );
 }
 

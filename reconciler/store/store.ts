@@ -107,6 +107,8 @@ export class StateSealed extends Error {
   constructor(
     readonly code: "state/key-missing" | "state/key-wrong" | "state/key-bad" | "state/not-encrypted" | "state/damaged",
     message: string,
+    /** Where it is another one than that of the code. */
+    readonly fix?: string,
   ) {
     super(message);
   }

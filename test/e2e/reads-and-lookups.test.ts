@@ -74,6 +74,24 @@ describe("reading what is elsewhere", () => {
     expect((await run("app", "plan", "--detailed-exitcode")).exitCode).toBe(0);
   });
 
+  it("a state under another key, with the advice that leaves both states under their own", async () => {
+    const [own, other] = ["the key of the app 1", "the key of the network 2"];
+    const under = (place: string, env: Record<string, string>, ...args: string[]): Promise<Ran> =>
+      runCli(args, { cwd: join(here.folder, place), env: { ...here.surroundings().env, ...env } });
+    network("  more: 1\n");
+    expect((await under("network", { RECONCILE_STATE_KEY: other }, "apply", "-y")).exitCode).toBe(0);
+    app(80);
+    const refused = await under("app", { RECONCILE_STATE_KEY: own }, "plan");
+    expect(refused.stderr).toContain("fix: give the key of that state as RECONCILE_STATE_KEY_PREVIOUS");
+    const both = { RECONCILE_STATE_KEY: own, RECONCILE_STATE_KEY_PREVIOUS: other };
+    expect((await under("app", both, "apply", "-y")).exitCode).toBe(0);
+    for (const [place, key] of [
+      ["app", own],
+      ["network", other],
+    ] as const)
+      expect((await under(place, { RECONCILE_STATE_KEY: key }, "state", "list")).exitCode).toBe(0);
+  });
+
   it("a state that was replaced is taken by the flag that names it, and not by the one for the own state", async () => {
     const own = JSON.parse(here.read("network/reconcile.state.json"));
     app(80);

@@ -115,6 +115,9 @@ it("between states that are encrypted under different keys", async () => {
   expect((await reconcile("database", ["apply", "-y"], { RECONCILE_STATE_KEY: keys.other })).exitCode).toBe(0);
   const without = await reconcile("shop", moving, { RECONCILE_STATE_KEY: keys.own });
   expect(without).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("state/key-wrong") });
+  // The other state under the own key would be lost to its own project.
+  expect(without.stderr).toContain("fix: give the key of that state as RECONCILE_OTHER_STATE_KEY");
+  expect(without.stderr).not.toContain("RECONCILE_STATE_KEY_PREVIOUS");
   const both = { RECONCILE_STATE_KEY: keys.own, RECONCILE_OTHER_STATE_KEY: keys.other };
   const moved = await reconcile("shop", moving, both);
   expect(moved, moved.stderr).toMatchObject({ exitCode: 0 });
