@@ -1,3 +1,5 @@
+import type { Removal } from "../reconciler/for-provider";
+
 /**
  * What a dynamic resource carries into the state in the place of serialised code: a constant text that requires this
  * package. The process that serves dynamic resources only runs this text and calls its handler, so nothing is captured:
@@ -25,7 +27,18 @@ export interface ProgramNote {
   readonly name?: string;
   /** Properties whose values are secrets. */
   readonly secrets?: readonly string[];
+  /** What the files of its component take out of the program. Not kept in the state. */
+  readonly removed?: RemovedByFiles;
 }
+
+export interface RemovedByFiles {
+  /** The URN of the component. */
+  readonly component: string;
+  readonly removed: readonly Removal[];
+}
+
+/** The function of the plugin by which a component tells it that. It is no part of the schema. */
+export const noteRemovedFunction = "noteRemoved";
 
 export function programNote(raw: Readonly<Record<string, unknown>>): ProgramNote | undefined {
   const note = raw[programKey];

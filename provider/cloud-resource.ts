@@ -40,7 +40,7 @@ export abstract class CloudResource extends pulumi.CustomResource {
     for (const [property, value] of Object.entries(args)) if (value !== undefined) props[property] = value;
     if (!byPlugin) props[capturedKey] = capturedProvider(type);
     if (!isLookup) {
-      props[programKey] = noteOf(token, name, props, opts);
+      props[programKey] = { ...props[programKey], ...noteOf(token, name, props, opts) };
       if (names.inputs.includes("name")) props["name"] ??= name;
     }
     // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. A look-up has

@@ -1,10 +1,12 @@
 /** A whole file of desired state in a program: one component with a resource for each address of the file. */
 import * as pulumi from "@pulumi/pulumi";
-import { noteRemoved } from "../reconciler/for-provider";
+import { noteRemoved, type Removal } from "../reconciler/for-provider";
 import { type DesiredPart, isPartReference, isPartText, type PartReference } from "../reconciler/index";
+import { noteRemovedFunction, pluginToken, programKey } from "./captured";
 import { detaches, type FileSettings, partsOfFiles } from "./components/desired-files";
 import type { Parts } from "./components/parts";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
+import { Provider } from "./provider-resources";
 
 export interface FromYamlOptions extends FileSettings {
   /** Volumes may be detached where a change needs it: you state that they are unmounted or synced then. */
@@ -32,7 +34,11 @@ export class DesiredState extends pulumi.ComponentResource {
   ) {
     super("reconcile-cloud:index:DesiredState", name, {}, opts);
     const made: Record<string, AnyResource> = {};
-    for (const part of parts) made[part.address] = makeResource(part, made, settings, this);
+    const told = pulumi.runtime.isDryRun()
+      ? undefined
+      : { component: new Promise<string>((resolve) => void this.urn.apply(resolve)), removed };
+    const note = told === undefined || this.isByPlugin() ? {} : { [programKey]: { removed: told } };
+    for (const part of parts) made[part.address] = makeResource(part, made, settings, this, note);
     this.resources = made;
     this.ids = pulumi.output(Object.fromEntries(Object.entries(made).map(([address, { id }]) => [address, id])));
     this.outputs = Object.fromEntries(
@@ -41,9 +47,22 @@ export class DesiredState extends pulumi.ComponentResource {
         return [output, sensitive ? pulumi.secret(worth) : worth];
       }),
     );
-    const noted = this.urn.apply((urn) => (pulumi.runtime.isDryRun() ? undefined : noteRemoved(urn, removed)));
+    const noted = pulumi.output(told === undefined ? undefined : this.noteRemoved(told));
     // The engine deletes what is left out only after the component has told its outputs.
     this.registerOutputs(noted.apply(() => ({ ids: this.ids, outputs: this.outputs })));
+  }
+
+  private isByPlugin(): boolean {
+    return this.getProvider(pluginToken("Vm")) instanceof Provider;
+  }
+
+  /**
+   * The note has to be where the provider works, which may be another folder than the program's, as with the Automation
+   * API. The plugin is told by a call, and a provider of dynamic resources by the parts.
+   */
+  private async noteRemoved(told: { readonly component: Promise<string>; readonly removed: readonly Removal[] }) {
+    if (this.isByPlugin()) await pulumi.runtime.invoke(pluginToken(noteRemovedFunction), told, { parent: this });
+    else await noteRemoved(await told.component, told.removed);
   }
 
   /** Several files are one desired state. Its `service` block is left to the stack's configuration. */
@@ -92,8 +111,10 @@ function makeResource(
   made: Readonly<Record<string, AnyResource>>,
   { flushConfirmed }: FromYamlOptions,
   parent: pulumi.Resource,
+  note: object,
 ): AnyResource {
   const args = {
+    ...note,
     ...propsWithIds(part.inputs, made),
     ...(flushConfirmed === true && detaches(part.type) ? { flushConfirmed } : {}),
   };

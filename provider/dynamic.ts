@@ -8,6 +8,7 @@ import {
   findForEngine,
   type Handler,
   type HandlerContext,
+  noteRemoved,
   openConnection,
 } from "../reconciler/for-provider";
 import { PartialFailure, type Props } from "../reconciler/index";
@@ -72,7 +73,8 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       const { inputs, failures } = handler.check({ ...own(raw), ...sameName(type, before, raw) }, exists);
       const hide = hidingIn(raw);
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
-      const urn = programNote(raw)?.of;
+      const { of: urn, removed } = programNote(raw) ?? {};
+      if (removed !== undefined) await noteRemoved(removed.component, removed.removed);
       if (urn !== undefined && exists) known.set(urn, known.get(urn) ?? "there");
       else if (urn !== undefined && found.length === 0 && isWhole(inputs)) {
         // Pulumi has no call for the preview of a create, so the check reports what the create would be refused for.
@@ -169,7 +171,10 @@ function connectionFor(config: dynamic.Config | undefined): Connection {
   return connection;
 }
 
-const noteIn = (raw: Inputs): Inputs => (raw[programKey] === undefined ? {} : { [programKey]: raw[programKey] });
+function noteIn(raw: Inputs): Inputs {
+  const { removed: _removed, ...note } = programNote(raw) ?? {};
+  return Object.keys(note).length === 0 ? {} : { [programKey]: note };
+}
 
 /**
  * The inputs as the program gave them, with what a refresh shows. A name that the resource has from the program is noted

@@ -12,4 +12,4 @@ export {
 export { type Lookup, lookups } from "./one/lookups";
 export { partsNamedIn } from "./one/parts";
 export { findForEngine, findHandler, handlers } from "./one/table";
-export { type Neighbours, noteRemoved, stackIn } from "./outside/program-notes";
+export { type Neighbours, noteRemoved, type Removal, stackIn } from "./outside/program-notes";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fixInProgram } from "../../reconciler/for-provider";
-import { type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../../reconciler/index";
+import { type Diagnostic, type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../../reconciler/index";
 import type { Parts } from "./parts";
 
 export interface FileSettings {
@@ -19,6 +19,11 @@ export interface FileSettings {
 const placeInFile = (source: { readonly file: string; readonly line: number } | undefined): string =>
   source === undefined ? "" : `${source.file}:${source.line}: `;
 
+interface Told {
+  readonly severity: Diagnostic["severity"];
+  readonly text: string;
+}
+
 /** Throws with every problem of the files. Several files are one desired state. */
 export function partsOfFiles(paths: readonly string[], settings: FileSettings): Parts {
   const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
@@ -30,23 +35,32 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       ? {}
       : { external: { reads: settings.reads ?? {}, lookups: settings.lookups ?? {} } }),
   });
-  const told = diagnostics.map(
-    ({ severity, summary, detail, source, ...advice }) =>
-      `${severity}: ${placeInFile(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`,
-  );
+  const told: Told[] = diagnostics.map(({ severity, summary, detail, source, ...advice }) => ({
+    severity,
+    text: `${placeInFile(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`,
+  }));
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)
-    told.push(
-      `error: ${placeInFile(source)}${to} is imported by its name, and a program takes over by an id — write its id`,
-    );
-  if (desired === undefined || byName.length > 0) throw new Error(told.join("\n"));
+    told.push({
+      severity: "error",
+      text: `${placeInFile(source)}${to} is imported by its name, and a program takes over by an id — write its id`,
+    });
+  if (desired === undefined || byName.length > 0)
+    throw new Error(told.map(({ severity, text }) => `${severity}: ${text}`).join("\n"));
   const { removed } = desired;
-  for (const { from, destroy, source } of removed)
-    if (!destroy)
-      told.push(
-        `warning: ${placeInFile(source)}${from} is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
-      );
-  return { parts: partsOf(desired), outputs: outputPartsOf(desired), warnings: told, removed };
+  const kept = removed
+    .filter(({ destroy }) => !destroy)
+    .map(
+      ({ from, source }) =>
+        `${placeInFile(source)}${from} is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
+    );
+  return {
+    parts: partsOf(desired),
+    outputs: outputPartsOf(desired),
+    // Who logs them says that they are warnings.
+    warnings: [...told.map(({ text }) => text), ...kept],
+    removed: removed.map(({ from, destroy }) => ({ from, destroy })),
+  };
 }
 
 /** Whether a change may detach the volume, for which the program states that the volume is flushed. */

@@ -1,5 +1,6 @@
 /** A component as single resources, in an order in which they can be made, and the outputs of the component. */
-import type { Desired, DesiredPart, OutputPart, Property, Props } from "../../reconciler/index";
+import type { Removal } from "../../reconciler/for-provider";
+import type { DesiredPart, OutputPart, Property, Props } from "../../reconciler/index";
 
 export interface Parts {
   readonly parts: readonly DesiredPart[];
@@ -7,7 +8,7 @@ export interface Parts {
   readonly outputs: readonly OutputPart[];
   readonly warnings: readonly string[];
   /** What the files take out of the program. Absent: the component is of no files. */
-  readonly removed?: Desired["removed"];
+  readonly removed?: readonly Removal[];
 }
 
 /** A component that a program in any language names as one resource. */

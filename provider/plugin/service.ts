@@ -18,10 +18,18 @@ import {
   type Handler,
   type HandlerContext,
   lookups,
+  noteRemoved,
   openConnection,
 } from "../../reconciler/for-provider";
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
-import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
+import {
+  isNamedByItself,
+  madeUpName,
+  nameIn,
+  noteRemovedFunction,
+  packageName,
+  type RemovedByFiles,
+} from "../captured";
 import { otherEnginesOf } from "../processes";
 import { type Hide, hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
@@ -233,10 +241,17 @@ export function createService(log: Log) {
     },
     async invoke(request: InstanceType<typeof messages.InvokeRequest>) {
       const name = request.getTok().split(":").at(-1);
+      const args = ownProps(readStruct(request.getArgs()));
+      const response = new messages.InvokeResponse();
+      if (name === noteRemovedFunction) {
+        // Only the component of this package calls it.
+        const { component, removed } = args as unknown as RemovedByFiles;
+        await noteRemoved(component, removed);
+        return response;
+      }
       const lookup = lookups.find((one) => one.name === name);
       if (lookup === undefined) throw new Error(`${packageName} ${version} has no function ${request.getTok()}`);
-      const found = await lookup.look(await connected().service(), ownProps(readStruct(request.getArgs())));
-      const response = new messages.InvokeResponse();
+      const found = await lookup.look(await connected().service(), args);
       response.setReturn(writeStruct(found));
       return response;
     },

@@ -162,26 +162,26 @@ interface RemovedNote {
   /** The stack of the component, and the types of it and of those around it. */
   readonly stack: string;
   readonly types: string;
-  readonly removed: readonly Pick<RemovedRequest, "from" | "destroy">[];
+  readonly removed: readonly Removal[];
 }
+
+export type Removal = Pick<RemovedRequest, "from" | "destroy">;
 
 const removedIn = (folder: string): string => join(folder, "removed");
 
 /** Written before the engine deletes what the component does not make any more. */
 export async function noteRemoved(
   component: string,
-  removed: readonly RemovedRequest[],
+  removed: readonly Removal[],
   folder = join(process.cwd(), ".reconcile"),
 ): Promise<void> {
   const path = join(removedIn(folder), `${noteName(component)}.json`);
   if (removed.length === 0) return removeFile(path);
+  const note: RemovedNote = { stack: stackIn(component), types: typesIn(component), removed };
+  const text = JSON.stringify(note);
+  if (existsSync(path) && readFileSync(path, "utf8") === text) return;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const note: RemovedNote = {
-    stack: stackIn(component),
-    types: typesIn(component),
-    removed: removed.map(({ from, destroy }) => ({ from, destroy })),
-  };
-  await writeBeside(path, JSON.stringify(note));
+  await writeBeside(path, text);
 }
 
 function isKeptAlive(folder: string, urn: string): boolean {

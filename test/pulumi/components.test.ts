@@ -181,7 +181,7 @@ moved: [ { from: volume.old, to: volume.data } ]
     const removed = fileOf("version: 1\nremoved: [ { from: volume.old }, { from: vm.old, destroy: true } ]\n");
     await make("DesiredState", { files: [removed] }, (request) => request.setDryrun(true));
     expect(told.filter((line) => line.includes("removed"))).toEqual([
-      `warning: ${removed}:2: volume.old is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
+      `${removed}:2: volume.old is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
     ]);
     const named = fileOf(`${world}imports: [ { to: vm.db, name: db-1 } ]\n`);
     await expect(make("DesiredState", { files: [named] })).rejects.toThrow(

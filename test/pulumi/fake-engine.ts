@@ -269,6 +269,9 @@ export function createFakeEngine(options: FakeEngineOptions): FakeEngine {
     const serving = await serveMonitor({
       register,
       read: look,
+      async invoke(tok, reference, args) {
+        await (await providerOf(tok, reference)).invoke(tok, args);
+      },
       outputs(urn, outputs) {
         if (urn.includes("pulumi:pulumi:Stack")) stackOutputs = outputs;
       },
@@ -433,6 +436,7 @@ export interface Registered {
 export interface Monitor {
   register(registration: Registration): Promise<Registered>;
   read(lookup: Lookup): Promise<Registered>;
+  invoke(tok: string, provider: string, args: Values): Promise<void>;
   outputs(urn: string, outputs: Values): void;
   log(severity: "debug" | "info" | "warning" | "error", message: string): void;
   failed(error: Error): void;
@@ -533,6 +537,11 @@ export async function serveMonitor(monitor: Monitor): Promise<Serving> {
       response.setUrn(found.urn);
       response.setProperties(structOf(found.outputs));
       return response;
+    },
+    async invoke(request) {
+      await monitor.invoke(request.getTok(), request.getProvider(), valuesOf(request.getArgs()));
+      const answered = fromSdk("@pulumi/pulumi/proto/provider_pb") as Message;
+      return new answered.InvokeResponse();
     },
     registerResourceOutputs(request) {
       monitor.outputs(request.getUrn(), valuesOf(request.getOutputs()));

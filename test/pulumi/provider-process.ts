@@ -134,6 +134,7 @@ export interface ProviderProcess {
   ): Promise<{ id: string; outs?: Values; inputs?: Values }>;
   update(id: string, urn: string, olds: Values, news: Values): Promise<Values>;
   delete(id: string, urn: string, properties: Values): Promise<void>;
+  invoke(tok: string, args: Values): Promise<void>;
   schema(): Promise<Values>;
   checkConfig(news: Values): Promise<{ inputs: Values; failures: { property: string; reason: string }[] }>;
   cancel(): Promise<void>;
@@ -222,6 +223,9 @@ export async function startProviderProcess({
     },
     async delete(id, urn, properties) {
       await call("delete", make("DeleteRequest", { id, urn, properties }));
+    },
+    async invoke(tok, args) {
+      await call("invoke", make("InvokeRequest", { tok, args }));
     },
     async schema() {
       return JSON.parse(String((await call("getSchema", make("GetSchemaRequest", {})))["getSchema"]!())) as Values;

@@ -396,8 +396,11 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 22 } ] } }
 imports: [ { to: volume.found, id: "${id}" } ]`);
     stack.write({
       "reconcile.yaml": declared,
+      // As a program of the Automation API, this one works in another folder than its provider.
       "index.js": `${head}
-cloud.DesiredState.fromYaml("reconcile.yaml", {}, plugin ? { providers: [provider] } : {});`,
+require("node:fs").mkdirSync("elsewhere", { recursive: true });
+process.chdir("elsewhere");
+cloud.DesiredState.fromYaml("../reconcile.yaml", {}, plugin ? { providers: [provider] } : {});`,
     });
     const volumes = () =>
       stack.emulator
