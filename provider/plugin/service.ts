@@ -291,9 +291,9 @@ export function createService(log: Log) {
       const after = unwrapAll(readStruct(request.getNews()));
       const differs = settingNames.some((name) => before[name] !== after[name]);
       response.setChanges(differs ? changesOf.some : changesOf.none);
+      // An address that is not known yet may be another one: the preview shows the most that the update may do.
       const moved = [before["baseUrl"], after["baseUrl"]];
-      const isElsewhere =
-        moved.every((url) => typeof url === "string" && url !== unknownValue) && moved[0] !== moved[1];
+      const isElsewhere = moved.every((url) => typeof url === "string") && moved[0] !== moved[1];
       if (isElsewhere && String(after["acceptService"]) !== "true") response.setReplacesList(["baseUrl"]);
       return response;
     },

@@ -186,13 +186,14 @@ export async function noteRemoved(
 
 function isKeptAlive(folder: string, urn: string): boolean {
   const within = removedIn(folder);
-  const around = typesIn(urn).split("$").slice(0, -1).join("$");
+  // A component that got another parent in this update still has what it leaves out under the former one.
+  const component = typesIn(urn).split("$").at(-2);
   const address = resourceOfPart(urn.split("::").slice(3).join("::"));
   return (existsSync(within) ? readdirSync(within) : [])
     .filter((name) => /^[0-9a-f]{32}\.json$/.test(name))
     .some((name) => {
       const note = noteAt(join(within, name), isRemovedNote);
-      if (note === undefined || note.types !== around) return false;
+      if (note === undefined || note.types.split("$").at(-1) !== component) return false;
       // A stack that was renamed may still have its resources under its former name.
       if (note.stack !== stackIn(urn) && isStackThere(folder, stackIn(urn))) return false;
       return removalFor(address, new Map(note.removed.map((one) => [one.from, one])))?.destroy === false;

@@ -324,6 +324,7 @@ describe("a create whose engine was killed", () => {
     ["what hangs in a component of the file", "prod", "Site$x:index:Vm::shop/vm.web", true],
     ["what is to be deleted", "prod", "Site$x:index:Vm::vm.old", false],
     ["what the file does not name", "prod", "Site$x:index:Volume::volume.other", false],
+    ["what it had under another parent", "prod", "Region$x:index:Site$x:index:Volume::volume.scratch", true],
     ["a resource outside", "prod", "Volume::volume.scratch", false],
     ["another stack's", "dev", "Site$x:index:Volume::volume.scratch", false],
     ["a stack's that was renamed", "former", "Site$x:index:Volume::volume.scratch", true],

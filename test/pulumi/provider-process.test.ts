@@ -196,6 +196,15 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       const config = await provider.checkConfig({ baseUrl: "embedded", token: "t0p", colour: "red" });
       expect(config.failures.map(({ property }) => property)).toEqual(["colour"]);
       expect(config.inputs["token"]).toEqual(secret("t0p"));
+      const here = { baseUrl: "http://127.0.0.1:1" };
+      for (const [after, replaces] of [
+        [{ ...here, parallelism: unknownText }, []],
+        [{ baseUrl: "http://127.0.0.1:2" }, ["baseUrl"]],
+        // The update may find another one.
+        [{ baseUrl: unknownText }, ["baseUrl"]],
+        [{ baseUrl: unknownText, acceptService: true }, []],
+      ] as const)
+        expect(await provider.diffConfig(here, after)).toEqual(replaces);
       const checked = await provider.check(urn("Volume", "from-urn"), {}, { size: secret(5) });
       expect(checked.inputs).toEqual({ name: "from-urn", size: secret(5), __defaults: ["name"] });
     },

@@ -137,6 +137,8 @@ export interface ProviderProcess {
   invoke(tok: string, args: Values): Promise<void>;
   schema(): Promise<Values>;
   checkConfig(news: Values): Promise<{ inputs: Values; failures: { property: string; reason: string }[] }>;
+  /** The settings for which everything is made anew. */
+  diffConfig(oldInputs: Values, news: Values): Promise<string[]>;
   cancel(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -233,6 +235,10 @@ export async function startProviderProcess({
     async checkConfig(news) {
       const response = await call("checkConfig", make("CheckRequest", { urn: "", olds: {}, news }));
       return { inputs: valuesOf(response, "getInputs")!, failures: failuresOf(response) };
+    },
+    async diffConfig(oldInputs, news) {
+      const response = await call("diffConfig", make("DiffRequest", { urn: "", olds: {}, news, oldInputs }));
+      return response["getReplacesList"]!() as string[];
     },
     async cancel() {
       await call("cancel", new Empty());
