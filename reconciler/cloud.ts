@@ -108,7 +108,7 @@ export interface Drifted extends Omit<DriftReport, "seen"> {
 }
 
 /** What a delete left alive. `seen`: what the service says of it, where it was asked. */
-export interface LeftOver extends Omit<Orphan, "record" | "deleting"> {
+export interface LeftOver extends Omit<Orphan, "record" | "deleting" | "replacedBy"> {
   readonly seen?: string;
 }
 
@@ -275,7 +275,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       const orphans = [...state.orphans.values()];
       const sight = refresh === true ? await lookAt(orphans, state) : undefined;
       return orphans.map((orphan) => {
-        const { record: _, deleting: __, ...left } = orphan;
+        const { record: _, deleting: __, replacedBy: ___, ...left } = orphan;
         return { ...left, seen: sight?.(orphan) };
       });
     },

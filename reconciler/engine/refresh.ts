@@ -386,10 +386,12 @@ export function knownIds(desired: Desired, state: State, part?: Part): Record<Ki
     const kind = parseAddress(to)?.kind;
     if (id !== undefined && kind !== undefined && !state.resources.has(to) && isMeant(to)) ids[kind].add(id);
   }
-  // A missing resource may show again, and somebody may have deleted an orphan.
-  for (const { kind, id, missingSince, record } of state.orphans.values())
-    if (kind !== "image" && missingSince !== undefined && (record === undefined || isMeant(record.address)))
-      ids[kind].add(id);
+  // A missing resource may show again, somebody may have deleted an orphan, and one that was replaced is still to go.
+  for (const { kind, id, missingSince, record, replacedBy } of state.orphans.values()) {
+    const address = replacedBy ?? record?.address;
+    const isLooked = missingSince !== undefined || replacedBy !== undefined;
+    if (kind !== "image" && isLooked && (address === undefined || isMeant(address))) ids[kind].add(id);
+  }
   return ids;
 }
 

@@ -28,12 +28,19 @@ export function wantedHost(reference: Reference | undefined, state: State, fates
   return id === undefined ? { address } : { address, id };
 }
 
+interface Standing {
+  readonly adopted: Reason | undefined;
+  readonly isDrift: boolean;
+  /** An interrupted run has left work, whatever the fields say. */
+  readonly isLeft?: boolean;
+}
+
 /** What becomes of what exists and differs in these fields, and why. */
 export function updateOf(
   pair: Pick<Pair, "address" | "movedFrom">,
   desired: DesiredResource,
   fields: readonly FieldChange[],
-  { adopted, isDrift }: { readonly adopted: Reason | undefined; readonly isDrift: boolean },
+  { adopted, isDrift, isLeft = false }: Standing,
   context: DiffContext,
 ) {
   const isRequested = context.replace.has(pair.address);
@@ -41,8 +48,21 @@ export function updateOf(
   const left = context.leftOpen(desired);
   const hasFields = fields.length > 0;
   const changed = [...movedField(pair), ...fields];
-  const action = replaces ? "replace" : adopted !== undefined ? "import" : changed.length > 0 ? "update" : undefined;
-  const reason = updateReason({ isRequested, adopted, hasFields, isDrift, left, otherwise: "moved" });
+  const action = replaces
+    ? "replace"
+    : adopted !== undefined
+      ? "import"
+      : changed.length > 0 || isLeft
+        ? "update"
+        : undefined;
+  const reason = updateReason({
+    isRequested,
+    adopted,
+    hasFields,
+    isDrift,
+    left,
+    otherwise: isLeft ? "interrupted" : "moved",
+  });
   return { replaces, left, reason, action, changed } as const;
 }
 

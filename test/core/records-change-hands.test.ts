@@ -144,6 +144,13 @@ describe("the taking state writes", () => {
       [recordGoes, { type: "orphan", key: "vm:1", orphan: orphan("1", vm("a", { id: "1", address: "shop/vm.a" })) }],
     ],
     [
+      "an orphan that is still to be deleted in favour of one of the addresses",
+      { left: [{ ...orphan("1"), replacedBy: "vm.a" }] },
+      {},
+      {},
+      [{ type: "orphan", key: "vm:1", orphan: { ...orphan("1"), replacedBy: "shop/vm.a" } }],
+    ],
+    [
       "an orphan of an address that has no record any more",
       { left: [orphan("1", vm("a"))] },
       {},

@@ -1,6 +1,6 @@
 /** What the diff decides of one resource, as a table for each kind: one row a case, with its reason and its fields. */
 import { describe, expect, it } from "vitest";
-import type { Intent } from "../../reconciler/core/model/recorded";
+import type { Intent, Orphan } from "../../reconciler/core/model/recorded";
 import { group, idOf, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
 
 type Row = readonly [what: string, world: World, told: readonly string[]];
@@ -214,7 +214,50 @@ const vms: readonly Row[] = [
   ],
 ];
 
+/** A replacement was cut off: the former volume is noted, and hangs there. */
+const cutOffOn = (attachedTo: string | null | undefined, more: Partial<Orphan> = {}) =>
+  ({
+    orphans: [{ kind: "volume", id: "old", name: "old", reason: "r", sizeGb: 5, replacedBy: "volume.data", ...more }],
+    strangers: [{ kind: "volume", id: "old", name: "old", sizeGb: 5, attachedTo, failed: false }],
+  }) satisfies Partial<World>;
+const onWeb = volume("data", { attachTo: { address: "vm.web" } });
+
 const volumes: readonly Row[] = [
+  [
+    "as applied, and what it replaced is still there",
+    { applied: [data], desired: [data], ...cutOffOn(null) },
+    ["volume.data update interrupted", "asks data_loss"],
+  ],
+  [
+    "under another address, and what it replaced is still there",
+    {
+      applied: [volume("old-key", { name: "data" })],
+      desired: [data],
+      moved: [{ from: "volume.old-key", to: "volume.data", source: { file: "f", line: 1, column: 1 } }],
+      ...cutOffOn(null, { replacedBy: "volume.old-key" }),
+    },
+    ["volume.data update interrupted address:move", "asks data_loss"],
+  ],
+  [
+    "as applied, and what it replaced still hangs on their VM",
+    { applied: [web, onWeb], desired: [web, onWeb], ...cutOffOn(idOf("vm.web")) },
+    ["volume.data update interrupted", "asks data_loss", "asks flush"],
+  ],
+  [
+    "as applied, and what it replaced was attached elsewhere since",
+    { applied: [web, vm("db"), onWeb], desired: [web, vm("db"), onWeb], ...cutOffOn(idOf("vm.db")) },
+    [],
+  ],
+  [
+    "as applied, and nobody sees where hangs what it replaced",
+    { applied: [data], desired: [data], ...cutOffOn(undefined) },
+    [],
+  ],
+  [
+    "as applied, beside an orphan that another address replaced",
+    { applied: [data], desired: [data], ...cutOffOn(null, { replacedBy: "volume.other" }) },
+    [],
+  ],
   ["as applied", { applied: [data], desired: [data] }, []],
   ["declared, and not there", { desired: [data] }, ["volume.data create declared"]],
   ["larger", { applied: [data], desired: [volume("data", { sizeGb: 200 })] }, ["volume.data update changed size:grow"]],

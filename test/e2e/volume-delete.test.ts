@@ -43,6 +43,27 @@ describe("between the plan and the delete of a volume", () => {
   });
 });
 
+describe("a replacement that is cut off before it deletes the old volume", () => {
+  it.each(["/volume/detach", "/api/v1/volume/"])("at %s is finished by the next run", async (refused) => {
+    declare({ vms: { web: {} }, volumes: { data: { name: "data", size: 5, attach_to: "web" } } });
+    expect((await apply()).exitCode).toBe(0);
+    declare({ vms: { web: {} }, volumes: { data: { name: "data-new", size: 5, attach_to: "web" } } });
+    place.proxy.meddle(async ({ method, path }, forward) => {
+      const isRefused = refused.endsWith("/") ? method === "DELETE" : path.endsWith(refused);
+      return isRefused ? json({ error: { code: 400, message: "not now" } }, 400) : forward();
+    });
+    expect((await apply()).exitCode).toBe(1);
+    expect([volume()?.name, Object.keys(orphans()).length]).toEqual(["data", 1]);
+    place.proxy.meddle((_, forward) => forward());
+    const unpermitted = await reconcile("apply", "-y", "--confirm-flush", "all");
+    expect([unpermitted.exitCode, said(unpermitted)]).toEqual([3, expect.stringContaining("which it replaced")]);
+    const ran = await apply();
+    expect(ran.exitCode, said(ran)).toBe(0);
+    expect([volume(), orphans()]).toEqual([undefined, {}]);
+    expect(said(await reconcile("plan"))).toContain("Nothing to do");
+  });
+});
+
 describe("orphans delete", () => {
   const leaveOne = async (): Promise<string> => {
     declare({ vms: { web: {} } });

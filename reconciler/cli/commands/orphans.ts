@@ -88,7 +88,7 @@ async function showOrphans(
   const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
   for (const orphan of orphans) {
     const seen = looked === undefined ? {} : { seen: looked.sight(orphan).seen };
-    const { missingSince, record: _, deleting: __, ...told } = orphan;
+    const { missingSince, record: _, deleting: __, replacedBy: ___, ...told } = orphan;
     const since = missingSince === undefined ? {} : { missing_since: missingSince };
     output.event({ type: "orphan", ...told, ...since, ...seen });
   }

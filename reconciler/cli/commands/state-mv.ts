@@ -1,7 +1,7 @@
 /** `reconcile state mv`: a record gets another address, in its state or in another one. Nothing is sent. */
 import { isComponentPath, kindOf, parseAddress, renamed } from "../../core/model/address";
 import { fixText, toRun } from "../../core/model/fix";
-import { movedIntent, type State, type StateChange } from "../../core/model/recorded";
+import { addressOfOrphan, movedIntent, movedOrphan, type State, type StateChange } from "../../core/model/recorded";
 import type { StateStore } from "../../store/store";
 import { command, type Invocation, two } from "../command";
 import { fail, stateLocation } from "../compose";
@@ -54,6 +54,9 @@ function movedTo(
           { type: "intent" as const, address: from, intent: null },
           { type: "intent" as const, address: to, intent: movedIntent(intent, to) },
         ]),
+    ...[...state.orphans].flatMap(([key, orphan]): StateChange[] =>
+      addressOfOrphan(orphan) === from ? [{ type: "orphan", key, orphan: movedOrphan(orphan, to) }] : [],
+    ),
   ];
 }
 

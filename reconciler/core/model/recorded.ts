@@ -182,9 +182,23 @@ export interface Orphan {
    * For a missing resource: the record that managed it, which is taken back when the service shows the resource again.
    */
   readonly record?: RecordedResource;
+  /** The address whose new volume takes its place: its delete is still to come. */
+  readonly replacedBy?: Address;
   /** A delete was sent: of this orphan, or of the VM whose root disk it may be. */
   readonly deleting?: boolean;
 }
+
+/** The address whose record the orphan was, or whose new volume takes its place. */
+export const addressOfOrphan = ({ record, replacedBy }: Orphan): Address | undefined => record?.address ?? replacedBy;
+
+/** The same orphan, of the address that its resource has by now. */
+export const movedOrphan = (orphan: Orphan, address: Address): Orphan => ({
+  ...orphan,
+  ...onlyDefined({
+    record: orphan.record === undefined ? undefined : { ...orphan.record, address },
+    replacedBy: orphan.replacedBy === undefined ? undefined : address,
+  }),
+});
 
 /**
  * Which service, project, environment and credential the records were made against. An absence in another service

@@ -8,8 +8,10 @@ import { compareScopes } from "../model/evidence";
 import { identity, identityKey } from "../model/identity";
 import type { Outputs } from "../model/output";
 import {
+  addressOfOrphan,
   type LastSeen,
   movedIntent,
+  movedOrphan,
   orphanKey,
   type Scope,
   type State,
@@ -62,11 +64,8 @@ export function decideHandover(giving: State, taking: State, asked: Asked): Hand
         ...orphans.flatMap((key): StateChange[] => {
           const orphan = giving.orphans.get(key);
           if (orphan === undefined) return [];
-          const { record } = orphan;
-          const address = record === undefined ? undefined : addressAfter(record.address, asked.addresses);
-          const moved =
-            record === undefined || address === undefined ? orphan : { ...orphan, record: { ...record, address } };
-          return [{ type: "orphan", key, orphan: moved }];
+          const address = addressAfter(addressOfOrphan(orphan), asked.addresses);
+          return [{ type: "orphan", key, orphan: address === undefined ? orphan : movedOrphan(orphan, address) }];
         }),
         ...scopeTaken(giving.scope, taking.scope, asked.environment),
         ...seenAlong(giving.seen, taking.seen, addresses),
@@ -133,20 +132,20 @@ const damagedIn = (giving: State, taking: State, addresses: Readonly<Record<Addr
 
 const withoutEnvironment = ({ environment: _, ...scope }: Scope): Scope => scope;
 
-/** Orphans that a record of one of these addresses has become; where everything goes, all. */
+/** Orphans of one of these addresses; where everything goes, all. */
 const orphansAlong = (
   giving: State,
   addresses: Readonly<Record<Address, Address>>,
   whole: boolean,
 ): readonly string[] =>
   [...giving.orphans.values()].flatMap((orphan) =>
-    whole || (orphan.record !== undefined && addressAfter(orphan.record.address, addresses) !== undefined)
-      ? [orphanKey(orphan)]
-      : [],
+    whole || addressAfter(addressOfOrphan(orphan), addresses) !== undefined ? [orphanKey(orphan)] : [],
   );
 
-const addressAfter = (address: Address, addresses: Readonly<Record<Address, Address>>): Address | undefined =>
-  Object.hasOwn(addresses, address) ? addresses[address] : undefined;
+const addressAfter = (
+  address: Address | undefined,
+  addresses: Readonly<Record<Address, Address>>,
+): Address | undefined => (address !== undefined && Object.hasOwn(addresses, address) ? addresses[address] : undefined);
 
 function scopeTaken(given: Scope | undefined, own: Scope | undefined, environment: string | undefined): StateChange[] {
   if (given === undefined || own !== undefined) return [];

@@ -89,6 +89,7 @@ const orphanShape: readonly (readonly [string, Check])[] = [
   ["reason", text],
   ["sizeGb", optional(number)],
   ["missingSince", optional(timeText)],
+  ["replacedBy", optional(text)],
   ["deleting", optional(flag)],
 ];
 

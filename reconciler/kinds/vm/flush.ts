@@ -17,6 +17,8 @@ interface ComesOff {
   readonly vm: { readonly id: string };
   readonly needs: readonly Need[];
   readonly draft: Draft;
+  /** The end of the name of its step, where several volumes of one address come off. */
+  readonly which?: string;
 }
 
 interface Flushed {
@@ -63,9 +65,9 @@ function hasFailed({ id }: { readonly id: string }, draft: Draft): boolean {
   return live?.seen === "yes" && live.value.phase === "failed";
 }
 
-function flushBy({ argv, env }: Command, { address, label, vm, needs, draft }: ComesOff): StepId {
+function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, which = "" }: ComesOff): StepId {
   const step = addStep(draft, {
-    id: `${address}/flush`,
+    id: `${address}/flush${which}`,
     address,
     action: { operation: "flush", argv, ...onlyDefined({ env }) },
     title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,

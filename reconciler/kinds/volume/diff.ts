@@ -28,7 +28,8 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { volumeFields } from "../../core/model/fields";
 import { type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
-import type { RecordedVolume, State } from "../../core/model/recorded";
+import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
+import { onlyDefined } from "../../core/text/objects";
 import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
 import { isCarriedBy, openMoves } from "./open-moves";
@@ -42,6 +43,14 @@ interface VolumeFacts extends Facts<"volume"> {
   readonly detachFrom?: string;
   /** The VM that the volume must be attached to. */
   readonly attachTo?: Target;
+  /** Volumes that it replaced, and that an interrupted run left alive. */
+  readonly replaced?: readonly ReplacedVolume[];
+}
+
+export interface ReplacedVolume {
+  readonly orphan: Orphan;
+  /** The id of the VM that it still hangs on. */
+  readonly on?: string;
 }
 
 export type VolumeDifference = VolumeFacts & DiffOutcome<"volume">;
@@ -87,7 +96,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     address,
     desired,
     recorded: own,
-    ...updateVolume(pair, desired, own, found, target, context, fates),
+    ...updateVolume(pair, desired, own, found, target, context, fates, state.orphans.values()),
   };
 }
 
@@ -182,6 +191,7 @@ function updateVolume(
   wished: Target | undefined,
   context: DiffContext,
   fates: HostFates,
+  orphans: Iterable<Orphan>,
 ): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
   const values = compareValues(pair, desired, recorded, live);
@@ -207,7 +217,14 @@ function updateVolume(
           fieldChange(volumeFields.attachTo, host?.address ?? host?.id, target?.address ?? target?.id, verb),
         ];
   const isDrift = !values.isIntended && !isMoveIntended;
-  const { replaces, left, reason, action, changed } = updateOf(pair, desired, fields, { adopted, isDrift }, context);
+  const replaced = stillToDelete(pair, id, target, orphans, context);
+  const { replaces, left, reason, action, changed } = updateOf(
+    pair,
+    desired,
+    fields,
+    { adopted, isDrift, isLeft: replaced.length > 0 },
+    context,
+  );
   return {
     live,
     attachedTo: host?.id,
@@ -215,19 +232,51 @@ function updateVolume(
     adopts: adopted !== undefined,
     detachFrom: (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined,
     attachTo: replaces || verb !== undefined ? target : undefined,
+    replaced,
     ...kept<"volume">(action, id, desired, () => ({
       address: pair.address,
       kind: "volume",
       name: values.name ?? desired.name,
       fields: changed,
       reason,
-      because: why(reason, fields, becomes, whereabouts, left, desired.inherited),
-      losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
+      because:
+        reason === "interrupted" && fields.length === 0 && replaced.length > 0
+          ? `the volume it replaced (${replaced.map(({ orphan }) => orphan.name).join(", ")}) is still to delete`
+          : why(reason, fields, becomes, whereabouts, left, desired.inherited),
+      losses: [
+        ...(replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : []),
+        ...replaced.map(({ orphan }) =>
+          volumeLoss(orphan, `volume ${volumeLabel(orphan)}, which it replaced, is deleted with its data`),
+        ),
+      ],
       movedFrom: pair.movedFrom,
       source: desired.source,
     })),
     diagnostics: [...values.diagnostics, ...volumeNotes(pair, recorded, found, context)],
   };
+}
+
+/**
+ * Volumes that a run replaced and was cut off before it deleted them. One that somebody has attached elsewhere since
+ * stays an orphan, and so does one of which nobody sees where it hangs.
+ */
+function stillToDelete(
+  { address, movedFrom }: VolumePair,
+  id: string,
+  target: Target | undefined,
+  orphans: Iterable<Orphan>,
+  { can, live }: DiffContext,
+): ReplacedVolume[] {
+  if (!can.deletesVolumes) return [];
+  return [...orphans].flatMap((orphan): ReplacedVolume[] => {
+    const { kind, replacedBy } = orphan;
+    if (kind !== "volume" || orphan.id === id) return [];
+    if (replacedBy === undefined || ![address, movedFrom].includes(replacedBy)) return [];
+    const sighting = sight(live, "volume", orphan.id);
+    const on = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+    if (on === undefined || (on !== null && on !== target?.id)) return [];
+    return [{ orphan, ...onlyDefined({ on: on ?? undefined }) }];
+  });
 }
 
 /** It was taken over when nothing showed its name, and nobody has written it: the key says what it is called here. */

@@ -5,7 +5,7 @@
 
 import type { Address } from "../../core/model/address";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
-import { orphanKey, type RecordedVolume } from "../../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedVolume } from "../../core/model/recorded";
 import {
   addStep,
   type Draft,
@@ -40,10 +40,12 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
       return;
     case "replace":
       replaceVolume(difference, draft);
+      deleteReplaced(difference, draft);
       return;
     case "import":
     case "update":
       updateVolume(difference, draft);
+      deleteReplaced(difference, draft);
       return;
     default:
       difference satisfies never;
@@ -87,24 +89,25 @@ function attach(
   });
 }
 
-/** Takes a volume off its VM; its flush comes first. */
+/** Takes a volume off its VM; its flush comes first. `which`: of one that is not the recorded one any more. */
 function detach(
   { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
   from: string,
   policy: FlushPolicy,
   draft: Draft,
   needs: readonly Need[],
+  which = "",
 ): StepId {
   const vm = { id: from };
-  const flushed = planFlush({ address, label, policy, vm, needs, draft });
+  const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
   const step = addStep(draft, {
-    id: `${address}/detach`,
+    id: `${address}/detach${which}`,
     address,
     action: { operation: "volume.detach", volume: { id }, vm, flush: flushed.reason },
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flushWords[flushed.reason]})`,
     needs: [...needs, ...flushed.before],
     holds: [holdOf("volume", address), vmHold(draft, vm)],
-    record: { attachedTo: undefined, attaching: undefined, detaching: undefined },
+    record: which === "" ? { attachedTo: undefined, attaching: undefined, detaching: undefined } : undefined,
   });
   flushed.follow(step);
   draft.comesOff(vm.id, step);
@@ -159,7 +162,11 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
   const { address, id, desired, recorded, change, detachFrom, attachTo } = difference;
   const old = recorded ?? { ...volumeRecord(desired), id };
   const oldName = difference.live?.name ?? old.name ?? id;
-  const orphan = orphanOf({ ...old, name: oldName }, "replaced by another volume");
+  const { deletesVolumes } = draft.context.can;
+  const orphan: Orphan = {
+    ...orphanOf({ ...old, name: oldName }, "replaced by another volume"),
+    ...onlyDefined({ replacedBy: deletesVolumes ? address : undefined }),
+  };
   // From the create on, the record is the new volume's: the old one is written down before.
   const noted = addStep(draft, {
     id: `${address}/orphan-old`,
@@ -183,22 +190,37 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     const attached = attach({ address }, attachTo, desired, draft, detached);
     startVmAfter(difference.attachedTo, difference.wantedOn, [attached], draft);
   }
-  if (!draft.context.can.deletesVolumes) return;
+  if (deletesVolumes) deleteOld(address, orphan, draft, after);
+}
+
+function deleteOld(address: Address, orphan: Orphan, draft: Draft, needs: readonly Need[], which = "-old"): void {
+  const { id, name } = orphan;
   const deleted = addStep(draft, {
-    id: `${address}/delete-old`,
+    id: `${address}/delete${which}`,
     address,
     action: { operation: "volume.delete", volume: { id } },
-    title: `delete the old volume ${oldName} with its data`,
-    needs: after,
+    title: `delete the old volume ${name} with its data`,
+    needs,
     holds: [`volume:${id}`],
   });
   addStep(draft, {
-    id: `${address}/forget-old`,
+    id: `${address}/forget${which}`,
     address,
     action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan: null }] },
-    title: `forget the old volume ${oldName}`,
+    title: `forget the old volume ${name}`,
     needs: [need(deleted)],
   });
+}
+
+/** What replacements that were cut off have left. */
+function deleteReplaced({ address, desired, replaced = [] }: VolumeDifference, draft: Draft): void {
+  if (desired === undefined) return;
+  for (const [index, { orphan, on }] of replaced.entries()) {
+    const old = { address, id: orphan.id, label: orphan.name };
+    const which = index === 0 ? "-replaced" : `-replaced-${index}`;
+    const off = on === undefined ? [] : [need(detach(old, on, desired.flush, draft, [], which))];
+    deleteOld(address, orphan, draft, off, which);
+  }
 }
 
 /** The VM that was stopped for this volume starts again only after these steps, when they concern that VM. */
