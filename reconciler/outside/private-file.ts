@@ -52,7 +52,7 @@ export function writePrivately(path: string, text: string, { isNew = false, over
   } catch (error) {
     throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
   } finally {
-    rmSync(temporary, { force: true });
+    removeTemporary(temporary);
   }
 }
 
@@ -72,7 +72,16 @@ export async function writeBeside(path: string, text: string, { isNew = false } 
     if (isNew) nameAsNew(temporary, path);
     else await rename(temporary, path);
   } finally {
-    rmSync(temporary, { force: true });
+    removeTemporary(temporary);
+  }
+}
+
+/** Where it cannot be removed, as in a folder that others may not enter, the write itself tells why. */
+function removeTemporary(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What is left is found by its name.
   }
 }
 

@@ -148,7 +148,7 @@ const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const unfinishedFile = new RegExp(`^((\\.journal(\\.end)?)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
 const unfinishedMark = new RegExp(`^\\.lock\\.mark\\.${uuid}\\.(new|stale)$`);
 
-function listIfThere(folder: string): string[] {
+export function listIfThere(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -198,12 +198,12 @@ export function touch(path: string): void {
   }
 }
 
-/** A run does not fail because old files could not be removed. */
-function removeIfPossible(path: string): void {
+/** Nothing fails because a file could not be removed that is not needed any more. */
+export function removeIfPossible(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // The next holder will remove the file.
+    // It stays, or was never made.
   }
 }
 

@@ -4,10 +4,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fieldsOfJson } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
+import { listIfThere, removeIfPossible } from "./durable-file";
 import type { StateNote } from "./memory-of-states";
 
 /** One state, whatever its address is spelt like: without user and password, and with the server that a bucket is on. */
@@ -64,7 +65,7 @@ export function otherStatesNoted(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly NotedState[] {
   const states = statesIn(folder);
-  const notes = existsSync(states) ? readdirSync(states).filter((name) => name.endsWith(".json")) : [];
+  const notes = listIfThere(states).filter((name) => name.endsWith(".json"));
   return notes.flatMap((name): NotedState[] => {
     const { state } = noted(join(states, name));
     if (typeof state !== "string" || name === nameOfNote(present, environment)) return [];
@@ -96,15 +97,12 @@ export function stateNote(
         renameSync(temporary, path);
       } catch {
         // Where nothing can be written, as in a read-only checkout, the state is read without a memory.
-        rmSync(temporary, { force: true });
+        removeIfPossible(temporary);
       }
     },
     forget() {
-      try {
-        rmSync(path, { force: true });
-      } catch {
-        // The next state that is read takes its place.
-      }
+      // Where it stays, the next state that is read takes its place.
+      removeIfPossible(path);
     },
   };
 }

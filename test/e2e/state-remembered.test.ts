@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { otherStatesNoted, stateNote } from "../../reconciler/store/state-note";
@@ -370,6 +370,16 @@ describe("a state that is given another place", () => {
     stateNote(folder, former, {}).write({ lineage: "a", serial: 1 });
     stateNote(folder, present, {}).write({ lineage: "b", serial: 1 });
     expect(otherStatesNoted(folder, present, {})).toEqual([{ location: "http://states.example/s?…", isWhole: false }]);
+  });
+
+  it.each([".reconcile", ".reconcile/states"])("is not remembered where %s cannot be gone into", (file) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), "");
+    const note = stateNote(folder, "s3://states/one", {});
+    note.write({ lineage: "a", serial: 1 });
+    note.forget();
+    expect(note.read()).toBe(undefined);
+    expect(otherStatesNoted(folder, "s3://states/two", {})).toEqual([]);
   });
 
   it("is another one where its bucket is on another server", () => {

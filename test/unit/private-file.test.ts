@@ -54,6 +54,11 @@ describe("a file that a command writes for its user", () => {
     expect(readFileSync(at("reconcile.yaml"), "utf8")).toBe("new");
   });
 
+  it("says why where its folder cannot be gone into", () => {
+    writeFileSync(at("f"), "");
+    expect(() => writePrivately(join(at("f"), "p.json"), "new")).toThrow(/p\.json cannot be written: ENOTDIR/);
+  });
+
   it.each(['{\n "version": 1\n}', "<pre>\ngroups: 2\n</pre>", "flowchart LR\n  a[version: 1]\n"])(
     "is written over what a command wrote before",
     (text) => {
