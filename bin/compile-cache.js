@@ -1,6 +1,7 @@
 "use strict";
-// Keeps what was compiled for the next command, as Node does by itself from version 22 on. Most of what a small command
-// costs is compiling. What is kept holds for one version of Node and for files that nobody has touched since.
+// Keeps what was compiled for the next command. Most of what a small command costs is compiling. What is kept holds for one
+// version of Node and for files that nobody has touched since. Node's own cache, from version 22 on, takes a third longer:
+// it keeps only those functions of a file that the first command called.
 const {
   accessSync,
   constants,
@@ -32,13 +33,7 @@ function evaluate(module, path, compiled) {
 exports.evaluate = evaluate;
 
 /** For a program of this package. Answers as keepCompiled does. */
-exports.keepHere = (of) => {
-  const folder = placeHere();
-  if (Module.enableCompileCache === undefined) return exports.keepCompiled(folder, of);
-  // Node makes all folders above it, also for root where nobody may write.
-  if (existsSync(dirname(folder))) Module.enableCompileCache(folder);
-  return Module.flushCompileCache ?? (() => undefined);
-};
+exports.keepHere = (of, command) => exports.keepCompiled(placeHere(), of, command);
 
 /**
  * The package's own folder. Where another user installed the package, a folder of the user's own. Code that others may
@@ -82,17 +77,23 @@ function mayWrite(folder) {
   }
 }
 
-/** `of`: whose it is beside the command's. Answers how a process that may be killed keeps at once what it has compiled. */
-exports.keepCompiled = (folder, of = "") => {
+/**
+ * `of`: whose it is beside the commands'. A function is compiled when it is called, so a file that was kept is kept anew,
+ * with more in it, by the first run of each other `command`. Answers how a process that may be killed keeps at once what it
+ * has compiled.
+ */
+exports.keepCompiled = (folder, of = "", command = "") => {
   const file = join(folder, `${process.version}-${process.arch}${of}`);
   let known = read(file);
   const added = new Map();
+  const used = new Map();
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (text, path, ...format) {
     const byNode = () => compile.call(this, text, path, ...format);
     if (format[0] === "module" || text.startsWith("#!")) return byNode();
     const key = keyOf(path);
-    const cachedData = known.get(key)?.();
+    const kept = known.get(key);
+    const cachedData = kept?.data();
     // What is kept was looked through when it was compiled.
     if (cachedData === undefined && importsLater(text)) return byNode();
     let script;
@@ -103,13 +104,19 @@ exports.keepCompiled = (folder, of = "") => {
       return byNode();
     }
     if (cachedData === undefined || script.cachedDataRejected) added.set(key, script);
+    else if (!kept.commands.includes(command)) used.set(key, script);
     return evaluate(this, path, script.runInThisContext());
   };
-  const keep = () => {
-    if (added.size === 0) return;
-    write(folder, file, known, added);
+  const keep = (exitCode) => {
+    // A run that failed called little of what its command needs.
+    const failed = exitCode === 1;
+    const scripts = new Map(failed ? added : [...added, ...used]);
+    if (scripts.size === 0) return;
+    for (const key of added.keys()) known.delete(key);
+    write(folder, file, known, scripts, failed ? [] : [command]);
     known = read(file);
     added.clear();
+    used.clear();
   };
   process.once("exit", keep);
   return keep;
@@ -132,8 +139,8 @@ function keyOf(path) {
 const headBytes = 65_536;
 
 /**
- * A line of keys and sizes, then the data in that order. A command reads what it needs itself: the file has what every
- * command needed.
+ * A line of keys, sizes and the commands that used it, then the data in that order. A command reads what it needs itself:
+ * the file has what every command needed.
  */
 function read(file) {
   const known = new Map();
@@ -145,9 +152,9 @@ function read(file) {
     };
     const head = bytes(headBytes, 0);
     let next = head.indexOf("\n") + 1;
-    for (const [key, size] of JSON.parse(head.toString("utf8", 0, next))) {
+    for (const [key, size, commands = []] of JSON.parse(head.toString("utf8", 0, next))) {
       const at = next;
-      known.set(key, () => bytes(size, at));
+      known.set(key, { size, commands, data: () => bytes(size, at) });
       next += size;
     }
   } catch {
@@ -157,17 +164,24 @@ function read(file) {
 }
 
 /** Whoever may not write here goes on compiling. Of two at once the later one stays; each is whole on the disk before. */
-function write(folder, file, known, added) {
+function write(folder, file, known, scripts, by) {
   if (!mayWrite(dirname(folder))) return;
   const beside = `${file}.${process.pid}`;
   try {
-    const paths = new Set([...added.keys()].map((key) => key.split(" ")[0]));
-    for (const key of known.keys()) if (paths.has(key.split(" ")[0])) known.delete(key);
-    const kept = [...known].map(([key, data]) => [key, data()]);
-    for (const [key, script] of added) kept.push([key, script.createCachedData()]);
-    const sizes = JSON.stringify(kept.map(([key, data]) => [key, data.length]));
+    const pathOf = (key) => key.split(" ")[0];
+    const paths = new Set([...scripts.keys()].map(pathOf));
+    const kept = [...known]
+      .filter(([key]) => !paths.has(pathOf(key)))
+      .map(([key, { commands, data }]) => ({ key, commands, data: data() }));
+    for (const [key, script] of scripts) {
+      const { size = 0, commands = [], data } = known.get(key) ?? {};
+      const compiled = script.createCachedData();
+      // A process that ran for long has dropped what it did not call any more.
+      kept.push({ key, commands: [...commands, ...by], data: compiled.length < size ? data() : compiled });
+    }
+    const head = JSON.stringify(kept.map(({ key, commands, data }) => [key, data.length, commands]));
     mkdirSync(folder, { recursive: true });
-    writeFileSync(beside, Buffer.concat([Buffer.from(`${sizes}\n`), ...kept.map(([, data]) => data)]), { flush: true });
+    writeFileSync(beside, Buffer.concat([Buffer.from(`${head}\n`), ...kept.map(({ data }) => data)]), { flush: true });
     renameSync(beside, file);
   } catch {
     rmSync(beside, { force: true });

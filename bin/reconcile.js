@@ -6,7 +6,8 @@ const [command, ...rest] = process.argv.slice(2);
 if (["version", "--version", "-v"].includes(command) && rest.length === 0) {
   process.stdout.write(`reconcile ${require("../package.json").version}\n`);
 } else {
-  require("./compile-cache.js").keepHere();
+  // Only a word that can be a command is written down: before it may stand a flag, with whatever is given to it.
+  require("./compile-cache.js").keepHere("", /^[a-z]+$/.test(command) ? command : "");
   // A command is over before what the engine compiles a second time, for speed, has paid for itself; a run that takes long
   // still gets it, all but the reader of HTTP's lines, which gains less than its compiling takes. The names of the settings
   // are each version's own, and one that is not known would be complained of.

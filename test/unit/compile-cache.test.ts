@@ -1,4 +1,4 @@
-/** What Node 20 is spared: compiling the same files again for each command (bin/compile-cache.js). */
+/** What Node is spared: compiling the same files again for each command (bin/compile-cache.js). */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -84,6 +84,30 @@ describe("what was compiled", () => {
     expect(statSync(join(cache, first)).mtimeMs).toBe(before.mtimeMs);
     add("keep();", "./further.js");
     expect(statSync(join(cache, first)).size).toBeGreaterThan(before.size);
+  });
+
+  it("grows by what another command calls, once, also where Node has a cache of its own", () => {
+    const folder = makeFolder();
+    mkdirSync(join(folder, "dist"));
+    const functions = ["plan", "apply"].map((name) => `exports.${name} = (n) => [${"n, ".repeat(500)}];`);
+    writeFileSync(join(folder, "dist/part.js"), functions.join("\n"));
+    cpSync(join(__dirname, "../../bin"), join(folder, "bin"), { recursive: true });
+    writeFileSync(
+      join(folder, "bin/main.js"),
+      `const [command, code] = process.argv.slice(2);
+require("./compile-cache.js").keepHere("", command); require("../dist/part.js")[command](); process.exitCode = Number(code);`,
+    );
+    const sizeAfter = (...run: [string, number]): number => {
+      spawnSync(process.execPath, [join(folder, "bin/main.js"), ...run.map(String)]);
+      const [kept = "", ...more] = readdirSync(join(folder, "dist/.compile-cache"));
+      expect(more).toEqual([]);
+      return statSync(join(folder, "dist/.compile-cache", kept)).size;
+    };
+    const first = sizeAfter("plan", 0);
+    expect(sizeAfter("apply", 1)).toBe(first);
+    const second = sizeAfter("apply", 0);
+    expect(second).toBeGreaterThan(first + 1000);
+    expect([sizeAfter("plan", 0), sizeAfter("apply", 0)]).toEqual([second, second]);
   });
 
   it("is not taken for a file that was changed, whatever its size, and does not pile up", () => {
