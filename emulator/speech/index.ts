@@ -149,9 +149,12 @@ function spokenAnswer(
       ? attachmentsIn(dialect, there, meant.params["id"], hostName)
       : there.map((one) => recordIn(dialect, kind, one, hostName));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
-    const list = bodyWithList(route?.items?.[0] ?? "", page.records);
-    // What leads on beside the list may stand in the envelope, and then the list does.
-    const isBare = !Array.isArray(list) && !holdsData(list) && !holdsData(page.beside.value);
+    const place = route?.items?.[0] ?? "";
+    const list = bodyWithList(place, page.records);
+    // What leads on beside the list may stand in the envelope, and then the list does; so does one whose items are all
+    // that the payload holds.
+    const isWhole = Array.isArray(list) || (typeof place === "object" && /^(\/\*)?$/.test(place.in ?? ""));
+    const isBare = !isWhole && !holdsData(list) && !holdsData(page.beside.value);
     return { body: mergedRecords(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
   }
   const kind = recordKinds[operation];

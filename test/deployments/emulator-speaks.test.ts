@@ -35,6 +35,20 @@ test.each(dialects)("%s: made, changed, moved and gone, as the emulator speaks i
   await liveThrough(world);
 });
 
+test.each(['{ in: "", keys: id }', "{ in: /* }"])(
+  "items that are all of the payload stand apart from pages: %s",
+  async (place) => {
+    const lists = ["vm/list", "volume/list", "security-group", "flavor/list", "image/list"].map(
+      (path) =>
+        `${path.replace("security-", "").replace("/list", "")}.list: { method: GET, path: /api/v1/${path}, items: [${place}] }`,
+    );
+    const { dialect, diagnostics } = readDialectText(`operations:\n  ${lists.join("\n  ")}\n`, "dialect.yaml");
+    expect(diagnostics).toEqual([]);
+    world = await startBenchWorld({ dialect, speaks: dialect, pageSize: 2 });
+    await liveThrough(world);
+  },
+);
+
 test("documented-only: what the contract alone can make and change", async () => {
   const { dialect } = readDialectText(ready("documented-only"), "dialect.yaml");
   world = await startBenchWorld({ dialect, speaks: dialect });
