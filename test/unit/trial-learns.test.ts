@@ -592,6 +592,17 @@ test.each([
   expect(findListIn(body, ["disk", "disks"])).toEqual({ place: { in: place, absent: "none" }, items });
 });
 
+test.each([
+  ["places in a list", { 0: { id: 7, name: "a" }, 1: { id: 8, name: "b" } }, { in: "/vms/*" }],
+  ["places in a list, beside ids of another name", { 1: { uuid: "u-7" }, 2: { uuid: "u-8" } }, { in: "/vms/*" }],
+  ["names", { "web-1": { id: 7, name: "web-1" }, "db-1": { id: 8, name: "db-1" } }, { in: "/vms/*" }],
+  ["ids, which the records show as well", { 7: { id: 7, name: "a" }, 8: { id: 8 } }, { in: "/vms", keys: "id" }],
+  ["ids, which the records do not show", { 0: { name: "a" }, 1: { name: "b" } }, { in: "/vms", keys: "id" }],
+  ["ids, beside others", { 17: { uuid: "u-7" }, 18: { uuid: "u-8" } }, { in: "/vms", keys: "id" }],
+] as const)("of a map whose keys are %s, the ids are known", (_, vms, place) => {
+  expect(findListIn({ vms }, ["vms"])).toMatchObject({ place });
+});
+
 test("what holds a list is no list of one", () => {
   const body = { disks: { disk: [{ id: "a" }, { id: "b" }] } };
   expect(findListIn(body, ["disk", "disks"])).toMatchObject({ place: "/disks/disk" });
@@ -806,15 +817,17 @@ test("a list is not asked for by the name or the id of the one that a person cop
 });
 
 test.each([
-  ["at once", 0, null],
-  ["after a while", 2, null],
-  ["never", 99, "left out"],
-] as const)("a list that shows a volume of the trial's own %s", async (_, after, isLeftOut) => {
+  ["at once", 0, false, null],
+  ["after a while", 2, false, null],
+  ["never", 99, false, "left out"],
+  ["no more since it was deleted", 99, true, null],
+] as const)("a list that shows a volume of the trial's own %s", async (_, after, isDeleted, isLeftOut) => {
   let looks = 0;
   const route = builtInDialect.operations["vm.list"];
   const trial = {
     ports: { clock: { now: () => looks }, timing: { discoveryMs: 5 } },
     notes: { made: [{ kind: "volume", id: "v-1", name: "trial-0a1b2c-v", askedAt: 0 }] },
+    isDeleted: () => isDeleted,
     client: {
       can: { canFindCreated: () => true },
       listVolumes: async () => accepted(looks++ < after ? [] : [{ id: "v-1" }]),

@@ -46,7 +46,11 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
     }
     if (isMapOfRecords(value) || (isNamed(key) && holdsRecords(value))) {
       const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
-      maps.push({ place: { in: at, keys: "id" }, items });
+      maps.push(
+        showsOwnIds(value)
+          ? { place: { in: `${at}/*` }, items: Object.values(value) }
+          : { place: { in: at, keys: "id" }, items },
+      );
       return;
     }
     for (const [inner, member] of Object.entries(value)) visit(member, at + pointerTo(inner), inner, depth + 1);
@@ -121,6 +125,22 @@ function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {
   if (members.length === 0 || !members.every(([key, member]) => isObject(member) && /\d/.test(key))) return false;
   const [first = [], ...rest] = members.map(([, member]) => Object.keys(fieldsIn(member)));
   return first.length > 0 && rest.every((keys) => keys.some((key) => first.includes(key)));
+}
+
+/** Members with ids of their own under keys that are none: their names, or their places in a list. */
+function showsOwnIds(value: Readonly<Record<string, unknown>>): boolean {
+  const members = Object.entries(value);
+  const isRunning =
+    members.every(([key], nth) => key === String(nth)) || members.every(([key], nth) => key === String(nth + 1));
+  const own = isRunning ? /^(id|uuid|uid|guid)$/ : /^id$/;
+  const idsOf = (member: unknown): readonly unknown[] =>
+    Object.entries(fieldsIn(member)).flatMap(([key, id]) =>
+      own.test(lettersAndDigits(key)) && (typeof id === "string" || typeof id === "number") ? [id] : [],
+    );
+  return (
+    members.every(([, member]) => idsOf(member).length > 0) &&
+    members.some(([key, member]) => idsOf(member).every((id) => String(id) !== key))
+  );
 }
 
 /** Members that are all maps with fields of their own, below a key that says of what. */

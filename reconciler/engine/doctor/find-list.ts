@@ -270,9 +270,11 @@ function itemsIn(
   if (where === undefined) {
     // An empty map is an empty list where the service's other lists are maps.
     const named = emptyNamed(payload, nouns[recordOfOperation(operation)]);
-    if (named !== undefined && [...lists.values()].some(({ route }) => route.items.some(isMapPlace)))
-      return { items: [], places: [{ in: named, keys: "id" }] };
-    const alike = [...lists.values()].flatMap(({ route }) => route.items).find((place) => isEmptyMapAt(payload, place));
+    const maps = [...lists.values()].flatMap(({ route }) => route.items).filter((place) => mapAt(place) !== undefined);
+    const [first] = maps;
+    if (named !== undefined && typeof first === "object")
+      return { items: [], places: [first.keys === undefined ? { in: `${named}/*` } : { in: named, keys: "id" }] };
+    const alike = maps.find((place) => isEmptyMapAt(payload, place));
     return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
   }
   const kind = recordOfOperation(operation);
@@ -302,7 +304,11 @@ const isOfIdsAlone = (
   saidAt(file, "records", kind, "id") === undefined &&
   !given.records[kind].id.includes("");
 
-const isMapPlace = (place: RecordPlace): boolean => typeof place === "object" && place.keys !== undefined;
+/** Where the map is whose members are the items. */
+function mapAt(place: RecordPlace): string | undefined {
+  if (typeof place === "string") return undefined;
+  return place.keys === undefined ? /^(.*)\/\*$/.exec(place.in ?? "")?.[1] : (place.in ?? "");
+}
 
 /** Where an empty map is called as the kind is. */
 function emptyNamed(payload: unknown, words: readonly string[]): string | undefined {
@@ -317,8 +323,7 @@ function emptyNamed(payload: unknown, words: readonly string[]): string | undefi
 }
 
 function isEmptyMapAt(payload: unknown, place: RecordPlace): boolean {
-  if (typeof place === "string" || place.keys === undefined) return false;
-  const found = findAt(payload, tokensOf(place.in ?? ""));
+  const found = findAt(payload, tokensOf(mapAt(place) ?? ""));
   return isObject(found) && Object.keys(found).length === 0;
 }
 
