@@ -19,6 +19,7 @@ import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { type BenchOptions, type BenchWorld, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { worldBehind } from "../support/deployments/doctor-here";
+import { type Deployment, listsCalled, match } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
@@ -53,7 +54,7 @@ interface Standing {
   readonly notes: { kept: TrialNotes | undefined };
 }
 
-async function stand({ deployment }: Known): Promise<Standing> {
+async function stand({ deployment }: Pick<Known, "deployment">): Promise<Standing> {
   const { world, front } = await worldBehind(deployment, { timeScale: 2000, reach: "here" });
   closers.push(() => world.close());
   return { world, url: front.url, notes: { kept: undefined } };
@@ -254,4 +255,53 @@ test("where no volume can be deleted, one of 1 GB is left and told of, and no VM
   expect(leftIn(standing.world)).toEqual([expect.stringMatching(/^trial-\w+-p$/)]);
   expect(standing.notes.kept?.made).toHaveLength(1);
   expect(report.trial?.open.join()).toContain("no VM was made");
+});
+
+/** The paths that are built in, and lists in a form of their own. */
+function listing(list: Deployment["list"]): Deployment {
+  const lists = listsCalled("vm/list", "volume/list", "security-group", "flavor/list", "image/list", "region/list");
+  const ones: Readonly<Record<string, readonly [method: string, shape: string]>> = {
+    "volume.delete": ["DELETE", "/api/v1/volume/:id"],
+    "vm.get": ["GET", "/api/v1/vm/:id"],
+    "group.get": ["GET", "/api/v1/security-group/:id"],
+    "group.rule.delete": ["DELETE", "/api/v1/security-group/:id/rule/:ruleId"],
+    "vm.resize.confirm": ["POST", "/api/v1/vm/resize/:id/confirm"],
+    "vm.resize.revert": ["POST", "/api/v1/vm/resize/:id/revert"],
+  };
+  return {
+    title: "lists in a form of their own",
+    credential: { name: "Authorization", value: "Bearer ops-token" },
+    understand({ method, path }) {
+      const listed = method === "GET" ? lists[path.replace("/api/v1/", "")] : undefined;
+      if (listed !== undefined) return { operation: listed };
+      for (const [operation, [own, shape]] of Object.entries(ones)) {
+        const ids = own === method ? match(path, shape) : undefined;
+        if (ids !== undefined) return { operation, ...ids };
+      }
+      return undefined;
+    },
+    list,
+    answer: (_, payload) => ({ body: { data: payload } }),
+    refuse: (_, status, message) => ({ status, body: { error: { code: status, message } } }),
+  };
+}
+
+test("a list that is a map by place is read by the ids of its records, also where it was empty at first", async () => {
+  const deployment = listing((_, items) => ({ body: { data: Object.fromEntries(Object.entries(items)) } }));
+  const standing = await stand({ deployment });
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+  expect(report.dialect.operations["vm.list"]?.items).toEqual([{ in: "/*" }]);
+  expect(unprovenByTrial(report)).toEqual([]);
+});
+
+test("no VM is made where the list of VMs goes on and nothing leads on", async () => {
+  const first = { id: "v-1", name: "of-others", status: "ACTIVE" };
+  const deployment = listing((operation, items) => ({
+    body: operation === "vm.list" ? { data: [first], next_cursor: "c-2" } : { data: items },
+  }));
+  const standing = await stand({ deployment });
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+  expect(report.trial?.open).toContainEqual(expect.stringMatching(/^no VM was made: .*no list does/));
 });

@@ -69,7 +69,9 @@ async function makePart(
 export async function leaveOutPartialLists(trial: Trial): Promise<void> {
   const { clock, timing } = trial.ports;
   for (const kind of keysOf(kindRows)) {
-    const own = trial.notes.made.filter((one) => one.kind === kind && one.id !== undefined);
+    const own = trial.notes.made.filter(
+      ({ kind: other, id }) => other === kind && id !== undefined && !trial.isDeleted(kind, id),
+    );
     const isHidden = async (): Promise<boolean> => {
       const listed = canList(trial, kind) ? await listedOf(trial, kind) : undefined;
       return listed !== undefined && own.some(({ id }) => listed.every((one) => one.id !== id));
@@ -116,7 +118,7 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
   if (canDelete) await makePart(stage, "volume", (name) => makeVolume(trial, name));
   if (vm !== undefined && !canDelete)
     trial.lack("vm", "no VM was made: the data volume that comes with it could not be deleted again");
-  else if (vm !== undefined && (!canList(trial, "vm") || trial.report.operations.some(showsNoRecords)))
+  else if (vm !== undefined && (!(await isFoundByList(trial)) || trial.report.operations.some(showsNoRecords)))
     trial.lack("vm", "no VM was made: no answer to a create tells its id, and no list does");
   else if (vm !== undefined) {
     const [image, open] = [imageCalled(trial, vm.image), trial.open.length];
@@ -131,6 +133,10 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
   if (own !== undefined && own.id === undefined)
     trial.lack("vm", "the VM was asked for and did not appear in the list");
 }
+
+/** A list that cannot be read, or not as a whole, might not show the VM. */
+const isFoundByList = async (trial: Trial): Promise<boolean> =>
+  canList(trial, "vm") && (await listedOf(trial, "vm")) !== undefined;
 
 export const groupDescription = "made by reconcile doctor --trial";
 
