@@ -107,6 +107,7 @@ function createAsk(
   const poolKey = JSON.stringify([connection, given]);
   let pool: Pool | undefined;
   let hasAnswered = false;
+  let hasWritten = false;
   let takesTimeout = true;
   const open = (): Pool => {
     const opened = openPool(connection, limits, takesTimeout, shared);
@@ -120,6 +121,7 @@ function createAsk(
         try {
           const result = await pool.query(text, [...values]);
           hasAnswered = true;
+          hasWritten ||= result.command !== "SELECT";
           return result;
         } catch (error) {
           if (!takesTimeout || !/startup parameter/.test(errorMessage(error))) throw error;
@@ -130,7 +132,8 @@ function createAsk(
         }
       },
       {
-        isPassing: (error) => isPassingError(error) || (hasAnswered && isAway(error)),
+        isPassing: (error) =>
+          isPassingError(error) || (hasAnswered && isAway(error)) || (hasWritten && takesNoWrites(error)),
         asFailure: (error) => {
           const failed = new StoreFailed(`the state ${location}: ${postgresProblem(error, connection, limits)}`);
           failed.isAway = isPassingError(error) || isAway(error);
@@ -437,6 +440,9 @@ const isPassingError = (error: unknown): boolean => {
 /** Nobody listens, or its machine is not there: passing for one that was there a moment ago. */
 const isAway = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"].includes(errorCode(error) ?? "");
+
+/** It is a standby: passing for one that took writes a moment ago, as where another one is about to take its place. */
+const takesNoWrites = (error: unknown): boolean => errorCode(error) === "25006";
 
 const isUnconnected = (error: unknown): boolean =>
   /timeout exceeded when trying to connect|timeout expired|connection timeout/i.test(errorMessage(error));

@@ -176,6 +176,24 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     });
   });
 
+  it("a standby that is about to take the place of the server is waited for, and one that was always there is not", async () => {
+    const readOnly = "options=-c%20default_transaction_read_only%3Don";
+    await expect(createPostgresStore(`${server.url}?state=standby&${readOnly}`).lock(holder())).rejects.toThrow(
+      "read-only transaction",
+    );
+    const store = createPostgresStore(`${server.url}?state=promoted`);
+    const session = await store.lock(holder());
+    await query(`CREATE SEQUENCE looks;
+      CREATE FUNCTION refuse_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('looks') < 3 THEN RAISE 'read-only' USING ERRCODE = '25006'; END IF;
+        RETURN NEW; END $$;
+      CREATE TRIGGER standby BEFORE INSERT ON reconcile.journal FOR EACH ROW
+        WHEN (NEW.name = 'promoted') EXECUTE FUNCTION refuse_twice()`);
+    await session.append([line(1, session.epoch)]);
+    await session.release();
+    expect(await keysIn(store)).toEqual(["v1"]);
+  });
+
   it("nothing is left to take away on a server that takes no writes", async () => {
     const readOnly = "options=-c%20default_transaction_read_only%3Don";
     for (const schema of ["reconcile", "never_made"])
