@@ -39,7 +39,7 @@ test("a file that is too much for a process is given up, the others are read mea
       most: 3,
       slowMs: 250,
       niceness: 10,
-      givesWayMs: 1000,
+      givesWayMs: 1,
     }),
   );
   const [good, broken, bad] = [
@@ -60,7 +60,7 @@ test("a file that is too much for a process is given up, the others are read mea
   const looked = (async () => {
     while (!isGiven) {
       for (const pid of childProcesses()) if (!before.has(pid)) priorities.add(priorityOf(pid));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
   expect(await check(good, "r")).toEqual([]);
