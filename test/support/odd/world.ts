@@ -350,7 +350,13 @@ export class OddWorld {
         still(volume);
         if (volume.attached_to !== null) throw new Refused(409, `volume is attached to ${volume.attached_to} already`);
         if (this.options.slowVolumes === true) volume.status = "attaching";
-        this.#later(() => Object.assign(volume, { status: "in-use", attached_to: vm.id }), this.options.slowVolumes);
+        // The VM may have been deleted meanwhile, and then nothing hangs on it.
+        const attached = { status: "in-use", attached_to: vm.id };
+        const isThere = () => this.vms.get(vm.id) === vm && !/^deleted$/i.test(vm.status);
+        this.#later(
+          () => Object.assign(volume, isThere() ? attached : { status: "available" }),
+          this.options.slowVolumes,
+        );
         return done();
       }
       case "volume.detach": {
