@@ -9,6 +9,7 @@ import { type Catalogue, type CatalogueEntry, type LiveVm, notSeen } from "../co
 import type { Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import { lazily } from "../core/text/lazily";
+import { listed } from "../core/text/list-text";
 import type { ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -66,6 +67,16 @@ export async function readCatalogue(
     return undefined;
   };
   const [flavors, images, regions] = await Promise.all([read("flavors"), read("images"), read("regions")]);
+  const unlisted = (["flavors", "images", "regions"] as const).filter(
+    (what) => wants[what] && lists[what] === undefined,
+  );
+  // Regions are asked for only where a VM is created.
+  if (wants.regions && unlisted.length > 0)
+    findings.push({
+      severity: "note",
+      code: "plan/names-unchecked",
+      summary: `this service has no list of ${listed(unlisted, 3)}: nothing checks what a new VM names of them before it is created`,
+    });
   return { flavors, images, regions };
 }
 

@@ -37,7 +37,8 @@ export function runText(
     ...orphanLines(run.orphans, paint, width),
     ...outputLines(run.outputs, width),
   ];
-  if (lines.length > 0) lines.unshift("");
+  // A part that is not done begins with an empty line of its own.
+  if (lines.length > 0 && lines[0] !== "") lines.unshift("");
   lines.push("");
   lines.push(...hang("", runEndText(run, plan, options.outcome), width).map((line) => paint("strong", line)));
   return `${lines.join("\n")}\n`;

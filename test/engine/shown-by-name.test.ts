@@ -42,6 +42,25 @@ function stageOf(service: Capabilities, shown: (vm: LiveVm) => LiveVm, confirmsB
   return stage;
 }
 
+describe("what no list has", () => {
+  const unchecked = async (without: readonly string[]) => {
+    const stage = stageOf({ without }, byName, false);
+    const told = async () =>
+      (await stage.plan(file(image(1), flavor(1)))).plan.diagnostics.flatMap(({ code, summary }) =>
+        code === "plan/names-unchecked" ? [summary] : [],
+      );
+    const before = await told();
+    await stage.apply(await stage.plan(file(image(1), flavor(1))));
+    return [before, await told()];
+  };
+  it("is not checked before a VM is created, and the plan says so", async () => {
+    const summary =
+      "this service has no list of flavors, regions: nothing checks what a new VM names of them before it is created";
+    expect(await unchecked(["flavor.list", "region.list"])).toEqual([[summary], []]);
+    expect(await unchecked([])).toEqual([[], []]);
+  });
+});
+
 describe("an image and a flavor that the records do not show by id", () => {
   const unlisted = { without: ["image.list", "flavor.list"] };
   it.each([

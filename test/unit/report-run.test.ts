@@ -62,6 +62,13 @@ describe("the end of a run", () => {
   for (const [title, run, expected] of cases)
     it(title, () => expect(runText(run, planFor(quickstartWorld()), { width: 200 })).toMatch(expected));
 
+  it("has one empty line before it, also where nothing was done", () => {
+    const plan = planFor(quickstartWorld());
+    const { run } = pretendRun(plan, () => ({ end: "failed", message: "refused" }));
+    expect(runText(run, plan)).toMatch(/^\n {2}✗ failed/);
+    expect(runText(done, plan)).toMatch(/^\n {2}✓ created/);
+  });
+
   const targets = ["group.web"];
   const ends: readonly (readonly [string, PlanOptions, string | undefined, string])[] = [
     ["of the targets alone", { targets }, undefined, "Done: the service matches the file, targets only ("],

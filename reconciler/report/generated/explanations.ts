@@ -640,6 +640,10 @@ export const explanations = {
     "means": "The rules of a group could not be read; their record is used.",
     "todo": "Check the credential's rights."
   },
+  "plan/names-unchecked": {
+    "means": "The service has no list of flavors, images or regions in which a new VM's could be looked up.",
+    "todo": "A note: a name that it does not have is refused by the create itself."
+  },
   "plan/shrink": {
     "means": "A size became smaller. The service only grows volumes.",
     "todo": "Set it back, or make a new volume and copy the data."

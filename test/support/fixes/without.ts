@@ -15,6 +15,7 @@ export const withoutFix = [
   "internal/invariant",
   "plan/egress-open",
   "plan/group-names-unobserved",
+  "plan/names-unchecked",
   "plan/rule-idle",
   "plan/image-unlisted",
   "plan/left-alone",

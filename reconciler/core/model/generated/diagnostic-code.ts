@@ -205,6 +205,7 @@ export type DiagnosticCode =
   | "plan/name-not-said"
   | "plan/name-refused"
   | "plan/name-taken"
+  | "plan/names-unchecked"
   | "plan/no-checkout"
   | "plan/not-listed-yet"
   | "plan/not-owed"
