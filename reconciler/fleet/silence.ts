@@ -2,14 +2,21 @@
  * Which services do not answer, as one worker sees it. A round that only waits for such a service lends its place to
  * the rounds of other services, and meanwhile no further round of that service begins on this worker.
  */
+import type { StackSpec } from "./model";
 import { steadyNow } from "./steady";
 
 export interface Silences {
   /** A round of the service begins. */
   begin(service: string | undefined): Ear;
   /** How long another round of the service should wait; absent: it may begin. */
-  pauseMs(service: string | undefined): number | undefined;
+  pauseMs(service: string): number | undefined;
 }
+
+/**
+ * The service of a stack. One whose service only its own files name shares it, as far as the fleet knows, with no other
+ * stack. No name of a service has a space.
+ */
+export const serviceOf = ({ name, service }: Pick<StackSpec, "name" | "service">): string => service ?? `of ${name}`;
 
 /** Takes note of what one round sends to its service and what the service answers. */
 export interface Ear {
@@ -61,7 +68,7 @@ export function createSilences(now: () => number = steadyNow): Silences {
       others.add(ear);
       return ear;
     },
-    pauseMs(service = "") {
+    pauseMs(service) {
       const failed = unreached.get(service) ?? 0;
       const others = [...(running.get(service) ?? [])];
       const isSilent = others.some(({ waits }) => waits) || (failed >= silentAfter && others.length > 0);

@@ -20,7 +20,7 @@ import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
 import { giveUp, settle, storedReport } from "./settle";
 import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
-import { createSilences, type Ear } from "./silence";
+import { createSilences, type Ear, serviceOf } from "./silence";
 import { type Checkout, NotInSource } from "./sources/checkout";
 import { tidyTrees } from "./sources/git";
 import { originOf, takeFiles, tellEar } from "./sources/take-files";
@@ -195,7 +195,7 @@ async function onePull(
   if (busy !== undefined) return later(setting, job, stack, busy);
   const settings = await shared.settings();
   const signal = AbortSignal.any([job.signal, draining]);
-  const ear = shared.silences.begin(stack.spec.service);
+  const ear = shared.silences.begin(serviceOf(stack.spec));
   const reading = createSilences().begin(undefined);
   const lender = lendWhile(() => ear.waits || reading.waits, job);
   try {
@@ -263,7 +263,7 @@ async function oneRound(
   services.set(stack.name, stack.spec.service);
   const clock = clockOf(stack);
   const log = createRunLog(records, run.id);
-  const ear = shared.silences.begin(stack.spec.service);
+  const ear = shared.silences.begin(serviceOf(stack.spec));
   let origin: Ear | undefined;
   // How long its files take to be read concerns no other round.
   const reading = createSilences().begin(undefined);
@@ -423,7 +423,7 @@ function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: Stack
   if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
   // Rounds whose service or source does not answer last long: others go first.
   const origin = originOf(spec.source);
-  const pauseMs = shared.silences.pauseMs(spec.service);
+  const pauseMs = shared.silences.pauseMs(serviceOf(spec));
   if (pauseMs !== undefined || origin === undefined) return pauseMs;
   return shared.troubles.rests(origin, shared.others) ? crowdedMs : shared.sources.pauseMs(origin);
 }

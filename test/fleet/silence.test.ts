@@ -55,13 +55,6 @@ describe("a service that does not answer", () => {
     clock.now = 3600;
     expect(round.waits).toBe(true);
   });
-
-  test("a round without a service is a service of its own", () => {
-    const { clock, silences } = hearing();
-    silences.begin(undefined).asked();
-    clock.now = 5000;
-    expect([silences.pauseMs(undefined), silences.pauseMs("west")]).toEqual([10_000, undefined]);
-  });
 });
 
 test("a repository that gives one worker no files is left to the others, who get them, and tried less and less often", () => {

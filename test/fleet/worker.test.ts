@@ -175,6 +175,23 @@ describe("a worker", () => {
     expect([places, (await statusOf("much"))?.ready]).toEqual([["lent", "back"], true]);
   });
 
+  test("a stack whose service only its own files name keeps no other stack waiting when that is silent", async () => {
+    const alone = { source, service: undefined };
+    await records.saveStacks([stackSpec("mute", alone), stackSpec("heard", alone)]);
+    const began: string[] = [];
+    during = async (stack) => {
+      began.push(stack);
+      if (stack !== "mute") return;
+      // While it tries once more, the other one is due.
+      if (began.length > 2) await run("heard");
+      const silent = { severity: "error", code: "service/unavailable", summary: "no answer" };
+      throw Object.assign(new Error("no answer"), { diagnostics: [silent] });
+    };
+    for (let times = 0; times < 3; times++) await run("mute");
+    during = () => undefined;
+    expect(began).toEqual(["mute", "mute", "mute", "heard"]);
+  });
+
   test("stacks that leave together go in the reverse of their order, and none waits for ever", async () => {
     await records.saveStacks([stackSpec("network", { source, destroy: true })]);
     const inputs = { port: { stack: "network", output: "port" } };
