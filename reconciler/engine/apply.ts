@@ -11,7 +11,7 @@ import { changesOutputs, outputsNow } from "../core/plan/outputs";
 import { PermittedPlan } from "../core/plan/permitted";
 import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
 import { whatIsMeant } from "../core/plan/select";
-import { emptyState } from "../core/state/fold";
+import type { FoldedState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
 import { deepEqual } from "../core/text/deep-equal";
 import { asError } from "../core/text/errors";
@@ -19,7 +19,7 @@ import { invariant } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { serviceIngressOf } from "../kinds/group/findings";
 import { remounts } from "../kinds/volume/mount-again";
-import type { Holder, StateStore } from "../store/store";
+import type { Holder, StateSession, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
 import { assertWhole } from "./half-moved";
 import { openStoredState, type Prepared } from "./plan";
@@ -39,7 +39,7 @@ export class StateMovedOn extends Error {
   readonly code = "state/moved-on" satisfies DiagnosticCode;
 }
 
-/** Locks the state and opens it for writing; a new one gets its lineage first. */
+/** Locks the state and opens it for writing; a new one gets its lineage with the first that is recorded. */
 export async function openForWriting(
   store: StateStore,
   holder: Holder,
@@ -49,20 +49,38 @@ export async function openForWriting(
 ): Promise<{ readonly recorder: Recorder; readonly lineage: string; readonly serial: number }> {
   const session = await store.lock(holder, signal);
   try {
-    let stored = await session.read();
-    if (stored.snapshot === undefined) {
-      await session.replace(writeSnapshot({ ...emptyState(lineage), epoch: session.epoch }));
-      stored = await session.read();
-    }
+    const stored = await session.read();
     const { state } = openStoredState(stored, store.location, lineage);
     if (!duringMove) assertWhole(state, store.location);
     // Entries of an older holder of the lock are not folded.
     invariant(session.epoch >= state.epoch, "no holder of the state has an older epoch than the last one");
-    return { recorder: createRecorder(state, session), lineage: state.lineage, serial: state.serial };
+    const isNew = (stored.snapshot ?? "").trim() === "";
+    return {
+      recorder: createRecorder(state, isNew ? beginning(session, state) : session),
+      lineage: state.lineage,
+      serial: state.serial,
+    };
   } catch (error) {
     await session.release().catch(() => undefined);
     throw error;
   }
+}
+
+/** Whoever ends without recording anything, as when refused, makes no state. */
+function beginning(session: StateSession, state: FoldedState): StateSession {
+  let hasBegun = false;
+  const replace = async (snapshot: string): Promise<void> => {
+    await session.replace(snapshot);
+    hasBegun = true;
+  };
+  return {
+    ...session,
+    replace,
+    async append(lines) {
+      if (!hasBegun) await replace(writeSnapshot({ ...state, epoch: session.epoch }));
+      await session.append(lines);
+    },
+  };
 }
 
 export interface ApplyInput {

@@ -1,4 +1,6 @@
 /** What writes to the service or the state beside `apply` goes by the same evidence, and refuses what `apply` refuses. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../support/cli-process";
 import { json, ownMeddledPlace, said } from "../support/own-place";
@@ -177,6 +179,22 @@ describe("group import", () => {
     const again = await reconcile("group", "import", "listing.json");
     expect([again.exitCode, tiers().length], said(again)).toEqual([1, 1]);
     expect(said(again)).toContain(`reconcile pull --group ${tiers()[0]?.id}`);
+  });
+});
+
+describe("a command that is refused on a state that is not there", () => {
+  it.each([
+    ["state", "rm", "volume.data"],
+    ["state", "mv", "volume.data", "volume.other"],
+    ["state", "resolve", "volume.data", "--not-created"],
+  ])("%s %s makes none, so that a state can be given to that place", async (...args) => {
+    declare({ volumes: { data: { size: 5 } } });
+    expect((await apply()).exitCode).toBe(0);
+    const elsewhere = ["--state", "elsewhere.json"];
+    expect((await reconcile(...args, ...elsewhere)).exitCode).toBe(1);
+    expect(existsSync(join(place.folder, "elsewhere.json"))).toBe(false);
+    const pushed = await reconcile("state", "push", "reconcile.state.json", ...elsewhere);
+    expect(pushed.exitCode, said(pushed)).toBe(0);
   });
 });
 
