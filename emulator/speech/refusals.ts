@@ -80,7 +80,8 @@ function worded(rule: RefusalRule | undefined, message: string): string {
     from = at + piece.length;
     return at >= 0;
   });
-  return isThere ? message : `${wanted.replaceAll("*", " ")}: ${message}`;
+  // Spaces beside the star stay two.
+  return isThere ? message : `${wanted.replaceAll("*", "one")}: ${message}`;
 }
 
 const notDone = (done: unknown): string | number | boolean =>

@@ -130,6 +130,14 @@ retry_after: X-Wait
   expect(await world.client.listVms()).toEqual({ status: "accepted", value: [] });
 });
 
+test("a word stands for a star between two others", async () => {
+  const text = 'errors: [{ is: not_found, status: 400, message: "disk * is not to be had" }]';
+  const { dialect } = readDialectText(text, "dialect.yaml");
+  world = await startBenchWorld({ dialect, speaks: dialect });
+  const read = await world.client.getVolume("00000000-0000-4000-8000-000000000000");
+  expect(read).toMatchObject({ status: "rejected", condition: "not_found", httpStatus: 400 });
+});
+
 test.each(["openstack-like", "camel-case", "documented-only"])("%s is proven", async (name) => {
   const { dialect } = readDialectText(ready(name), "dialect.yaml");
   const checks = await proveDialect(dialect, { parts: proofParts, isTried: everyNth(53) });
