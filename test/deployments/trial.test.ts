@@ -19,7 +19,7 @@ import { dialectYaml } from "../../reconciler/report/doctor-text";
 import { type BenchOptions, type BenchWorld, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { worldBehind } from "../support/deployments/doctor-here";
-import { type Deployment, listsCalled, match } from "../support/deployments/front";
+import { type Deployment, listsCalled, match, type Raw } from "../support/deployments/front";
 import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
@@ -304,4 +304,57 @@ test("no VM is made where the list of VMs goes on and nothing leads on", async (
   const { report } = await tryIn({}, standing);
   expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
   expect(report.trial?.open).toContainEqual(expect.stringMatching(/^no VM was made: .*no list does/));
+});
+
+const plainly: Deployment["list"] = (_, items) => ({ body: { data: items } });
+
+test("what is gone may be answered with 400 and words that say so", async () => {
+  const plain = listing(plainly);
+  const refuse: Deployment["refuse"] = (operation, status, message) =>
+    plain.refuse(operation, status === 404 ? 400 : status, message);
+  const standing = await stand({ deployment: { ...plain, refuse } });
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+  const { dialect } = readDialectText(dialectYaml(report), "learnt.yaml");
+  const { world } = await worldBehind({ ...plain, refuse }, { dialect, reach: "here" });
+  closers.push(() => world.close());
+  expect(await world.client.getVolume("00000000-0000-4000-8000-000000000000")).toMatchObject({
+    condition: "not_found",
+  });
+});
+
+test("where deleted groups stay listed, nothing is said of those that are named", async () => {
+  const ever = new Map<unknown, Raw>();
+  const deployment = listing((operation, items, asked) => {
+    for (const one of operation === "group.list" ? items : []) ever.set(one["id"], one);
+    return plainly(operation, operation === "group.list" ? [...ever.values()] : items, asked);
+  });
+  const standing = await stand({ deployment });
+  const { report } = await tryIn({}, standing);
+  expect(leftIn(standing.world)).toEqual([]);
+  expect(report.dialect.limits.named_groups).toBeUndefined();
+  expect(report.trial?.left).toContainEqual(expect.stringContaining("its delete was accepted, and it is listed still"));
+});
+
+test("of a volume that is shown as before it was deleted, the delete is told as accepted", async () => {
+  const plain = listing(plainly);
+  let volume: Raw = {};
+  const deployment: Deployment = {
+    ...plain,
+    answer(operation, payload) {
+      if (!/^volume.(get|create)$/.test(operation)) return plain.answer(operation, payload);
+      const { status: _, ...shown } = payload as Raw;
+      volume = shown;
+      return plain.answer(operation, shown);
+    },
+    refuse: (operation, ...how) =>
+      operation === "volume.get" ? { body: { data: volume } } : plain.refuse(operation, ...how),
+  };
+  const standing = await stand({ deployment });
+  const { report } = await tryIn({}, standing);
+  expect(leftIn(standing.world)).toEqual([]);
+  const [first] = report.operations.find(({ operation }) => operation === "volume.delete")?.tried ?? [];
+  expect(first).toEqual({ path: "DELETE /api/v1/volume/{id}", answer: "it was accepted, and nothing changed" });
+  expect(report.trial?.left).toEqual([expect.stringContaining("its delete was accepted, and it is shown still")]);
+  expect(report.trial?.open.join()).not.toContain("volume.list");
 });

@@ -25,7 +25,7 @@ import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial/jobs";
 import { idsNamed } from "../../reconciler/engine/doctor/trial/lists";
 import { leaveOutPartialLists } from "../../reconciler/engine/doctor/trial/make";
 import { versioned } from "../../reconciler/engine/doctor/trial/send";
-import { placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial/states";
+import { flagOfDeleted, placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial/states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial/versions";
 import { isOffList } from "../../reconciler/engine/doctor/trial/volumes";
 import { refusedForItself, writesFor } from "../../reconciler/engine/doctor/trial/writes";
@@ -601,6 +601,18 @@ test.each([
   ["ids, beside others", { 17: { uuid: "u-7" }, 18: { uuid: "u-8" } }, { in: "/vms", keys: "id" }],
 ] as const)("of a map whose keys are %s, the ids are known", (_, vms, place) => {
   expect(findListIn({ vms }, ["vms"])).toMatchObject({ place });
+});
+
+test.each([
+  [{ deleted: false }, { deleted: true }, { kept: "false", deleted: "true" }],
+  [{ deleted: null }, { deleted: true }, { kept: undefined, deleted: "true" }],
+  [{}, { deleted: 1 }, { kept: undefined, deleted: "1" }],
+  [{ deleted: true }, { deleted: true }, undefined],
+  [{}, { ready: true }, undefined],
+  [{}, { deleted_at: "2026-01-01T00:00:00Z" }, undefined],
+] as const)("of a record that was %j and is %j the flag is known", (before, after, flag) => {
+  const found = flagOfDeleted({ id: 7, ...before }, { id: 7, ...after });
+  expect(found).toEqual(flag === undefined ? undefined : { place: "/deleted", ...flag });
 });
 
 test("what holds a list is no list of one", () => {

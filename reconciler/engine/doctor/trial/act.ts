@@ -5,6 +5,7 @@ import { onlyDefined } from "../../../core/text/objects";
 import type { ErrorRule } from "../../../dialect/dialect";
 import type { DoctorRequest } from "../look";
 import type { TrialThing } from "./notes";
+import { telling } from "./say";
 import { sendWrite } from "./send";
 import type { Trial } from "./watch";
 
@@ -98,12 +99,3 @@ const otherRefusals: ReadonlySet<string> = new Set([
   "throttled",
   "unsupported",
 ]);
-
-/** A message without the parts that differ each time: ids, names, numbers and quotes. */
-function telling(message: string): string | undefined {
-  const pattern = message
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|trial-[0-9a-f]{6}(-\w+)?|\b(?=\w*\d)[\w-]{6,}\b|\b\d+\b/gi, "*")
-    .replaceAll(/(\*[\s,;:]*)+\*/g, "*")
-    .trim();
-  return pattern.replaceAll(/[*\s]/g, "").length < 6 ? undefined : pattern.slice(0, 200);
-}

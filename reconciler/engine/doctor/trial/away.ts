@@ -98,7 +98,7 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
       : [thing.id];
   if (ids.length === 0 && (thing.isTaken === true || !canList(trial, thing.kind))) {
     trial.left.push(
-      `${nounOf(thing.kind)} ${thing.name}: it ${thing.isTaken === true ? "was taken" : "may have been made"}, and no list shows it; look for it by its name`,
+      `${nounOf(thing.kind)} ${thing.name}: it ${thing.isTaken === true ? "was taken" : "may have been made"}, and no list shows it by that name; look for it, the service may have changed the name`,
     );
     return;
   }
@@ -166,7 +166,10 @@ async function deleteGroup(trial: Trial, id: string): Promise<string | undefined
   const isAway = outcome.status === "accepted" || isGone(outcome) || (await isListed(trial, "group", id)) === false;
   if (!isAway) return wordsOf(outcome);
   // One that is listed a while longer was taken away all the same, unless it is listed for good.
-  if (!(await until(trial, async () => (await isListed(trial, "group", id)) !== true))) return "it is there still";
+  if (!(await until(trial, async () => (await isListed(trial, "group", id)) !== true)))
+    return isGone(await trial.client.deleteGroup(id))
+      ? `its delete was accepted, and it is listed still; say which items of the list count: operations: group.list: { …, items: { in: /…, where: { … } } }`
+      : "it is there still";
   trial.markDeleted("group", id);
   return undefined;
 }
@@ -224,7 +227,9 @@ async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Pr
     problem = await departure(trial, "volume", id, was, undefined);
     return problem === undefined;
   });
-  return problem === noWay && showsDeleted(before.word) ? undefined : problem;
+  if (problem !== noWay) return problem;
+  if (trial.isDeleted("volume", id)) return "its delete was accepted, and it is shown still";
+  return showsDeleted(before.word) ? undefined : problem;
 }
 
 /** Of an own one whose delete is refused: an earlier trial deleted it, and was cut off before it wrote that down. */

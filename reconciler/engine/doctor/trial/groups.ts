@@ -3,7 +3,8 @@ import { operations } from "../../../core/model/operation";
 import type { Route } from "../../../dialect/dialect";
 import { pathWithId } from "../enter";
 import type { DoctorRequest } from "../look";
-import { isExpectedRefusal, partName, refusedAs, type TrialAct, trialAct } from "./act";
+import { isExpectedRefusal, partName, refusedAs, type Stage, type TrialAct, trialAct } from "./act";
+import { takeAwayOne } from "./away";
 import { idIn } from "./ids";
 import { canList, findMade, isListed } from "./lists";
 import type { TrialThing } from "./notes";
@@ -50,7 +51,7 @@ export const groupActs: readonly TrialAct[] = [
   trialAct(["namingGroup"], ({ trial }, { namingGroup }) => deleteEgress(trial, namingGroup)),
   trialAct(["namingGroup"], ({ trial }, { namingGroup }) => rangeOfPorts(trial, namingGroup)),
   trialAct(bothGroups, (stage, { group, namingGroup }) =>
-    deleteNamed(stage.trial, { name: partName(stage, "group"), id: group, namedBy: namingGroup }),
+    deleteNamed(stage, { name: partName(stage, "group"), id: group, namedBy: namingGroup }),
   ),
 ];
 
@@ -128,9 +129,10 @@ async function rangeOfPorts(trial: Trial, group: string): Promise<void> {
 
 /** Deletes a group that a rule of the other one names. */
 async function deleteNamed(
-  trial: Trial,
+  stage: Stage,
   { name, id, namedBy }: { readonly name: string; readonly id: string; readonly namedBy: string },
 ): Promise<void> {
+  const { trial } = stage;
   const naming = ruleIn(namedBy, { dst_port: "22", remote_group: id });
   await sendWrite(trial, naming, { kind: "group", id: namedBy });
   // Where no rule can be deleted, the one of before is there still.
@@ -138,12 +140,23 @@ async function deleteNamed(
   if (trial.thing(name) === undefined || !isNamed) return;
   const outcome = await versioned(trial, () => trial.client.deleteGroup(id));
   if (outcome.status === "accepted") trial.markDeleted("group", id);
-  const isThere = outcome.status === "accepted" ? await isListed(trial, "group", id) : undefined;
-  const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
+  const isThere =
+    outcome.status === "accepted" && !(await until(trial, async () => (await isListed(trial, "group", id)) !== true));
+  // Where one that nothing names stays listed as well, the list shows what was deleted.
+  const kept = outcome.status === "rejected" ? "refused" : isThere && (await goesUnnamed(stage)) ? "kept" : undefined;
   if (kept === undefined) return;
   trial.limits = { ...trial.limits, named_groups: kept };
   const how = kept === "refused" ? "the delete is refused" : "it stays";
   trial.say(`A group that a rule of another one names is not deleted: ${how}.`);
+}
+
+/** Whether a group that nothing names goes where it is deleted. */
+async function goesUnnamed(stage: Stage): Promise<boolean> {
+  const { trial } = stage;
+  const unnamed = trial.thing(partName(stage, "thirdGroup"));
+  if (unnamed === undefined) return false;
+  await takeAwayOne(trial, unnamed);
+  return !trial.notes.made.some(({ name }) => name === unnamed.name);
 }
 
 /** Tries to create a name twice. It is written down first, in case the service makes a second one. */

@@ -1,9 +1,13 @@
 /** Looks at a VM or a volume of a trial until it rests, or until it is gone. */
 import type { LiveVm, LiveVolume } from "../../../core/model/live";
 import { isGone, type Outcome, type Rejection } from "../../../core/model/outcome";
+import { deepEqual } from "../../../core/text/deep-equal";
+import { onlyDefined } from "../../../core/text/objects";
+import type { ErrorRule } from "../../../dialect/dialect";
 import { listOfKind, readOfKind } from "../../observe";
 import { isListed, orNothing } from "./lists";
-import { isLiveVm, nounOf, TrialProblem, wordsOf } from "./say";
+import type { TrialThing } from "./notes";
+import { isLiveVm, nounOf, TrialProblem, telling, wordsOf } from "./say";
 import type { Trial } from "./watch";
 
 export interface TrialLook {
@@ -40,7 +44,7 @@ export async function lookAt(trial: Trial, kind: "vm" | "volume", id: string): P
     const isKnown = trial.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
     const wasDeleted = trial.isDeleted(kind, id) || trial.notes.wasToGo(kind, id);
     const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
-    if (isAway && isAbsent(outcome)) goneAs(trial, outcome);
+    if (isAway && (isAbsent(outcome) || wasDeleted)) goneAs(trial, kind, outcome);
     if (isAway) return undefined;
   }
   throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
@@ -53,12 +57,24 @@ async function listedAs(trial: Trial, kind: "vm" | "volume", id: string): Promis
   return live === undefined ? undefined : { word: live.status, live, isLeaving: trial.isDeleted(kind, id) };
 }
 
-/** What a read answers about the trial's own, once it is gone, means "not found". */
-function goneAs(trial: Trial, { httpStatus: status }: Rejection): void {
-  if (status === undefined || trial.errors.some((rule) => rule.is === "not_found" && rule.status === status)) return;
-  trial.errors.push({ is: "not_found", status });
-  trial.say(`What is gone is answered with ${status}.`);
+/** What a read answers about the trial's own, once it is gone, means "not found": by its status, or by words that say so. */
+function goneAs(trial: Trial, kind: TrialThing["kind"], outcome: Rejection): void {
+  const { httpStatus: status } = outcome;
+  const message = isAbsent(outcome) ? undefined : telling(outcome.message);
+  if (status === undefined || (message === undefined && !isAbsent(outcome))) return;
+  const rule: ErrorRule = { is: "not_found", status, ...onlyDefined({ message }) };
+  if (trial.errors.some((known) => deepEqual(known, rule))) return;
+  const words = message === undefined ? `${status}` : `${status} and "${message}"`;
+  if (message === undefined || speaksOfAbsence.test(message)) {
+    trial.errors.push(rule);
+    trial.say(`What is gone is answered with ${words}.`);
+    return;
+  }
+  const line = `errors: a ${nounOf(kind)} that was deleted is answered with ${words}; if that is said of nothing else: errors: [{ is: not_found, status: ${status}, message: ${JSON.stringify(message)} }]`;
+  if (!trial.open.includes(line)) trial.open.push(line);
 }
+
+const speaksOfAbsence = /not[ _-]?found|not be found|no such|not exist|n't exist|no longer|unknown|deleted/i;
 
 /** Looks until it is so, for as long as a word has to stay unchanged. */
 export async function until(trial: Trial, isSo: () => Promise<boolean>): Promise<boolean> {

@@ -20,3 +20,12 @@ export const secondsOf = (ms: number): string => (ms < 1000 ? "less than a secon
 
 export const stateWords = (words: readonly string[]): string =>
   words.length === 0 ? "no word for its state" : words.join(", ");
+
+/** A message without the parts that differ each time: ids, names, numbers and quotes. */
+export function telling(message: string): string | undefined {
+  const pattern = message
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|trial-[0-9a-f]{6}(-\w+)?|\b(?=\w*\d)[\w-]{6,}\b|\b\d+\b/gi, "*")
+    .replaceAll(/(\*[\s,;:]*)+\*/g, "*")
+    .trim();
+  return pattern.replaceAll(/[*\s]/g, "").length < 6 ? undefined : pattern.slice(0, 200);
+}

@@ -75,17 +75,18 @@ export function placeThatChanged(before: unknown, after: unknown): RecordPlace |
 
 export interface DeletedFlag {
   readonly place: string;
-  /** What stands there of one that is there, and of one that was deleted. */
-  readonly kept: string;
+  /** What stands there of one that is there, if anything does, and of one that was deleted. */
+  readonly kept: string | undefined;
   readonly deleted: string;
 }
 
 /** A field of its own that says of a deleted one that it was, whatever its state. */
 export function flagOfDeleted(before: unknown, after: unknown): DeletedFlag | undefined {
-  const later = new Map(leavesOf(after).map((leaf) => [leaf.place, String(leaf.value)]));
-  for (const { place, names, value } of leavesOf(before)) {
-    const [kept, deleted] = [String(value), typeof place === "string" ? later.get(place) : undefined];
-    const isRaised = /^(false|0|no)$/i.test(kept) && deleted !== undefined && /^(true|1|yes)$/i.test(deleted);
+  const earlier = new Map(leavesOf(before).map((leaf) => [leaf.place, leaf.value]));
+  for (const { place, names, value } of leavesOf(after)) {
+    const [was, deleted] = [earlier.get(place), String(value)];
+    const kept = was === null || was === undefined ? undefined : String(was);
+    const isRaised = /^(false|0|no|undefined)$/i.test(String(kept)) && /^(true|1|yes)$/i.test(deleted);
     if (typeof place === "string" && isRaised && names.some((name) => ofDeleted.test(name)))
       return { place, kept, deleted };
   }

@@ -294,9 +294,10 @@ export class Trial {
     if (at === undefined || at.length > 4) return false;
     const before = Object.entries(words).map(([phase, all]) => [phase, [...all]] as const);
     this.lookForAt(kind, "status", { join: [...at, place] });
-    for (const [phase, all] of before) words[phase] = new Set(all.map((one) => `${one}/${kept}`));
+    const asKept = (one: string): string => (kept === undefined ? one : `${one}/${kept}`);
+    for (const [phase, all] of before) words[phase] = new Set(all.map(asKept));
     // A VM at rest is said to run or to be stopped, and a volume to be ready.
-    if (words === this.words.volume) this.mean(words, "ready", `${word}/${kept}`);
+    if (words === this.words.volume) this.mean(words, "ready", asKept(word));
     const atRest = before.flatMap(([phase, all]) => (phase === "changing" ? [] : all));
     for (const one of new Set([word, ...atRest])) this.mean(words, "gone", `${one}/${deleted}`);
     this.client = this.#watcher();

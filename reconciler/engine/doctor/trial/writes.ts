@@ -299,7 +299,8 @@ export async function tryWrites(
     trial.open.push(
       `${operation}: ${told.method} ${told.path}, as it was told, did not do it: ${tried.at(-1)?.answer}`,
     );
-  trial.inVain[operation] = tried;
+  // What is refused later may have been done by then.
+  trial.inVain[operation] ??= tried;
   return undefined;
 }
 
