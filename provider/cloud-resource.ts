@@ -32,6 +32,10 @@ export abstract class CloudResource extends pulumi.CustomResource {
     const byPlugin = isByPlugin(opts, type);
     const token = byPlugin ? pluginToken(type) : dynamicToken(type);
     const isLookup = opts.id !== undefined;
+    if (!byPlugin && opts.import !== undefined)
+      throw new pulumi.RunError(
+        `${name} is a dynamic resource, of which Pulumi can import none: write adopt: "<its id>" in the place of the option import, or give it a Provider`,
+      );
     const props: pulumi.Inputs = {};
     // A property that is not named here never becomes an output. What the program leaves out of a resource that it
     // declares is not set, which the class says by itself (see unsetUntilGiven).

@@ -17,8 +17,9 @@ export interface Component {
   readonly description: string;
   readonly inputs: Readonly<Record<string, Property>>;
   readonly outputs: Readonly<Record<string, Property>>;
-  /** Whether the inputs say which parts the component has; until then a preview shows the component alone. */
-  isDecided(inputs: Props): boolean;
-  /** Throws the errors that the user has to correct. */
-  partsOf(name: string, inputs: Props): Parts;
+  /**
+   * Throws the errors that the user has to correct. `undefined`: a preview does not know yet which parts the component
+   * has, and shows it alone.
+   */
+  partsOf(name: string, inputs: Props): Parts | undefined;
 }

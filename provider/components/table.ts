@@ -1,6 +1,14 @@
 /** The components that the plugin makes for programs in every language. */
-import { findHandler, type Handler, holdsUnknown, isUnknown } from "../../reconciler/for-provider";
-import { type DesiredPart, groupSetParts, type Property, type Props } from "../../reconciler/index";
+import { fieldsIn, findHandler, type Handler, holdsUnknown, isUnknown, mark } from "../../reconciler/for-provider";
+import {
+  type DesiredPart,
+  groupSetParts,
+  isPartReference,
+  isPartText,
+  type Property,
+  type Props,
+  unknownValue,
+} from "../../reconciler/index";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -27,7 +35,7 @@ const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
   Object.fromEntries(Object.entries(addresses).map(([key, address]) => [key, { part: address }]));
 
 const isKnownMap = (value: unknown): value is Readonly<Record<string, Props>> =>
-  value === undefined || (typeof value === "object" && value !== null && !Object.values(value).some(isUnknown));
+  typeof value === "object" && value !== null && !Object.values(value).some(isUnknown);
 const isKnownList = (value: unknown): boolean =>
   value === undefined || (Array.isArray(value) && !value.some(isUnknown));
 
@@ -60,10 +68,10 @@ const desiredState: Component = {
     },
     outputs: { ...mapOf("What the files hand out, by name.", anything("A value.")), required: true },
   },
-  isDecided: ({ flushConfirmed: _flushConfirmed, ...inputs }) => !holdsUnknown(inputs),
   partsOf(_name, { files, flushConfirmed: stated, ...settings }) {
-    // The engine has checked the inputs against the schema that is made of `inputs`; `isDecided` has found no unknown value.
-    const { parts, outputs, warnings, removed } = partsOfFiles(files as readonly string[], settings as FileSettings);
+    const found = partsKnown({ files, ...settings });
+    if (found === undefined) return undefined;
+    const { parts, outputs, warnings, removed } = found;
     const vms = parts.filter(({ type }) => type === "Vm");
     const addressesOf = ({ address }: DesiredPart): [string, Props] => [
       address,
@@ -85,6 +93,43 @@ const desiredState: Component = {
     };
   },
 };
+
+/**
+ * What a preview does not know yet may stand in the files where an address of a VM may, and then in inputs of parts.
+ * Elsewhere the files say only with it which parts there are.
+ */
+function partsKnown(inputs: Props): Parts | undefined {
+  const read = ({ files, ...settings }: Props): Parts =>
+    // The engine has checked the inputs against the schema that is made of `inputs`.
+    partsOfFiles(files as readonly string[], settings as FileSettings);
+  if (!holdsUnknown(inputs)) return read(inputs);
+  try {
+    const { parts, outputs, ...more } = read(fieldsIn(replaced(inputs, isUnknown, open)));
+    // A key of a for_each would be a part's address.
+    if (JSON.stringify(parts).includes(open)) return undefined;
+    return {
+      ...more,
+      parts: parts.map((part) => ({ ...part, inputs: fieldsIn(replaced(part.inputs, isOpen, unknownValue)) })),
+      outputs: outputs.map((one) => ({ ...one, value: replaced(one.value, isOpen, unknownValue) })),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** No resource has this address. */
+const nobody = "?";
+const open = mark({ address: nobody, attribute: "private_ip" });
+
+const isOpen = (value: unknown): boolean =>
+  (isPartReference(value) && value.part === nobody) || (isPartText(value) && value.pieces.some(isOpen));
+
+function replaced(value: unknown, isMeant: (value: unknown) => boolean, by: string): unknown {
+  if (isMeant(value)) return by;
+  if (Array.isArray(value)) return value.map((item) => replaced(item, isMeant, by));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, isMeant, by)]));
+}
 
 const withFlush = (part: DesiredPart): DesiredPart => ({ ...part, inputs: { ...part.inputs, flushConfirmed: true } });
 
@@ -115,11 +160,9 @@ const vmWithVolumes: Component = {
     privateIp: text("The address in the private network."),
     volumeIds: { ...mapOf("The volumes' ids, by their names.", text("An id.")), required: true },
   },
-  isDecided: ({ volumes }) => isKnownMap(volumes),
-  partsOf(name, { volumes = {}, ...inputs }) {
+  partsOf(name, { volumes: keys = {}, ...inputs }) {
+    if (!isKnownMap(keys)) return undefined;
     const vm = `vm.${name}`;
-    // The schema says a map, and `isDecided` has found its values known.
-    const keys = volumes as Readonly<Record<string, Props>>;
     const volumeOf = (key: string): string => `volume.${name}-${key}`;
     const parts = Object.entries(keys).flatMap(([key, { size, name: called, flush, flushConfirmed: stated }]) => {
       const how = {
@@ -170,9 +213,9 @@ const securityGroupSet: Component = {
     },
   },
   outputs: { ids: { ...mapOf("The groups' ids, by their keys.", text("An id.")), required: true } },
-  isDecided: ({ groups }) => isKnownMap(groups) && Object.values(groups).every(({ rules }) => isKnownList(rules)),
   partsOf(name, { groups }) {
-    // The schema says a map of groups with a list of rules each, and `isDecided` has found them known.
+    if (!isKnownMap(groups) || !Object.values(groups).every(({ rules }) => isKnownList(rules))) return undefined;
+    // The schema says a map of groups with a list of rules each.
     const given = groups as Readonly<Record<string, Props & { readonly rules?: readonly Props[] }>>;
     const keys = Object.keys(given);
     const addressOf = (key: string): string => `group.${name}-${key}`;

@@ -39,11 +39,9 @@ export async function construct(request: ConstructRequest, log: Log) {
     Object.entries(unwrapAll(raw)).filter(([, value]) => value !== undefined && value !== null),
   );
   assertInputs(component, inputs);
-  const isDecided = component.isDecided(inputs);
   // Errors that the user has to correct are reported before anything is registered.
-  const made: Parts = isDecided
-    ? component.partsOf(request.getName(), inputs)
-    : { parts: [], outputs: [], warnings: [] };
+  const decided = component.partsOf(request.getName(), inputs);
+  const made: Parts = decided ?? { parts: [], outputs: [], warnings: [notDecided] };
   const monitor = new ResourceMonitorClient(
     request.getMonitorendpoint(),
     grpc.credentials.createInsecure(),
@@ -67,7 +65,7 @@ export async function construct(request: ConstructRequest, log: Log) {
       );
     const ended = await Promise.allSettled(registering.values());
     for (const one of ended) if (one.status === "rejected") throw one.reason;
-    const state = isDecided ? await outputsOf(made, registering) : undecided(component);
+    const state = decided === undefined ? undecided(component) : await outputsOf(made, registering);
     const struct = () => writeStruct(state);
     const outputs = new resources.RegisterResourceOutputsRequest();
     outputs.setUrn(self.getUrn());
@@ -78,6 +76,9 @@ export async function construct(request: ConstructRequest, log: Log) {
     monitor.close();
   }
 }
+
+const notDecided =
+  "it depends on a value that this preview does not know which resources this component has, so it shows none of them: what it shows as deleted are the former ones, of which the update deletes only those that the component has no more";
 
 const undecided = ({ outputs }: Component): Props =>
   Object.fromEntries(Object.keys(outputs).map((name) => [name, unknownValue]));

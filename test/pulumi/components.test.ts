@@ -198,9 +198,29 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(named("group.back")?.inputs["rules"]).toEqual([expect.objectContaining({ remoteIp: unknownValue })]);
     expect(response.getState()?.toJavaScript()).toMatchObject({ ids: { "vm.db": unknownValue } });
     monitor.asked.length = 0;
-    const undecided = await make("DesiredState", { files: [fileOf(world)], vars: { key: unknownValue } });
-    expect(monitor.asked.map(({ name }) => name)).toEqual(["site"]);
-    expect(undecided.getState()?.toJavaScript()).toMatchObject({ ids: unknownValue, outputs: unknownValue });
+    // A part that has such a value is not one that went.
+    const open = await make("DesiredState", { files: [fileOf(world)], vars: { key: unknownValue } });
+    expect(monitor.asked).toHaveLength(7);
+    expect(named("group.front")?.inputs["description"]).toBe(unknownValue);
+    expect(open.getState()?.toJavaScript()).toMatchObject({ ids: { "vm.db": unknownValue } });
+    const at = (part: string) => world.replace("name: back-1", part);
+    for (const [part, inputs] of [
+      ['name: back-1, description: "of ${var.key}"', { description: unknownValue }],
+      ['name: back-1, description: "${lookup.old.private_ip}"', { description: unknownValue }],
+    ] as const) {
+      monitor.asked.length = 0;
+      const file = fileOf(`${at(part)}lookups: { old: { vm: { name: old-1 } } }\n`);
+      const old = { id: "1", name: "old-1", private_ip: unknownValue, floating_ip: "" };
+      await make("DesiredState", { files: [file], vars: { key: unknownValue }, lookups: { old } });
+      expect(named("group.back")?.inputs).toMatchObject(inputs);
+    }
+    for (const part of ['name: "back-${var.key}"', 'name: "back-${each}", for_each: ["${var.key}"]']) {
+      monitor.asked.length = 0;
+      const undecided = await make("DesiredState", { files: [fileOf(at(part))], vars: { key: unknownValue } });
+      expect(monitor.asked.map(({ name }) => name)).toEqual(["site"]);
+      expect(undecided.getState()?.toJavaScript()).toMatchObject({ ids: unknownValue, outputs: unknownValue });
+      expect(told.pop()).toContain("what it shows as deleted are the former ones");
+    }
   });
 
   it("is a VM with volumes of its own", async () => {

@@ -69,7 +69,10 @@ describe("the resources of a program", () => {
   });
 
   it("belong to the plugin where they are given its provider, themselves or by their parent", async () => {
+    const found = { import: "v-1" };
+    expect(() => new cloud.Volume("imported", { size: 5 }, found)).toThrow(/write adopt: .* import/);
     const provider = new cloud.Provider("plugin", { token: "t0ken" });
+    await value(new cloud.Volume("imported", { size: 5 }, { ...found, provider }).urn);
     await value(new cloud.Volume("by-plugin", { size: 5 }, { provider }).urn);
     const parent = new pulumi.ComponentResource("test:index:Parent", "parent", {}, { providers: [provider] });
     await value(new cloud.Volume("by-parent", { size: 5 }, { parent }).urn);
