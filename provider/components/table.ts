@@ -105,8 +105,6 @@ function partsKnown(inputs: Props): Parts | undefined {
   if (!holdsUnknown(inputs)) return read(inputs);
   try {
     const { parts, outputs, ...more } = read(fieldsIn(replaced(inputs, isUnknown, open)));
-    // A key of a for_each would be a part's address.
-    if (JSON.stringify(parts).includes(open)) return undefined;
     return {
       ...more,
       parts: parts.map((part) => ({ ...part, inputs: fieldsIn(replaced(part.inputs, isOpen, unknownValue)) })),

@@ -78,7 +78,7 @@ export async function construct(request: ConstructRequest, log: Log) {
 }
 
 const notDecided =
-  "it depends on a value that this preview does not know which resources this component has, so it shows none of them: what it shows as deleted are the former ones, of which the update deletes only those that the component has no more";
+  "it depends on a value that this preview does not know which resources this component has, so it shows none of them: what it shows as deleted are the former ones, of which the update deletes only those that the component has no more. Where a protected one keeps the preview from its end, pulumi up --skip-preview does without it";
 
 const undecided = ({ outputs }: Component): Props =>
   Object.fromEntries(Object.keys(outputs).map((name) => [name, unknownValue]));

@@ -1,6 +1,7 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
 import { eachKeyProblem } from "../core/model/address";
 import { type Each, type InterpolationScope, interpolate } from "./interpolation";
+import { holdsOpen, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import { type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
 import { parseValue } from "./yaml/reader";
@@ -80,9 +81,11 @@ function keyProblem(
   item: unknown,
   seen: ReadonlySet<string>,
 ): { readonly summary: string; readonly detail?: string; readonly fix?: string } | undefined {
-  if (typeof item === "object")
+  // A key is part of an address, which has to be known before anything is planned.
+  const isOpen = typeof item === "string" && (holdsOpen(item) || referenceIn(item) !== undefined);
+  if (typeof item === "object" || isOpen)
     return {
-      summary: `a key of for_each cannot be ${shown(item)}`,
+      summary: `a key of for_each cannot be ${isOpen ? withoutMarks(withoutReference(item)) : shown(item)}`,
       detail: "expected text or a number",
       fix: "use a map: its values are ${each.value}",
     };

@@ -167,6 +167,16 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
       "1 the component a1 is made of its own outputs | component.a1 -> component.b1 -> component.a1 | hand one of them something that does not come from the others",
     ],
     [
+      "a key that only the service knows",
+      "components: { all: { from: ./nested.yaml, with: { zones: ['${group.own.id}'] } } }\ngroups: { own: { name: own-1 } }",
+      expect.stringContaining("nested.yaml:3 a key of for_each cannot be ${group.own.id} | expected text or a number"),
+    ],
+    [
+      "a key that is a resource",
+      "components: { all: { from: ./nested.yaml, with: { zones: ['${group.own}'] } } }\ngroups: { own: { name: own-1 } }",
+      expect.stringContaining("nested.yaml:3 a key of for_each cannot be group.own | expected text or a number"),
+    ],
+    [
       "a misspelt key of its use",
       "components: { shop: { form: ./tier.yaml } }",
       expect.stringContaining("the key form is not known here"),
