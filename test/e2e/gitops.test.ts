@@ -211,6 +211,16 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     expect(writes().length).toBe(before);
   });
 
+  it("an issue about more drift than one holds is opened all the same, as text", async () => {
+    const [line, sum] = ["vm.web  name: shop-web → @all", "Drift: 3,000 of 3,000 resources differ"];
+    const drift = `#!/bin/bash\nfor n in {1..3000}; do echo "${line}"; done; echo "${sum}"; exit 2\n`;
+    writeFileSync(join(host.bin, "reconcile"), drift);
+    await passed(pipeline.drift(checkout()));
+    const issue = host.kept("issue")!;
+    expect([issue.startsWith(`\`\`\`\n${line}\n`), Buffer.byteLength(issue) < 65_536]).toEqual([true, true]);
+    expect(issue).toMatch(new RegExp(`${line}\n\`\`\`\n${sum}\nThere is no room`));
+  });
+
   it("a file that is wrong fails the plan job with its finding on the line", async () => {
     const cwd = checkout((yaml) => yaml.replace("flavor_id:", "flavour_id:"));
     const failed = await pipeline.plan(cwd);
