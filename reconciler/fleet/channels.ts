@@ -151,9 +151,14 @@ export const secretOf = (to: ChannelTarget): SecretAddress => {
   }
 };
 
-/** Tells receivers apart without their secret. */
-export const placeOf = (to: ChannelTarget): string =>
-  `${to.kind} ${createHash("sha256").update(JSON.stringify(to)).digest("hex").slice(0, 12)}`;
+/**
+ * Tells receivers apart without their secret. Each repository takes the statuses of its commits by itself: one that is
+ * gone keeps those of no other one waiting.
+ */
+export function placeOf(to: ChannelTarget, repository?: string): string {
+  const place = `${to.kind} ${createHash("sha256").update(JSON.stringify(to)).digest("hex").slice(0, 12)}`;
+  return to.kind === "commit_status" && repository !== undefined ? `${place} ${repository}` : place;
+}
 
 const addressToSend = async (address: SecretAddress): Promise<string> =>
   typeof address === "string" ? address : readSecret(address);

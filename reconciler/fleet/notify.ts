@@ -52,7 +52,9 @@ export const lettersOf = (
         receiver: { webhook, secret },
         body,
       })),
-      ...channels.filter(wants).map(({ to }) => ({ place: placeOf(to), receiver: { channel: to }, body })),
+      ...channels
+        .filter(wants)
+        .map(({ to }) => ({ place: placeOf(to, body.repository), receiver: { channel: to }, body })),
     ];
   });
 

@@ -21,12 +21,12 @@ describe("letters to receivers", () => {
   const posts: Post[] = [];
 
   /** What it was told, in order; `answer` may leave a request without one. */
-  async function receiver(answer: (nth: number) => number | undefined) {
+  async function receiver(answer: (nth: number, path: string) => number | undefined) {
     const got: { readonly id: string; readonly event: string }[] = [];
     let asked = 0;
     const server = createServer(async (request, response) => {
       const body = JSON.parse(await textOf(request));
-      const status = answer(asked++);
+      const status = answer(asked++, request.url ?? "");
       if (status === undefined) return;
       if (status === 200) got.push({ id: body.id, event: body.event });
       response.writeHead(status).end();
@@ -109,6 +109,30 @@ describe("letters to receivers", () => {
     expect(away.got.map(({ event }) => event)).toEqual(["applied", "stalled", "applied"]);
     expect(new Set(away.got.map(({ id }) => id)).size).toBe(3);
     await eventually("nothing left", async () => ((await records.lettersWaiting()).waiting === 0 ? true : undefined));
+  });
+
+  test("a repository whose host takes no status keeps those of no other one waiting", async () => {
+    const host = await receiver((_, path) => (path.includes("/gone/") ? 404 : 200));
+    const channel = { kind: "commit_status", token: { env: "PATH" }, api: host.url } as const;
+    const status = { ...newStatus, observedRevision: "a".repeat(40) };
+    const notices = ["gone", "shop"].map((path) => {
+      const repository = { kind: "git", url: `https://git.example/acme/${path}`, ref: "main", path } as const;
+      return { occasion: "applied", stack: path, tenant: "default", source: repository, status } as const;
+    });
+    const letters = lettersOf(
+      { receivers: [], channels: [{ on: ["applied"], stacks: [], to: channel }] },
+      notices,
+      new Date(),
+    );
+    const { id } = await beginRun(records, { stack: "shop", worker: "w:1" });
+    await records.finishRun(id, { result: "applied", reason: null, counts: {} }, newStatus, null, letters);
+    post().send();
+    await eventually("the status of the other one", () => host.got.length === 1 || undefined);
+    const [behind] = await eventually("why", async () => {
+      const all = await records.receiversBehind();
+      return all[0]?.why === undefined ? undefined : all;
+    });
+    expect(behind?.place).toMatch(/^commit_status [0-9a-f]{12} https:\/\/git\.example\/acme\/gone$/);
   });
 
   test("nothing overtakes an older letter of its stack that is on its way or kept back", async () => {
