@@ -1,11 +1,11 @@
 /** The trial of each kind of place: where its own state lies beside the one that is named, and how it is taken away again. */
 import { rmSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { StoreTrial } from "./check";
 import { probeHttp, removeHttp } from "./check-http";
 import { emptyPrefix, probeBucket } from "./check-s3";
+import { followLinks } from "./durable-file";
 import { besideHttp } from "./http";
-import { type OpenOptions, openStateStore } from "./open";
+import { filePathOf, type OpenOptions, openStateStore } from "./open";
 import { removePostgresState } from "./postgres";
 import { defaultLease, StoreFailed } from "./store";
 
@@ -55,7 +55,8 @@ export function trialAt(location: string, name: string, options: Omit<OpenOption
       return { ...at(url.toString()), remove: () => removePostgresState(url.toString()) };
     }
     default: {
-      const beside = `${/^file:/i.test(location) ? fileURLToPath(location) : location}.${name}`;
+      // The state of a link is where the link ends.
+      const beside = `${followLinks(filePathOf(location))}.${name}`;
       return {
         ...at(beside),
         async remove() {

@@ -21,13 +21,18 @@ import { basename, dirname, join, resolve } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { StoreFailed } from "./store";
 
-/** The file a link ends at, so that a rename replaces the target and not the link. */
-export function followLinks(path: string): string {
+/** As many links as systems follow, of which some have a limit of their own. */
+const mostLinks = 40;
+
+/** The file a link ends at, also one that is not there yet, so that a rename replaces the target and not the link. */
+export function followLinks(path: string, left = mostLinks): string {
   try {
     return realpathSync(path);
   } catch {
     try {
-      return lstatSync(path).isSymbolicLink() ? resolve(dirname(path), readlinkSync(path)) : path;
+      return left > 0 && lstatSync(path).isSymbolicLink()
+        ? followLinks(resolve(dirname(path), readlinkSync(path)), left - 1)
+        : path;
     } catch {
       return path;
     }

@@ -1,5 +1,5 @@
 /** What `state check` says of places of every kind, right and odd ones; it writes only beside the state, and leaves nothing. */
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
@@ -38,6 +38,15 @@ describe("state check", () => {
       stdout: expect.stringContaining("Everything that a state needs holds here."),
     });
     expect(readdirSync(folder)).toEqual(["reconcile.state.json"]);
+  });
+
+  it("tries the place where a link ends, which is where the state is", async () => {
+    mkdirSync(join(folder, "share"));
+    symlinkSync("between", join(folder, "reconcile.state.json"));
+    symlinkSync(join("share", "prod.json"), join(folder, "between"));
+    const ran = await check("--state", "reconcile.state.json");
+    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Tried on \S+\/share\/prod\.json\./) });
+    expect(readdirSync(join(folder, "share"))).toEqual([]);
   });
 
   it.each<[StateServerOptions["kind"], string[]]>([

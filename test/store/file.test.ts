@@ -195,6 +195,18 @@ describe("the file store", () => {
     expect(await keysIn(createFileStore(path))).toEqual(["b"]);
   });
 
+  it("writes where the last of several links ends, also where nothing is yet, and ends at links in a circle", async () => {
+    mkdirSync(join(folder, "real"));
+    symlinkSync("between", path);
+    symlinkSync(join("real", "state.json"), join(folder, "between"));
+    await write();
+    expect(lstatSync(join(folder, "between")).isSymbolicLink()).toBe(true);
+    expect(existsSync(join(folder, "real", "state.json"))).toBe(true);
+    symlinkSync("second", join(folder, "first"));
+    symlinkSync("first", join(folder, "second"));
+    await expect(createFileStore(join(folder, "first")).read()).rejects.toThrow("ELOOP");
+  });
+
   it("says which file it is about when it cannot be read or written", async () => {
     const missing = createFileStore(join(folder, "no", "such", "s.json"));
     await expect(missing.lock(holder())).rejects.toThrow(StoreFailed);
