@@ -244,6 +244,21 @@ const volumes: readonly Row[] = [
     ["volume.data update interrupted", "asks data_loss", "asks flush"],
   ],
   [
+    "declared anew, and what it once replaced is still there",
+    { desired: [data], ...cutOffOn(null) },
+    ["volume.data create declared", "asks data_loss"],
+  ],
+  [
+    "not declared, and what it replaced is still there",
+    { applied: [web, data], desired: [web], ...cutOffOn(null) },
+    ["volume.data delete removed", "asks data_loss", "asks data_loss"],
+  ],
+  [
+    "as applied, and what it replaced hangs on a VM that goes",
+    { applied: [web, data], desired: [data], ...cutOffOn(idOf("vm.web")) },
+    ["vm.web delete removed", "volume.data update interrupted", "asks data_loss", "asks data_loss"],
+  ],
+  [
     "as applied, and what it replaced was attached elsewhere since",
     { applied: [web, vm("db"), onWeb], desired: [web, vm("db"), onWeb], ...cutOffOn(idOf("vm.db")) },
     [],

@@ -29,7 +29,6 @@ import { volumeFields } from "../../core/model/fields";
 import { type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
-import { onlyDefined } from "../../core/text/objects";
 import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
 import { isCarriedBy, openMoves } from "./open-moves";
@@ -49,8 +48,8 @@ interface VolumeFacts extends Facts<"volume"> {
 
 export interface ReplacedVolume {
   readonly orphan: Orphan;
-  /** The id of the VM that it still hangs on. */
-  readonly on?: string;
+  /** The VM that it still hangs on. */
+  readonly on?: { readonly id: string; readonly goes: boolean };
 }
 
 export type VolumeDifference = VolumeFacts & DiffOutcome<"volume">;
@@ -68,27 +67,34 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     // The block is gone from the file, and an interrupted run created the volume: its intent says what it was to be. A
     // volume that it was to replace was written down as an orphan before.
     if (found.how === "known" && found.adopted === "interrupted")
-      return { ...base, adopts: true, ...removeVolume(pair, createdBy(pair, found), found.live, context, fates) };
+      return {
+        ...base,
+        adopts: true,
+        ...removeVolume(pair, createdBy(pair, found), found.live, context, fates, state),
+      };
     if (recorded === undefined) return { ...base, ...unchanged };
-    if (found.how === "known") return { ...base, ...removeVolume(pair, recorded, found.live, context, fates) };
+    if (found.how === "known") return { ...base, ...removeVolume(pair, recorded, found.live, context, fates, state) };
     const change = forgotten(recorded, forgettingReason("volume", pair, found.gone));
     return { ...base, action: "forget", recorded, change };
   }
   const target = wantedHost(desired.attachTo, state, fates);
-  if (found.how === "absent")
+  if (found.how === "absent") {
+    const replaced = stillToDelete(pair, undefined, target, state, context, fates);
     return {
       ...base,
       recorded: undefined,
       wantedOn: target,
       attachTo: target,
+      replaced,
       action: "create",
       desired,
-      change: createChange(desired, found.gone),
+      change: { ...createChange(desired, found.gone), losses: lossesOfReplaced(replaced) },
       diagnostics:
         found.gone === undefined
           ? []
           : [goneNote(pair, "volume", found.gone, "an empty one will be created in its place")],
     };
+  }
   // An interrupted replacement: the new volume is found, and the old one was written down as an orphan before.
   const own = found.adopted === "interrupted" ? undefined : recorded;
   return {
@@ -96,7 +102,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     address,
     desired,
     recorded: own,
-    ...updateVolume(pair, desired, own, found, target, context, fates, state.orphans.values()),
+    ...updateVolume(pair, desired, own, found, target, context, fates, state),
   };
 }
 
@@ -135,6 +141,7 @@ function removeVolume(
   live: LiveVolume | undefined,
   context: DiffContext,
   fates: HostFates,
+  state: State,
 ): Acted<VolumeFacts, "volume", "delete" | "forget"> {
   const attachedTo = hangsOn(recorded, live, context);
   const diagnostics = pair.forget ? [] : openMoves(pair.address, undefined, recorded, live, context);
@@ -150,8 +157,14 @@ function removeVolume(
   const detachFrom = attachedTo === undefined || fates.deleted.has(attachedTo) ? undefined : attachedTo;
   if (context.can.deletesVolumes) {
     const lost = { id, name, sizeGb };
-    const losses = [volumeLoss(lost, `volume ${volumeLabel(lost)} is deleted with its data`)];
-    return { ...seen, detachFrom, id, action: "delete", change: { ...change, action: "delete", because, losses } };
+    const on = attachedTo === undefined ? undefined : { id: attachedTo };
+    const replaced = stillToDelete(pair, id, on, state, context, fates);
+    const own = volumeLoss(lost, `volume ${volumeLabel(lost)} is deleted with its data`);
+    const losses = [own, ...lossesOfReplaced(replaced)];
+    return {
+      ...{ ...seen, detachFrom, replaced, id, action: "delete" },
+      change: { ...change, action: "delete", because, losses },
+    };
   }
   return {
     ...seen,
@@ -191,7 +204,7 @@ function updateVolume(
   wished: Target | undefined,
   context: DiffContext,
   fates: HostFates,
-  orphans: Iterable<Orphan>,
+  state: State,
 ): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
   const values = compareValues(pair, desired, recorded, live);
@@ -217,7 +230,7 @@ function updateVolume(
           fieldChange(volumeFields.attachTo, host?.address ?? host?.id, target?.address ?? target?.id, verb),
         ];
   const isDrift = !values.isIntended && !isMoveIntended;
-  const replaced = stillToDelete(pair, id, target, orphans, context);
+  const replaced = stillToDelete(pair, id, target, state, context, fates);
   const { replaces, left, reason, action, changed } = updateOf(
     pair,
     desired,
@@ -245,9 +258,7 @@ function updateVolume(
           : why(reason, fields, becomes, whereabouts, left, desired.inherited),
       losses: [
         ...(replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : []),
-        ...replaced.map(({ orphan }) =>
-          volumeLoss(orphan, `volume ${volumeLabel(orphan)}, which it replaced, is deleted with its data`),
-        ),
+        ...lossesOfReplaced(replaced),
       ],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -262,22 +273,30 @@ function updateVolume(
  */
 function stillToDelete(
   { address, movedFrom }: VolumePair,
-  id: string,
+  id: string | undefined,
   target: Target | undefined,
-  orphans: Iterable<Orphan>,
+  { orphans }: State,
   { can, live }: DiffContext,
+  { deleted }: HostFates,
 ): ReplacedVolume[] {
   if (!can.deletesVolumes) return [];
-  return [...orphans].flatMap((orphan): ReplacedVolume[] => {
+  return [...orphans.values()].flatMap((orphan): ReplacedVolume[] => {
     const { kind, replacedBy } = orphan;
     if (kind !== "volume" || orphan.id === id) return [];
     if (replacedBy === undefined || ![address, movedFrom].includes(replacedBy)) return [];
     const sighting = sight(live, "volume", orphan.id);
     const on = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
-    if (on === undefined || (on !== null && on !== target?.id)) return [];
-    return [{ orphan, ...onlyDefined({ on: on ?? undefined }) }];
+    if (on === undefined) return [];
+    if (on === null) return [{ orphan }];
+    const goes = deleted.has(on);
+    return goes || on === target?.id ? [{ orphan, on: { id: on, goes } }] : [];
   });
 }
+
+const lossesOfReplaced = (replaced: readonly ReplacedVolume[]): Loss[] =>
+  replaced.map(({ orphan }) =>
+    volumeLoss(orphan, `volume ${volumeLabel(orphan)}, which it replaced, is deleted with its data`),
+  );
 
 /** It was taken over when nothing showed its name, and nobody has written it: the key says what it is called here. */
 export const isLabel = ({ nameUnsaid }: DesiredVolume, recorded: Pick<RecordedVolume, "name"> | undefined): boolean =>

@@ -27,6 +27,7 @@ type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { read
 
 export function stepsForVolume(difference: VolumeDifference, draft: Draft): void {
   const { address } = difference;
+  deleteReplaced(difference, draft);
   switch (difference.action) {
     case "none":
       return;
@@ -40,12 +41,10 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
       return;
     case "replace":
       replaceVolume(difference, draft);
-      deleteReplaced(difference, draft);
       return;
     case "import":
     case "update":
       updateVolume(difference, draft);
-      deleteReplaced(difference, draft);
       return;
     default:
       difference satisfies never;
@@ -213,13 +212,14 @@ function deleteOld(address: Address, orphan: Orphan, draft: Draft, needs: readon
 }
 
 /** What replacements that were cut off have left. */
-function deleteReplaced({ address, desired, replaced = [] }: VolumeDifference, draft: Draft): void {
-  if (desired === undefined) return;
+function deleteReplaced({ address, desired, recorded, replaced = [] }: VolumeDifference, draft: Draft): void {
+  const { flush } = desired ?? recorded ?? { flush: { via: "ask" as const } };
   for (const [index, { orphan, on }] of replaced.entries()) {
     const old = { address, id: orphan.id, label: orphan.name };
     const which = index === 0 ? "-replaced" : `-replaced-${index}`;
-    const off = on === undefined ? [] : [need(detach(old, on, desired.flush, draft, [], which))];
-    deleteOld(address, orphan, draft, off, which);
+    const off =
+      on === undefined ? undefined : on.goes ? draft.deleteOfHost(on.id) : detach(old, on.id, flush, draft, [], which);
+    deleteOld(address, orphan, draft, off === undefined ? [] : [need(off)], which);
   }
 }
 
