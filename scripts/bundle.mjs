@@ -27,13 +27,13 @@ const parts = {
   yaml: /\/node_modules\/yaml\//,
   http: /\/node_modules\/undici\//,
   emulator: /\/(emulator|rehearse)\//,
-  reach: /\/kinds\/group\/(exposure|reachability)\/(?!read)|\/ipaddr\.js\/|\/report\/exposure-/,
+  reach: /\/kinds\/group\/(exposure|reachability)\/(?!read|findings)|\/report\/exposure-/,
   tables:
     /\/kinds\/(definition|table|\w+\/(calls|fields|index))\.|\/core\/(model\/(diagnostic|kinds|address|fields|relations|operation|name-rule)|canonical\/names|findings\/(finding|checks))\.|\/dialect\/built-in\.|\/cli\/compose\./,
   apply:
-    /\/engine\/(?!plan|refresh|ports|scope|externals|half-moved|look|observe|read-failed)|\/store\/(s3|postgres|http|check|lease|held|remote|patience|memory\.)|\/core\/(schedule\/|plan\/(permitted|sweep|closing|record-patch|undo|made|as-recorded)\.)|\/kinds\/\w+\/(perform|watch|one|made|block)|\/reconciler\/one\/|\/dialect\/(merge|read-|lay-over|questions|case|sign-in|unreadable|jobs|reports)|\/service\/(client|await-job|request-bodies|hosts-by-name)\./,
-  config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read/,
-  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/report\/(plan|where|output)-|\/cli\/(planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
+    /\/engine\/(?!plan|refresh|ports|scope|externals|half-moved|look|observe|read-failed|seen-again)|\/store\/(s3|postgres|http|check|lease|held|remote|patience|memory\.)|\/core\/(schedule\/|plan\/(permitted|sweep|closing|record-patch|undo|made|as-recorded)\.)|\/kinds\/\w+\/(perform|watch|one|made|block)|\/reconciler\/one\/|\/dialect\/(merge|read-|lay-over|questions|case|sign-in|unreadable|jobs|reports)|\/service\/(client|await-job|request-bodies|hosts-by-name)\./,
+  config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read|\/core\/canonical\/(cidr|rules)\.|\/ipaddr\.js\//,
+  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects|canonical-text|remembered)|model\/(?:desired|fix))\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/report\/(plan|where|output|json|cost|diagnostics|owed)-|\/cli\/(planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };
@@ -97,8 +97,7 @@ for (const { fileName } of output) {
       names.push(name.replaceAll("$", "\\$"));
       return `${name}=()=>require("./${part}.js")`;
     })
-    .replace(/\.t\(\(exports=>\{/g, ".t((function(exports){")
-    .replace(/\.t\(\(\(exports,module\)=>\{/g, ".t((function(exports,module){");
+    .replace(/\.t\(\((?:\((exports,[^()]*)\)|(exports))=>\{/g, (_, several, one) => `.t((function(${several ?? one}){`);
   if (names.length > 0) code = code.replace(new RegExp(`(?<![\\w$])(${names.join("|")})\\.`, "g"), "$1().");
   // A text with a single character beyond ASCII takes twice the memory, and longer to read.
   code = code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

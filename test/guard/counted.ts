@@ -88,20 +88,25 @@ require(${JSON.stringify(join(root, "dist/reconciler/cli/main.js"))}).main(proce
 }
 
 /** The parts of the bundled command that are read before it says its first word about a large file. */
-export async function partsBeforeFirstWord(words: readonly string[], text: string): Promise<string[]> {
+export const partsBeforeFirstWord = (words: readonly string[], text: string): Promise<string[]> =>
+  partsRead(words, text, "process.stderr.write = () => process.exit(0);");
+
+/** All parts of the bundled command that it reads. `first` is run before it. */
+export async function partsRead(words: readonly string[], text: string, first = ""): Promise<string[]> {
   const folder = makeFolder({ "reconcile.yaml": text });
   const hook = join(folder, "hook.cjs");
+  const read = join(folder, "read.json");
   writeFileSync(
     hook,
-    `process.stderr.write = () => {
-  process.stdout.write(JSON.stringify(Object.keys(require.cache)));
-  process.exit(0);
-};
+    `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(read)}, JSON.stringify(Object.keys(require.cache))));
+${first}
 process.argv.splice(1, 1);
 require(${JSON.stringify(join(root, "bin/reconcile.js"))});\n`,
   );
-  const { stdout } = await run(process.execPath, [hook, "reconcile", ...words], { cwd: folder, env });
-  return (JSON.parse(stdout) as string[]).flatMap((file) => /bundle[\w-]*(?=\.js$)/.exec(file) ?? []).sort();
+  await run(process.execPath, [hook, "reconcile", ...words], { cwd: folder, env });
+  return (JSON.parse(readFileSync(read, "utf8")) as string[])
+    .flatMap((file) => /bundle[\w-]*(?=\.js$)/.exec(file) ?? [])
+    .sort();
 }
 
 function nameOf(file: string): string {

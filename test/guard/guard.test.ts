@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fleet, shapes } from "../../bench/shapes.mjs";
-import { countStory, modulesLoaded, partsBeforeFirstWord, type Story } from "./counted";
+import { countStory, modulesLoaded, partsBeforeFirstWord, partsRead, type Story } from "./counted";
 
 const file = join(__dirname, "counts.json");
 const updating = process.env["UPDATE_COUNTS"] === "1";
@@ -99,6 +99,13 @@ describe("what a command loads", () => {
   it("the first word about a large file waits for no more than the commands and what reads files", async () => {
     const words = ["plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"];
     expect(await partsBeforeFirstWord(words, shapes.flat(5000))).toEqual(["bundle", "bundle-rolldown-runtime"]);
+  });
+
+  it("a part is read only where much of it is used", async () => {
+    const always = ["bundle", "bundle-config", "bundle-desired", "bundle-rolldown-runtime", "bundle-tables"];
+    expect(await partsRead(["validate"], small)).toEqual(always);
+    const plan = ["plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"];
+    expect(await partsRead(plan, small)).toEqual([...always, "bundle-plan", "bundle-reach"].sort());
   });
 
   it("no command loads what it does not use: no YAML for help, no HTTP client without a request, no schema compiler ever", () => {
