@@ -358,3 +358,35 @@ test("of a volume that is shown as before it was deleted, the delete is told as 
   expect(report.trial?.left).toEqual([expect.stringContaining("its delete was accepted, and it is shown still")]);
   expect(report.trial?.open.join()).not.toContain("volume.list");
 });
+
+test.each([
+  ["in capitals", (name: string) => name.toUpperCase(), undefined],
+  ["with other signs", (name: string) => name.replaceAll("-", "_"), "names.vm"],
+  ["behind a part of the service", (name: string) => `acme-${name}`, "names.vm"],
+])("what is named %s is found and taken away", async (_, called, told) => {
+  const plain = listing(plainly);
+  const named = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value).replaceAll(/trial-[0-9a-f]{6}(-[a-z])?(?!-)/g, (name) => called(name)));
+  const deployment: Deployment = {
+    ...plain,
+    list: (operation, items, asked) => plainly(operation, named(items) as readonly Raw[], asked),
+    answer: (operation, payload) => plain.answer(operation, named(payload)),
+  };
+  const standing = await stand({ deployment });
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world), unprovenByTrial(report)]).toEqual([[], [], []]);
+  expect(report.trial?.open.join()).toContain(told ?? "");
+  expect(report.trial?.open.length === 0).toBe(told === undefined);
+});
+
+test("a resize that waits, and that nothing confirms, is left to a person", async () => {
+  const plain = listing(plainly);
+  const understand: Deployment["understand"] = (asked) => {
+    const meant = plain.understand(asked);
+    return meant?.operation === "vm.resize.confirm" ? undefined : meant;
+  };
+  const { report } = await tryIn({}, await stand({ deployment: { ...plain, understand } }));
+  expect(report.todo).toEqual([
+    expect.stringMatching(/^vm\.resize\.confirm: a resize waits, .*--none vm.resize.confirm/),
+  ]);
+});

@@ -8,7 +8,7 @@ import type { ListRoute } from "../../../dialect/dialect";
 import { leavesOf, lettersAndDigits } from "../../../dialect/learn/values";
 import { noteDisks } from "./disks";
 import { canList, findMade, idsNamed, isListed, listedOf } from "./lists";
-import type { TrialThing } from "./notes";
+import { speaksOf, type TrialThing } from "./notes";
 import { isReady, lookAt, settle, until } from "./rest";
 import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
 import { persist } from "./send";
@@ -72,7 +72,7 @@ async function sweep(trial: Trial, name: string): Promise<void> {
   for (const kind of keysOf(kindRows))
     for (const live of (await listedOf(trial, kind)) ?? []) {
       const { id } = live;
-      if (live.name?.startsWith(name) !== true || trial.isDeleted(kind, id)) continue;
+      if (live.name === undefined || !speaksOf(live.name, name) || trial.isDeleted(kind, id)) continue;
       if (trial.isNoted(kind, id)) continue;
       const thing: TrialThing = { kind, name: live.name, id, askedAt: trial.ports.clock.now(), isTaken: true };
       trial.notes.add(thing);

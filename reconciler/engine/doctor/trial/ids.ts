@@ -2,6 +2,7 @@
 import { leavesOf } from "../../../dialect/learn/values";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { contractRead } from "../enter";
+import { speaksOf } from "./notes";
 import type { Trial } from "./watch";
 
 /** The id that the answer to a create of the trial's own shows: the text in it at which the resource is found. */
@@ -37,7 +38,7 @@ export async function isOwnId(trial: Trial, kind: "volume" | "group", id: string
   if (trial.isOfOthers(kind, id)) return false;
   const request = contractRead(kind, id);
   const { outcome, answer } = await trial.ports.doctor.probe(request);
-  const isShown = request.operation === "group.rule.list" || answer?.text.includes(name) === true;
+  const isShown = request.operation === "group.rule.list" || (answer !== undefined && speaksOf(answer.text, name));
   return outcome.status === "accepted" && isShown;
 }
 

@@ -13,7 +13,7 @@ import { isReadByContract } from "../enter";
 import { isNothing } from "../find-list";
 import { look } from "../look";
 import { idIn, isOwnId } from "./ids";
-import type { TrialThing } from "./notes";
+import { isCalled, type TrialThing } from "./notes";
 import type { Trial } from "./watch";
 
 /** The ids of what was asked for, by the names that nothing else has. */
@@ -48,7 +48,9 @@ async function idShown(trial: Trial, { kind, name, askedAt }: TrialThing): Promi
     ({ record, fields }) => record === kind && fields.some(({ field, place }) => field === "id" && place !== undefined),
   );
   if (!isReadByContract(kind) || name === undefined || isKnown) return undefined;
-  const record = trial.report.samples.get(kind)?.find((one) => leavesOf(one).some(({ value }) => value === name));
+  const record = trial.report.samples
+    .get(kind)
+    ?.find((one) => leavesOf(one).some(({ value }) => isCalled(String(value), name)));
   return record === undefined ? undefined : idIn(trial, kind, record, name, askedAt);
 }
 
@@ -74,7 +76,7 @@ export function canList(trial: Trial, kind: TrialThing["kind"]): boolean {
 export function idsNamed(trial: Trial, { kind, name }: TrialThing): readonly string[] {
   const places = compilePointers(trial.report.dialect.records[kind].id);
   return (trial.report.samples.get(kind) ?? [])
-    .filter((record) => leavesOf(record).some(({ value }) => value === name))
+    .filter((record) => name !== undefined && leavesOf(record).some(({ value }) => isCalled(String(value), name)))
     .flatMap((record) => findText(record, places) ?? [])
     .filter((id) => !trial.isOfOthers(kind, id));
 }

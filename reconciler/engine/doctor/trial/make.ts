@@ -41,6 +41,7 @@ export const makingActs: readonly TrialAct[] = [
     await findMade(stage.trial);
   }),
   trialAct([], ({ trial }) => leaveOutPartialLists(trial)),
+  trialAct([], ({ trial }) => tellOtherNames(trial)),
 ];
 
 /**
@@ -95,6 +96,21 @@ export async function leaveOutPartialLists(trial: Trial): Promise<void> {
     trial.open.push(
       `operations.${operation}: left out, since ${path} is ${answer}; where a request lists all of them: --curl ${operation}='curl …'`,
     );
+  }
+}
+
+/** No run finds what it made under a name that is not the one it sent, in whatever letters. */
+async function tellOtherNames(trial: Trial): Promise<void> {
+  for (const kind of keysOf(kindRows)) {
+    const listed = await listedOf(trial, kind);
+    for (const { kind: other, id, name } of trial.notes.made) {
+      const shown = other === kind ? listed?.find((one) => one.id === id)?.name : undefined;
+      if (name === undefined || shown === undefined || shown.toLowerCase() === name) continue;
+      trial.open.push(
+        `names.${kind}: the service calls ${shown} what was made as ${name}; a plan looks for the name that the file gives, and takes this one for another`,
+      );
+      break;
+    }
   }
 }
 

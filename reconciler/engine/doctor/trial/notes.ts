@@ -42,6 +42,15 @@ export interface Notebook {
 /** Of letters, digits and hyphens, short and beginning with a letter: few services refuse it. */
 export const trialName = (): string => `trial-${randomBytes(3).toString("hex")}`;
 
+/** Whether it is this name, which a service may write in capitals, with other signs, or behind a part of its own. */
+export const isCalled = (text: string, name: string): boolean =>
+  new RegExp(`^(\\S*[^a-z0-9])?${loosely(name)}$`, "i").test(text);
+
+export const speaksOf = (text: string, name: string): boolean =>
+  new RegExp(`(?<![a-z0-9])${loosely(name)}(?![a-z0-9])`, "i").test(text);
+
+const loosely = (name: string): string => name.replaceAll("-", "[^a-z0-9]?");
+
 export class Notes {
   #made: readonly TrialThing[];
   #fates: readonly { readonly thing: TrialThing; readonly became: string }[];

@@ -8,7 +8,7 @@ import { lookAt, settle, type TrialLook, until } from "./rest";
 import { isLiveVm, secondsOf, stateWords, wordsOf } from "./say";
 import { persist } from "./send";
 import type { Trial } from "./watch";
-import { tryWrites } from "./writes";
+import { isSaidMissing, tryWrites } from "./writes";
 
 export const wakingActs: readonly TrialAct[] = [
   trialAct(["vm"], async (stage, { vm }) => {
@@ -137,6 +137,10 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
       return until(trial, isMeant);
     });
     isWaiting = route === undefined;
+    if (isWaiting && !isSaidMissing(trial, operation))
+      trial.open.push(
+        `${operation}: a resize waits, and no request that was tried ends it so; show the one that does (--curl ${operation}='curl …'), or say that there is none (--none ${operation})`,
+      );
     const shown = isWaiting ? undefined : await flavorShown(trial, id);
     if (shown !== undefined)
       trial.say(`After ${operation} the VM shows the flavor ${shown}${shown === flavor ? ", as before" : ""}.`);

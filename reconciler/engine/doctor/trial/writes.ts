@@ -305,7 +305,7 @@ export async function tryWrites(
 }
 
 /** By a person's word there is none. */
-const isSaidMissing = ({ report }: Trial, operation: TriedOperation): boolean =>
+export const isSaidMissing = ({ report }: Trial, operation: TriedOperation): boolean =>
   report.operations.some((one) => one.operation === operation && one.isSaid === true);
 
 /** The request as a person tells it now that it is needed; or the person says that there is none. */
