@@ -1,6 +1,7 @@
 /** Where a rule cannot be deleted, a group is replaced: in an order in which what stays admitted is admitted all the time. */
 import { describe, expect, it } from "vitest";
 import type { Plan } from "../../reconciler/core/plan/plan";
+import { asideName } from "../../reconciler/kinds/group/step-parts";
 import { group, idOf, planFor, rule, type World } from "../support/sample-plans";
 
 const naming = (address: string) => ({ kind: "group", group: { address } }) as const;
@@ -125,6 +126,55 @@ describe("the steps of a group that loses a rule", () => {
     });
     const retire = steps.find(({ action }) => action.operation === "group.delete");
     expect(retire?.action).toMatchObject({ group: { id: idOf("group.web") }, retired: true });
+  });
+});
+
+describe("what the file leaves alone, the new group has as the old one has it", () => {
+  const leaves = (ignoreChanges: readonly string[], more: object = {}) => ({
+    ...webWithout80,
+    ...more,
+    lifecycle: { ...web.lifecycle, ignoreChanges },
+  });
+  const shown = { ...web, now: { name: "by-hand", description: "by hand" } };
+  it.each<[what: string, world: World, made: object, recorded: object]>([
+    [
+      "a description that the file does not have",
+      { applied: [{ ...web, now: { description: "by hand" } }], desired: [webWithout80] },
+      { name: "web", description: "by hand" },
+      { name: "web", description: undefined },
+    ],
+    [
+      "a name and a description that are ignored",
+      { applied: [shown], desired: [leaves(["name", "description"], { description: "mine" })] },
+      { name: "by-hand", description: "by hand" },
+      { name: "by-hand", description: "by hand" },
+    ],
+    [
+      "an empty description that is ignored",
+      { applied: [{ ...web, now: { description: "" } }], desired: [leaves(["description"], { description: "mine" })] },
+      { name: "web", description: undefined },
+      { name: "web", description: undefined },
+    ],
+    [
+      "no name that an interrupted replacement has given it",
+      { applied: [{ ...web, now: { name: asideName("web", idOf("group.web")) } }], desired: [leaves(["name"])] },
+      { name: "web" },
+      { name: "web" },
+    ],
+    [
+      "and what the file says is as the file says",
+      { applied: [shown], desired: [{ ...webWithout80, description: "mine" }] },
+      { name: "web", description: "mine" },
+      { name: "web", description: "mine" },
+    ],
+  ])("%s", (_, world, made, recorded) => {
+    const create = planFor(world).steps.find(({ action }) => action.operation === "group.create");
+    const said = (of: object = {}) => {
+      // A create of a group and its record have these two as texts.
+      const { name, description } = of as { name?: string; description?: string };
+      return { name, description };
+    };
+    expect([said(create?.action), said(create?.record)]).toEqual([said(made), said(recorded)]);
   });
 });
 

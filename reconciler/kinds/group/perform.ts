@@ -229,7 +229,9 @@ const changeRules = ({ address }: Step, run: Run, rules: RuleChanges): Promise<v
 const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const description = action.description === undefined ? undefined : plainText(action.description);
-  const record = { ...step.record, ...onlyDefined({ description }) };
+  // A text that is known when the plan is made is recorded as the plan says.
+  const record =
+    typeof action.description === "string" ? step.record : { ...step.record, ...onlyDefined({ description }) };
   // Two values may have turned out to be one address, and the service would refuse the whole group.
   const wanted = sortRules(action.rules);
   const rules: RuleInput[] = [];

@@ -80,27 +80,29 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
   const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(groupAddressNamed))) needs.push(...draft.onceMade(target));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
+  const { name, description, record } = nameAndDescription(difference);
   const created = addStep(draft, {
     id: `${address}/create`,
     address,
     action: {
       operation: "group.create",
-      name: desired.name,
-      description: desired.description,
+      name,
+      description,
       rules: atomic.map((rule) => sendable(rule, draft)),
     },
-    title: `create group ${desired.name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
+    title: `create group ${name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
     needs,
     holds: [holdOf("group", address)],
     record: {
       ...groupRecord(desired, resolver(draft), []),
+      ...record,
       rules: recordRules(atomic, resolver(draft)),
       ...onlyDefined({ retired: retired.length === 0 ? undefined : retired }),
       ...buriedIn(difference),
     },
   });
   draft.makes(address, created);
-  draft.takesName(nameKey("group", desired.name), created);
+  draft.takesName(nameKey("group", name), created);
   if (old?.renamed !== undefined)
     addStep(draft, {
       id: `${address}/back`,
@@ -112,6 +114,24 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
       record: { name: old.name },
     });
   return created;
+}
+
+/** What the file leaves alone of a group that is replaced, the new group has as the old one has it. */
+function nameAndDescription(difference: FreshGroup) {
+  const { desired } = difference;
+  if (difference.action !== "replace") return { name: desired.name, description: desired.description, record: {} };
+  const { id, live, recorded } = difference;
+  const isLeft = (field: string): boolean => desired.lifecycle.ignoreChanges.includes(field);
+  const names = isLeft("name") ? [live?.name, recorded?.name] : [];
+  const name = names.find((one) => one !== undefined && one !== asideName(one, id)) ?? desired.name;
+  const shown = live?.description ?? recorded?.description;
+  const isKept = shown !== undefined && (desired.description === undefined || isLeft("description"));
+  return {
+    name,
+    description: isKept ? shown || undefined : desired.description,
+    // What the file does not say is not recorded.
+    record: { name, ...(isKept && isLeft("description") ? { description: shown || undefined } : {}) },
+  };
 }
 
 interface OldSelf {
