@@ -4,7 +4,7 @@
  */
 import { dirname, join, resolve } from "node:path";
 import { readDesired } from "./config/read/desired";
-import type { DesiredResource, Timing } from "./core/model/desired";
+import type { Timing } from "./core/model/desired";
 import { hasErrors } from "./core/model/diagnostic";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
@@ -52,8 +52,8 @@ export interface Settings {
 }
 
 export interface Connection {
-  /** The ports of the engine; the commands of `resources` run where their files are. */
-  service(resources?: readonly DesiredResource[]): Promise<HandlerService>;
+  /** The ports of the engine. */
+  service(): Promise<HandlerService>;
   /** What was written down about one resource, which its URN names among all the programs of the folder. */
   notesOf(urn: string, neighbours?: Neighbours): ProgramNotes;
   close(): Promise<void>;
@@ -94,9 +94,9 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
   };
   return {
     opened: openOnce,
-    async service(resources = []) {
+    async service() {
       const service = await openOnce().catch(refuseInProgram);
-      const ports = portsOf(service, folder, resources);
+      const ports = portsOf(service, folder, []);
       const shared = opened?.service === service ? opened.shared : shareConnection(service);
       return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
     },

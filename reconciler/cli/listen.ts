@@ -1,6 +1,7 @@
 /** A small HTTP server for a command with `--listen`. It answers reads only. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Http2SecureServer, Http2Server } from "node:http2";
 import { isLoopbackHost, withoutPassword } from "../core/text/outside-policy";
 import { portOf } from "../outside/port-of";
 import { fail } from "./compose";
@@ -42,17 +43,30 @@ export async function listenAt(
     else if (request.method === "GET" || request.method === "HEAD") answer(request, response);
     else response.writeHead(405, { "content-type": "text/plain" }).end("GET only\n");
   });
+  server.listen(wanted, host);
+  return onceListening(server, host, listen, another);
+}
+
+/** Waits for a server that was told to listen. */
+export async function onceListening(
+  server: Server | Http2Server | Http2SecureServer,
+  host: string,
+  listen: string,
+  another: string,
+): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, another)));
-    server.listen(wanted, host, resolve);
+    server.once("error", (error: Error) =>
+      reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, another)),
+    );
+    if (server.listening) resolve();
+    else server.once("listening", () => resolve());
   });
-  const port = portOf(server);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
+        if ("closeAllConnections" in server) server.closeAllConnections();
       }),
   };
 }

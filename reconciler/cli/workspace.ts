@@ -99,13 +99,17 @@ function withWholePaths({ all, each }: SshAccess): SshAccess {
   return { all: whole(all), each: new Map([...each].map(([address, settings]) => [address, whole(settings)])) };
 }
 
+/** The files of the arguments and flags, or the usual one. */
+export function pathsOf({ args, flags }: Pick<Invocation, "args" | "flags">): string[] {
+  const given = [...args, ...(flags.file ?? [])];
+  return (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+}
+
 /** What the files say for each environment that they declare; one that cannot be read is left out. */
 export function readEnvironments(invocation: Pick<Invocation, "args" | "flags">): ReadonlyMap<string, Desired> {
-  const given = [...invocation.args, ...(invocation.flags.file ?? [])];
-  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const trust = trustFrom(invocation.flags["no-programs"]);
   const { env: _, ...options } = readOptions(invocation.flags, trust);
-  const sources = withoutRepeats(paths).map((path) => readSourceFile(path, trust));
+  const sources = withoutRepeats(pathsOf(invocation)).map((path) => readSourceFile(path, trust));
   const found = readEachEnvironment(sources, { ...options, external: "later" });
   return new Map(
     [...found].flatMap(([name, desired]): [string, Desired][] =>
@@ -148,9 +152,7 @@ export const chosenEnvironment = (flags: Flags): string | undefined => flags.env
 
 /** The environments that the files declare, even when the files have errors. */
 export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
-  const given = [...invocation.args, ...(invocation.flags.file ?? [])];
-  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  return declaredIn(readDesired(withoutRepeats(paths).map((path) => readSourceFile(path))));
+  return declaredIn(readDesired(withoutRepeats(pathsOf(invocation)).map((path) => readSourceFile(path))));
 }
 
 /** Of a file that cannot be read nobody knows which environments it declares. */
@@ -178,20 +180,19 @@ const hugeFile = 4_000_000;
  */
 export const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test|prices)\.ya?ml$/.test(name);
 
-export function expandFolder(path: string): string[] {
+export const expandFolder = (path: string): string[] =>
+  yamlFilesOf(path, (name) => !isNoDesiredFile(name), "reconcile init writes one");
+
+/** A file by itself, or those of a folder that are meant. */
+export function yamlFilesOf(path: string, isMeant: (name: string) => boolean, fix: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path];
   const files = readdirSync(path)
-    .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !isNoDesiredFile(name))
+    .filter((name) => /^[^.].*\.ya?ml$/.test(name) && isMeant(name))
     .sort()
     .map((name) => join(path, name));
   if (files.length === 0)
     throw new CommandFailed([
-      {
-        severity: "error",
-        code: "cli/no-files",
-        summary: `the folder ${path} has no .yaml file`,
-        fix: "reconcile init writes one",
-      },
+      { severity: "error", code: "cli/no-files", summary: `the folder ${path} has no .yaml file`, fix },
     ]);
   return files;
 }

@@ -33,7 +33,7 @@ export interface ComponentFiles {
 export function openComponentFile(
   values: YamlMap,
   beside: string,
-  place: (path: Path, on?: "key" | "value") => Place,
+  place: (path: Path) => Place,
   scope: InterpolationScope,
   problems: Problems,
   { open, known }: ComponentFiles,

@@ -172,8 +172,7 @@ function readEnvironmentVars(
   problems: Problems,
 ): Map<string, GivenValue> {
   const given = new Map<string, GivenValue>();
-  const placeIn = (path: Path, on: "key" | "value" = "value"): Place =>
-    placeOf(entry.source, ["environments", entry.key, ...path], on);
+  const placeIn = (path: Path): Place => placeOf(entry.source, ["environments", entry.key, ...path], "value");
   const written = said["vars_file"];
   if (typeof written === "string") {
     const scope = { vars: new Map(), environment: entry.key };

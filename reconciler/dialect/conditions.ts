@@ -92,7 +92,8 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const outOfOrder = judgeOutOfOrder(rowOf(operation).kind, status, message, waitMs);
   if (outOfOrder !== undefined) return outOfOrder;
   const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
-  if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
+  // A list of the project has no id that could be missing: a not-found there means that the operation does not exist.
+  if (isAbsence(status) && (!inEnvelope || status === 405 || isList(operation)))
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
   const refused: Rejection = { status: "rejected", condition, message, httpStatus: status };
@@ -155,9 +156,6 @@ function judgeOutOfOrder(
 
 const isAbsence = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
-/** A list of the project has no id that could be missing: a not-found there means that the operation does not exist. */
-const isCollection = (operation: Operation): boolean => isList(operation);
-
 /** The meaning that a rule of the dialect gives to the answer. */
 function meant(
   operation: Operation,
@@ -174,7 +172,7 @@ function meant(
       throttled: true,
       retryAfterMs,
     };
-  const condition: Condition = is === "not_found" && isCollection(operation) ? "unsupported" : is;
+  const condition: Condition = is === "not_found" && isList(operation) ? "unsupported" : is;
   return { status: "rejected", condition, message, httpStatus };
 }
 
@@ -196,7 +194,7 @@ function judgeNothingThere(
   if (isAssumed(operation)) {
     const without = `in the dialect: operations: { ${operation}: null }`;
     const hint =
-      isCollection(operation) || httpStatus === 405 || inEnvelope
+      isList(operation) || httpStatus === 405 || inEnvelope
         ? without
         : `${without} (this service does not have it), or ${meansGone} (this is how it says that something is gone)`;
     return { status: "rejected", condition: "unsupported", message, httpStatus, hint };

@@ -289,39 +289,49 @@ async function outcomeUnknown(
   evidence?: string,
   hint?: string,
 ): Promise<StepResult> {
-  const { address, name, sentAt, accepted } = intent;
+  const became = intent.accepted === true ? "the service accepted it and does not show it" : "its answer was lost";
+  const fix = outcomeUnknownFix(intent.address);
+  return endUnknown(
+    what,
+    intent,
+    `${became}; repeating it could make a second one${evidence === undefined ? "" : `; ${evidence}`}`,
+    hint === undefined
+      ? fix
+      : [
+          toSay(
+            [`${fixText(...fix)}; and before anything else is created, ${lineIn(hint)}`],
+            `before anything else is created, ${lineIn(hint)}`,
+          ),
+        ],
+    run,
+  );
+}
+
+/** Records that nobody knows what became of the create, and says so. */
+async function endUnknown(what: string, intent: Intent, became: string, fix: Advice, run: Run): Promise<StepResult> {
+  const { address, name, sentAt } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
-  const became = accepted === true ? "the service accepted it and does not show it" : "its answer was lost";
   return {
     end: "unknown",
     code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}; repeating it could make a second one${evidence === undefined ? "" : `; ${evidence}`}`,
-    fix:
-      hint === undefined
-        ? outcomeUnknownFix(address)
-        : [
-            toSay(
-              [`${fixText(...outcomeUnknownFix(address))}; and before anything else is created, ${lineIn(hint)}`],
-              `before anything else is created, ${lineIn(hint)}`,
-            ),
-          ],
+    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}`,
+    fix,
   };
 }
 
 /** Ends the step when the list cannot be read: waiting does not help. */
 async function endUnreadableList(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
-  const { address, name, sentAt, accepted } = intent;
-  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
   const { message: said, fix } = failedBy(failure);
   // That nothing was done is about the look, and would stand beside a create that was accepted.
   const message = failure.status === "unavailable" ? failure.reason : said;
-  const became = accepted === true ? "accepted" : "its answer was lost";
-  return {
-    end: "unknown",
-    code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}, and the list to find it in cannot be read: ${message}${fix === undefined ? "" : ` (${adviceText(fix)})`}`,
-    fix: outcomeUnknownFix(address),
-  };
+  const became = intent.accepted === true ? "accepted" : "its answer was lost";
+  return endUnknown(
+    what,
+    intent,
+    `${became}, and the list to find it in cannot be read: ${message}${fix === undefined ? "" : ` (${adviceText(fix)})`}`,
+    outcomeUnknownFix(intent.address),
+    run,
+  );
 }
 
 const stoppedLooking = (what: string): StepResult => ({

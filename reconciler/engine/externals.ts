@@ -203,12 +203,12 @@ async function thingSeen(
 
 type ChosenThing =
   | { readonly attributes: ExternalThing }
-  | { readonly problem: Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> };
+  | { readonly problem: Pick<Diagnostic, "code" | "summary" | "fix"> };
 
 function choose({ name, kind, by, wanted }: LookupRequest, seen: SeenThings): ChosenThing {
   const what = `${kind} ${by === "id" ? "" : "named "}${wanted}`;
-  const problem = (summary: string, fix: string, detail?: string): ChosenThing => ({
-    problem: { code: "config/lookup-failed", summary, fix, detail },
+  const problem = (summary: string, fix: string): ChosenThing => ({
+    problem: { code: "config/lookup-failed", summary, fix },
   });
   if (seen === undefined)
     return problem(

@@ -94,9 +94,9 @@ function catalogueNeeds(desired: Desired, state: State, { listed, byId }: VmsFou
     const live = sighting?.seen === "yes" ? sighting.value : undefined;
     const creates = recorded === undefined || (live === undefined && listed) || live?.phase === "failed";
     if (creates) return { flavors: true, images: true, regions: true };
-    if (vm.flavor !== (live?.flavor ?? recorded?.flavor)) needs.flavors = true;
+    if (vm.flavor !== (live?.flavor ?? recorded.flavor)) needs.flavors = true;
     if (!isUuid(vm.image) || (live?.image !== undefined && !isUuid(live.image))) needs.images = true;
-    if (recorded?.region !== undefined && recorded.region !== vm.region)
+    if (recorded.region !== undefined && recorded.region !== vm.region)
       return { flavors: true, images: true, regions: true };
   }
   return needs;

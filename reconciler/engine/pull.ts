@@ -12,6 +12,7 @@ import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { itemAt, mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
+import { readWholeGroup } from "../kinds/group/observe";
 import type { ServiceReader } from "../service/client";
 import { listOfKind, readOfKind } from "./observe";
 import { readFailed } from "./read-failed";
@@ -233,17 +234,15 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
     else diagnostics.push(readFailed("the list of security groups", listed));
   }
   const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
-  return readEachOf(ids, (id) => fetchGroup(client, id, heads?.get(id)), "security group", diagnostics);
-}
-
-async function fetchGroup(client: ServiceReader, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
-  const [head, rules] = await Promise.all([
-    known === undefined && client.can.readsOneGroup ? client.getGroup(id) : undefined,
-    client.listRules(id),
-  ]);
-  if (head !== undefined && head.status !== "accepted") return head;
-  if (rules.status !== "accepted") return rules;
-  return { status: "accepted", value: { kind: "group", id, ...(head?.value ?? known), rules: rules.value } };
+  return readEachOf(
+    ids,
+    (id) => {
+      const listed = heads?.get(id);
+      return readWholeGroup(client, id, { listed, alone: listed === undefined });
+    },
+    "security group",
+    diagnostics,
+  );
 }
 
 async function readEachOf<T>(

@@ -3,7 +3,6 @@
  * for one call. The caller makes it durable: what became true comes back as a record, after a failure too.
  */
 
-import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
 import { type Closed, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -95,11 +94,11 @@ export async function planAsRecorded(
   signal: AbortSignal,
 ): Promise<PlannedOne> {
   const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
-  const planned = plan(service, desired, state, address, { ...notSeen, catalogue: spelled }, [], {});
+  const planned = plan(service, desired, state, address, { ...notSeen, catalogue: spelled }, []);
   if (changeOf(planned)?.action !== "replace" || cataloguedOf[kindOf(address)].length === 0) return planned;
   // As for a resource that does not exist yet: every list of the catalogue.
   const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
-  return plan(service, desired, state, address, { ...notSeen, catalogue }, [], {});
+  return plan(service, desired, state, address, { ...notSeen, catalogue }, []);
 }
 
 /** Every flavor and image is written as it was, so nothing has to be looked up. */
@@ -118,7 +117,7 @@ export async function planAsObserved(
   look: HowFresh = "fresh",
 ): Promise<PlannedOne> {
   const seen = await observe(service, desired, state, signal, look);
-  return plan(service, desired, state, address, seen.live, seen.findings, {});
+  return plan(service, desired, state, address, seen.live, seen.findings);
 }
 
 const withRecords = (records: readonly RecordedResource[]): FoldedState => ({
@@ -203,7 +202,7 @@ function kindsUnproven(live: Live, { resources }: State): ReadonlySet<Kind> {
 
 /** Plans another desired state on the same observation. */
 export const planAgain = (service: HandlerService, planned: Omit<PlannedOne, "plan">, desired: Closed): PlannedOne =>
-  plan(service, desired, planned.state, planned.address, planned.live, planned.findings, {});
+  plan(service, desired, planned.state, planned.address, planned.live, planned.findings);
 
 function plan(
   service: HandlerService,
@@ -212,7 +211,6 @@ function plan(
   address: Address,
   live: Live,
   findings: readonly Diagnostic[],
-  options: PlanOptions,
 ): PlannedOne {
   const made = makePlan({
     desired,
@@ -221,7 +219,7 @@ function plan(
     can: service.client.can,
     takesPortRanges: service.client.takesPortRanges,
     names: service.client.names,
-    options: { targets: [address], ...options },
+    options: { targets: [address] },
     findings,
   });
   return { plan: made, live, findings, state, address };

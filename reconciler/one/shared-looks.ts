@@ -112,9 +112,9 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
   let removed = 0;
   let moves = 0;
 
-  const take = (key: string, outcome: SharedAnswer["outcome"], startedAt = now()): SharedAnswer => {
+  const take = (key: string, outcome: SharedAnswer["outcome"]): SharedAnswer => {
     const counts = { writes, removals: removed, moves };
-    const answer: SharedAnswer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
+    const answer: SharedAnswer = { startedAt: now(), ...counts, forRecent: wantedByRecent.delete(key), outcome };
     const { newest, before } = answers.get(key) ?? {};
     const last = newest?.accepted === true ? newest : before;
     answers.set(key, { newest: answer, before: last });

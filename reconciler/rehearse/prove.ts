@@ -154,7 +154,7 @@ interface ProofWorld {
   readonly emulator: OpenEmulator;
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly client: ServiceClient;
-  plan(chapter: Chapter, client?: ServiceClient): Promise<Prepared>;
+  plan(chapter: Chapter): Promise<Prepared>;
   /** One run; `undefined`: there was nothing to do. */
   run(chapter: Chapter, client?: ServiceClient): Promise<ProofRun>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@
  * ssh_config, as a dynamic inventory of Ansible and as targets of Prometheus. It is made from the records; no service
  * is asked.
  */
-import { type Address, compareAddresses, componentsAround, parseAddress } from "../core/model/address";
+import { type Address, componentsAround, inAddressOrder, parseAddress } from "../core/model/address";
 import { allOfKind } from "../core/model/kinds";
 import type { Json, Outputs } from "../core/model/output";
 import type { State } from "../core/model/recorded";
@@ -43,10 +43,7 @@ export interface Inventory {
 export function inventoryOf(state: Pick<State, "resources">): Inventory {
   const hosts: InventoryHost[] = [];
   const without: Address[] = [];
-  for (const record of allOfKind(
-    [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address)),
-    "vm",
-  )) {
+  for (const record of allOfKind(inAddressOrder(state.resources.values()), "vm")) {
     const { address, id, name, privateIp, floatingIp } = record;
     const parts = parseAddress(address);
     if (id === undefined || parts === undefined || (privateIp === undefined && floatingIp === undefined)) {

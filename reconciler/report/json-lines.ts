@@ -4,9 +4,10 @@
  */
 import type { Change } from "../core/diff/changes";
 import type { Finding } from "../core/findings/finding";
+import { inAddressOrder } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
-import { countChanges, type Plan, sortChanges } from "../core/plan/plan";
+import { countChanges, type Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
@@ -23,7 +24,7 @@ import { isUnfinished, resourceStandings } from "./run-standing";
  */
 export const jsonLine = (value: object): string => `${printable(JSON.stringify(value))}\n`;
 
-export const changeEvents = (plan: Plan): object[] => sortChanges(plan.changes).map(changeEvent);
+export const changeEvents = (plan: Plan): object[] => inAddressOrder(plan.changes).map(changeEvent);
 
 const changeEvent = (change: Change): object => ({
   type: "change",

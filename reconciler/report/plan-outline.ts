@@ -4,11 +4,11 @@
  */
 
 import type { Change, FieldChange } from "../core/diff/changes";
-import { type Address, componentOf } from "../core/model/address";
+import { type Address, componentOf, inAddressOrder } from "../core/model/address";
 import { kindRows } from "../core/model/kinds";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
-import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
+import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { itemAt } from "../core/text/invariant";
 import { groupedBy } from "../core/text/objects";
@@ -51,7 +51,7 @@ export function outlinePlan(plan: Plan): Outline {
     const ms = plan.estimate.downtimeMs[address];
     return ms === undefined ? {} : { downtimeMs: ms };
   };
-  const blocks = sortChanges(plan.changes).map((change): PlanBlock => {
+  const blocks = inAddressOrder(plan.changes).map((change): PlanBlock => {
     const steps = stepsOf.get(change.address) ?? [];
     stepsOf.delete(change.address);
     const plain = change.action === "create" || change.action === "forget";

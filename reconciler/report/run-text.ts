@@ -4,9 +4,9 @@
  */
 
 import type { Change } from "../core/diff/changes";
-import type { Address } from "../core/model/address";
+import { type Address, inAddressOrder } from "../core/model/address";
 import type { Orphan } from "../core/model/recorded";
-import { type Plan, sortChanges } from "../core/plan/plan";
+import type { Plan } from "../core/plan/plan";
 import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
 import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
@@ -58,7 +58,7 @@ function finishedChanges(run: RunReport, plan: Plan): Change[] {
   const open = new Set<Address>();
   for (const { step, result } of run.steps) if (result.end !== "done" && !isGate(step)) open.add(step.address);
   for (const { address } of notSeenIn(run)) open.add(address);
-  return sortChanges(plan.changes).filter((change) => !open.has(change.address));
+  return inAddressOrder(plan.changes).filter((change) => !open.has(change.address));
 }
 
 function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {

@@ -1,5 +1,5 @@
 /** Every VM of the project: what the service shows, and which address manages the VM. */
-import { type Address, compareAddresses } from "../core/model/address";
+import { type Address, inAddressOrder } from "../core/model/address";
 import { allOfKind } from "../core/model/kinds";
 import type { LiveVm } from "../core/model/live";
 import type { State } from "../core/model/recorded";
@@ -23,10 +23,7 @@ export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] 
   const seen = new Map((live ?? []).map((vm) => [vm.id, vm]));
   const managed = new Set<string>();
   const rows: VmRow[] = [];
-  for (const record of allOfKind(
-    [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address)),
-    "vm",
-  )) {
+  for (const record of allOfKind(inAddressOrder(state.resources.values()), "vm")) {
     const vm = record.id === undefined ? undefined : seen.get(record.id);
     if (vm !== undefined) {
       managed.add(vm.id);

@@ -32,8 +32,6 @@ const fleetFlags = ["database", "json", "json-into", "no-color", "log-level"] as
 const personFlags = [...fleetFlags, "server"] as const;
 const aStack = oneArgument("the name of a stack: reconcile fleet list");
 
-const argument = ({ args }: { readonly args: readonly string[] }, index = 0): string => args[index] ?? "";
-
 export const fleetSyncCommand = command({
   usage: "fleet sync [FILE|DIR]… [--auto-approve]",
   summary: "writes a fleet's file into its database, after showing what changes",
@@ -367,8 +365,8 @@ async function printToken(
   invocation: Invocation<(typeof fleetFlags)[number] | "role" | "stack" | "revoke">,
   { records, who }: FleetSession,
 ): Promise<number> {
-  const { flags: given, output } = invocation;
-  const name = argument(invocation);
+  const { flags: given, args, output } = invocation;
+  const [name = ""] = args;
   if (given.revoke === true) {
     const gone = await records.dropTokens(name);
     await records.note({ who, what: "revoke token", detail: name });

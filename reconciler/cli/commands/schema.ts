@@ -13,7 +13,7 @@ import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
-import { defaultFile, expandFolder, readSourceFile, readWorkspace } from "../workspace";
+import { pathsOf, readSourceFile, readWorkspace } from "../workspace";
 
 export const schemaCommand = command({
   usage: "schema [FILE|DIR]… [--out FILE]",
@@ -27,11 +27,9 @@ export const schemaCommand = command({
   ],
   flags: ["file", "out", "no-refresh", ...commonFlags],
   async run(invocation) {
-    const { args, flags, output } = invocation;
-    const given = [...args, ...(flags.file ?? [])];
-    const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+    const { flags, output } = invocation;
     // A file that is being edited has errors; the keys that can be read are offered all the same.
-    const roots = paths.map((path) => readYaml(readSourceFile(path), collectProblems()).root);
+    const roots = pathsOf(invocation).map((path) => readYaml(readSourceFile(path), collectProblems()).root);
     const { catalogue, diagnostics } = flags["no-refresh"] === true ? emptyCatalogue : await lookAt(invocation);
     const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
     const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;

@@ -4,10 +4,10 @@
  * the others stand by.
  */
 
-import type { Address } from "../../core/model/address";
+import { type Address, inAddressOrder } from "../../core/model/address";
 import { type Consent, type Grants, missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
-import { countChanges, sortChanges } from "../../core/plan/plan";
+import { countChanges } from "../../core/plan/plan";
 import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
 import { unseenTexts } from "../../core/plan/unseen";
 import { seenAfter } from "../../core/state/fold";
@@ -344,7 +344,7 @@ function observation(prepared: Prepared, drifted: readonly string[]): Observatio
   return {
     drifted,
     pending: countChanges(prepared.plan.changes),
-    differs: sortChanges(prepared.plan.changes).map(({ address, action, fields }) =>
+    differs: inAddressOrder(prepared.plan.changes).map(({ address, action, fields }) =>
       action === "update" && fields.length > 0
         ? `${address} (${[...new Set(fields.map(({ field }) => field))].join(", ")})`
         : `${address} (${action})`,

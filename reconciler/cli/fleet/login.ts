@@ -28,9 +28,9 @@ function allKept(): Readonly<Record<string, unknown>> {
 }
 
 /** What this person got from the server by signing in; absent: nothing, or it has ended. */
-export function keptToken(server: URL, now = Date.now()): string | undefined {
+export function keptToken(server: URL): string | undefined {
   const { token, until } = fieldsIn(allKept()[server.origin]);
-  return typeof token === "string" && typeof until === "string" && Date.parse(until) > now ? token : undefined;
+  return typeof token === "string" && typeof until === "string" && Date.parse(until) > Date.now() ? token : undefined;
 }
 
 function keepLogin(server: URL, login: KeptLogin | undefined): void {

@@ -10,9 +10,8 @@ import { pullsMoved } from "../../fleet/pulls/look";
 import { repositoryPushed } from "../../fleet/pushes";
 import { steadyNow } from "../../fleet/steady";
 import { setting } from "../../outside/environment";
-import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
-import { type Listening, readListen } from "../listen";
+import { type Listening, onceListening, readListen } from "../listen";
 import type { FleetSession } from "./session";
 import { readMetrics } from "./work";
 
@@ -77,21 +76,7 @@ export async function servePages(
     say,
   });
   const server = serve({ fetch: app.fetch, hostname: host, port: wanted });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: Error) =>
-      reject(fail("cli/cannot-listen", `--listen ${listen}: ${error.message}`, "another --listen")),
-    );
-    if (server.listening) resolve();
-    else server.once("listening", () => resolve());
-  });
-  const port = portOf(server);
+  const listening = await onceListening(server, host, listen, "another --listen");
   if (!(await signsIn())) say("Nobody signs in: the pages answer to this machine alone.");
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        if ("closeAllConnections" in server) server.closeAllConnections();
-      }),
-  };
+  return listening;
 }

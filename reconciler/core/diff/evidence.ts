@@ -144,7 +144,7 @@ function compareSentVm(sent: SentOf<"vm">, live: LiveVm, { compare }: Gathered, 
   compare("image", live.image, image, sameEntry(live.image, image, lookup.images));
   const { owner } = live;
   const isTold = owner !== undefined && sent.owner?.includes("@") === owner.includes("@");
-  compare("owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner ?? owner) : undefined);
+  compare("owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner) : undefined);
   const size = dataVolumeSize(live, lookup);
   compare("data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
 }

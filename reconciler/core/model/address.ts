@@ -143,6 +143,9 @@ export function kindOf(address: Address): Kind {
  * Alphabetical but for numbers, so that vm.web[2] comes before vm.web[10]; group, vm, volume. What is in no component
  * comes first, and each component is together.
  */
+export const inAddressOrder = <T extends { readonly address: Address }>(all: Iterable<T>): T[] =>
+  [...all].sort((a, b) => compareAddresses(a.address, b.address));
+
 export function compareAddresses(a: Address, b: Address): number {
   if (a === b) return 0;
   if (a.includes("/") || b.includes("/")) {

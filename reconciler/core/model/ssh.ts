@@ -164,14 +164,13 @@ function hopOf(
 }
 
 /** The arguments of ssh that lead to the VM, without its host. */
-export function sshArguments({ user, port, identityFile, via }: Route): string[] {
-  return [
-    ...(user === undefined ? [] : ["-l", user]),
-    ...(port === undefined ? [] : ["-p", String(port)]),
-    ...(identityFile === undefined ? [] : ["-i", identityFile]),
-    ...viaArguments(via),
-  ];
-}
+export const sshArguments = ({ via, ...hop }: Route): string[] => [...hopArguments(hop), ...viaArguments(via)];
+
+const hopArguments = ({ user, port, identityFile }: Omit<Hop, "host">): string[] => [
+  ...(user === undefined ? [] : ["-l", user]),
+  ...(port === undefined ? [] : ["-p", String(port)]),
+  ...(identityFile === undefined ? [] : ["-i", identityFile]),
+];
 
 /**
  * `-J` takes no key for the machines on the way, so a hop that has one is a command of its own, as ssh itself would
@@ -189,13 +188,11 @@ export function jumpText({ user, host, port }: Hop): string {
   return `${user === undefined ? "" : `${user}@`}${bracketed}${port === undefined ? "" : `:${port}`}`;
 }
 
-function throughHop(before: string | undefined, { user, host, port, identityFile }: Hop): string {
+function throughHop(before: string | undefined, { host, ...hop }: Hop): string {
   const words = [
     "ssh",
-    ...(user === undefined ? [] : ["-l", user]),
-    ...(port === undefined ? [] : ["-p", String(port)]),
     // A per cent sign is ssh's own in a command.
-    ...(identityFile === undefined ? [] : ["-i", identityFile.replaceAll("%", "%%")]),
+    ...hopArguments({ ...hop, identityFile: hop.identityFile?.replaceAll("%", "%%") }),
     ...(before === undefined ? [] : ["-o", `ProxyCommand=${before.replaceAll("%", "%%")}`]),
   ];
   return [...words.map(quotedForShell), "-W", "'[%h]:%p'", quotedForShell(host)].join(" ");

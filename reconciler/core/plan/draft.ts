@@ -213,12 +213,17 @@ export const settledRecord = (address: Address, record: RecordedResource | null)
  * A resource that was found by the intent of a lost create is recorded before it is deleted, so that a run that is cut
  * off between the two does not forget it.
  */
-export const noteFound = (draft: Draft, record: RecordedResource, name = record.name): StepId =>
+export const noteFound = (
+  draft: Draft,
+  record: RecordedResource,
+  name = record.name,
+  noun: string = kindRows[record.kind].noun,
+): StepId =>
   addStep(draft, {
     id: `${record.address}/import`,
     address: record.address,
     action: { operation: "record", changes: settledRecord(record.address, record) },
-    title: `note ${kindRows[record.kind].noun} ${name} (${record.id}), which an interrupted run created`,
+    title: `note ${noun} ${name} (${record.id}), which an interrupted run created`,
   });
 
 /** What a create that was cut off has made necessary. */

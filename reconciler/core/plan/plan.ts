@@ -318,7 +318,4 @@ export function countChanges(changes: readonly Pick<Change, "action">[]): Change
 /** True when applying would do nothing at all, not even learn something. */
 export const isEmpty = (plan: Plan): boolean => plan.changes.length === 0 && plan.steps.length === 0;
 
-export const sortChanges = (changes: readonly Change[]): Change[] =>
-  [...changes].sort((a, b) => compareAddresses(a.address, b.address));
-
 export type { RecordedResource };

@@ -174,11 +174,10 @@ export const runStatements = ({ query }: Database) => ({
       [run, JSON.stringify(lines)],
     );
   },
-  async lines(run: number, after = 0): Promise<readonly { line: number; at: Date; body: Row }[]> {
-    const rows = await query(
-      `SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 AND line > $2 ORDER BY line LIMIT 5000`,
-      [run, after],
-    );
+  async lines(run: number): Promise<readonly { line: number; at: Date; body: Row }[]> {
+    const rows = await query(`SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 ORDER BY line LIMIT 5000`, [
+      run,
+    ]);
     return rows.map((row) => ({
       line: Number(row["line"]),
       at: timeOf(row["at"]),

@@ -117,11 +117,8 @@ function platformRules(
 export const platformRulesBeyond = (
   rules: readonly LiveRule[] | undefined,
   sent: ReadonlySet<string>,
-  identify?: GroupIdentity,
 ): readonly string[] =>
-  (rules?.map((live) => ruleKey(canonicalLiveRule(live), identify)) ?? usualPlatformRules)
-    .filter((key) => !sent.has(key))
-    .sort();
+  (rules?.map((live) => ruleKey(canonicalLiveRule(live))) ?? usualPlatformRules).filter((key) => !sent.has(key)).sort();
 
 /** What services put on a new group by themselves: everything may leave. */
 const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const).map((ethertype) =>

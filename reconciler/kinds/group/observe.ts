@@ -45,23 +45,28 @@ export async function observeGroups(
   const forbidden = await observeEach(
     "group",
     ids,
-    async (id): Promise<Outcome<LiveGroup>> => {
-      const [head, rules] = await Promise.all([
-        listed === undefined && client.can.readsOneGroup ? client.getGroup(id, options) : undefined,
-        client.listRules(id, options),
-      ]);
-      if (head !== undefined && head.status !== "accepted") return head;
-      if (rules.status !== "accepted") return rules;
-      return {
-        status: "accepted",
-        value: { kind: "group", id, ...(head?.value ?? listed?.get(id)), rules: rules.value },
-      };
-    },
+    (id) => readWholeGroup(client, id, { listed: listed?.get(id), alone: listed === undefined }, options),
     looks,
     findings,
   );
   refuseShared(looks, findings);
   return { looks, unlisted: opening.unlisted, forbidden, listed: listed !== undefined };
+}
+
+/** With its rules. `alone`: what a list would show of it is read as well, where the service has that. */
+export async function readWholeGroup(
+  client: ServiceReader,
+  id: string,
+  { listed, alone }: { readonly listed: LiveGroup | undefined; readonly alone: boolean },
+  options?: LookOptions,
+): Promise<Outcome<LiveGroup>> {
+  const [head, rules] = await Promise.all([
+    alone && client.can.readsOneGroup ? client.getGroup(id, options) : undefined,
+    client.listRules(id, options),
+  ]);
+  if (head !== undefined && head.status !== "accepted") return head;
+  if (rules.status !== "accepted") return rules;
+  return { status: "accepted", value: { kind: "group", id, ...(head?.value ?? listed), rules: rules.value } };
 }
 
 /**

@@ -145,13 +145,8 @@ async function sightingOf(
 }
 
 /** `undefined` when the rule is gone. */
-async function look(
-  context: HandlerContext,
-  service: HandlerService,
-  groupId: string,
-  remembered?: Remembered,
-): Promise<LiveGroup | undefined> {
-  const sighting = await sightingOf(context, service, groupId, remembered);
+async function look(context: HandlerContext, service: HandlerService, groupId: string): Promise<LiveGroup | undefined> {
+  const sighting = await sightingOf(context, service, groupId);
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 

@@ -6,7 +6,7 @@ import { kindRows } from "../../core/model/kinds";
 import { orphanKey, type RecordedResource } from "../../core/model/recorded";
 import { hostOf, isNamed } from "../../core/model/relations";
 import { asRecord } from "../../core/model/usual";
-import { addStep, type Draft, holdOf, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
+import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord, vmHold } from "../../core/plan/draft";
 import { holdBack, keptAsShown, patchFor, plainRecord } from "../../core/plan/records";
 import { type Need, type NewStep, need, type StepId, type UsualAction } from "../../core/plan/step";
 import { fieldsIn } from "../../core/text/objects";
@@ -128,17 +128,10 @@ function remove(difference: To<"delete" | "forget">, draft: Draft): void {
     return;
   }
   // What was found by the intent of a lost create is recorded first, so that a run that is cut off does not forget it.
-  const noted = difference.adopts === true ? [need(note(recorded, change.name, draft))] : [];
+  const noted =
+    difference.adopts === true ? [need(noteFound(draft, recorded, change.name, kindRows[kind].fullNoun))] : [];
   deleteStep(difference, "delete", draft, detach(difference, draft, noted));
 }
-
-const note = (record: RecordedResource, name: string, draft: Draft): StepId =>
-  add(draft, {
-    id: `${record.address}/import`,
-    address: record.address,
-    action: { operation: "record", changes: settledRecord(record.address, record) },
-    title: `note ${kindRows[record.kind].fullNoun} ${name} (${record.id}), which an interrupted run created`,
-  });
 
 function deleteStep(
   { address, kind, id, change }: To<"delete" | "replace">,

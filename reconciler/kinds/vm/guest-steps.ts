@@ -217,7 +217,7 @@ function reasonOf({ action, detachFrom, attachedTo, wantedOn }: VolumeDifference
   if (attachedTo === undefined) return "attached";
   if (detachFrom === undefined) return "attached_again";
   const isRenewed = wantedOn?.address !== undefined && draft.changeAt.get(wantedOn.address)?.action === "replace";
-  return isRenewed && draft.context.addressOf(identity("vm", detachFrom)) === wantedOn?.address
+  return isRenewed && draft.context.addressOf(identity("vm", detachFrom)) === wantedOn.address
     ? "vm_replaced"
     : "moved";
 }

@@ -257,7 +257,7 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
       ? {
           end: "failed",
           code: "apply/volume-failed",
-          message: `volume ${volume.id} was created in state ${volume.status ?? "failed"}`,
+          message: `volume ${volume.id} was created in state ${volume.status}`,
         }
       : how === "seen"
         ? doneAndSeen
