@@ -72,32 +72,65 @@ interface DescribedRoute {
   readonly rank: number;
 }
 
+type Meant = Pick<DescribedRoute, "meant" | "rank">;
+
 function operationTold(verb: string, path: string, said: unknown): readonly DescribedRoute[] {
   const method = verb.toUpperCase();
   if (!isMethod(method)) return [];
   const { operationId = "", summary = "" } = fieldsIn(said);
-  const words = { doing: `${path} ${String(operationId)}`.toLowerCase(), about: String(summary).toLowerCase() };
+  const doing = `${path} ${String(operationId)}`.toLowerCase();
+  const thing = thingAt(path);
+  const deletes = method === "DELETE" || (method !== "GET" && /\b(delete|remove|destroy|revoke)/.test(doing));
+  const isResize = method !== "GET" && /resize/.test(doing + String(summary).toLowerCase());
+  const isOfRule = deletes && thing.isOne && areRulesOfGroups(thing.words);
+  const told = isResize ? decisionMeant(thing, doing) : isOfRule ? ruleMeant(thing) : kindMeant(thing, method, deletes);
+  return told === undefined ? [] : [{ ...told, method, path }];
+}
+
+/** What a path is about. */
+interface DescribedThing {
+  /** How many ids it names. */
+  readonly parameters: number;
+  /** One of several: it ends with an id. */
+  readonly isOne: boolean;
+  /** The word before the first id. */
+  readonly owner: string;
+  /** Without the id at its end, and without what is done. */
+  readonly words: readonly string[];
+}
+
+function thingAt(path: string): DescribedThing {
   const segments = path.split("/").filter((segment) => segment !== "" && !wordsOfDoing.test(segment));
-  const parameters = segments.filter(isParameter).length;
-  const isOfOne = /^\{[^{}]+\}(\.\w+)?$/.test(segments.at(-1) ?? "");
-  const owner = segments[segments.findIndex(isParameter) - 1] ?? "";
-  const before = isOfOne ? segments.slice(0, -1) : segments;
-  const told = (meant: AssumedOperation | undefined, rank = 0): readonly DescribedRoute[] =>
-    meant === undefined ? [] : [{ meant, method, path, rank }];
-  if (method !== "GET" && /resize/.test(words.doing + words.about)) {
-    const [decision] = decisions.filter(([, word]) => word.test(words.doing));
-    return told(parameters === 1 && isCalled("vm", owner) ? decision?.[0] : undefined);
-  }
-  const deletes = method === "DELETE" || (method !== "GET" && /\b(delete|remove|destroy|revoke)/.test(words.doing));
-  if (deletes && isOfOne && areRulesOfGroups(before)) {
-    const isOfGroup = isCalled("group", owner) && parameters === 2;
-    const isBare = /^rules?$/i.test(before.at(-1) ?? "");
-    return told(parameters === 1 || isOfGroup ? "group.rule.delete" : undefined, isBare ? 1 : 0);
-  }
-  const found = kindBelow(before);
-  if (found === undefined || parameters !== (isOfOne ? 1 : 0)) return [];
-  if (method === "GET") return told(isOfOne ? assumed(`${found.kind}.get`) : `${found.kind}.list`, found.rank);
-  return told(deletes && isOfOne ? assumed(`${found.kind}.delete`) : undefined, found.rank);
+  const isOne = /^\{[^{}]+\}(\.\w+)?$/.test(segments.at(-1) ?? "");
+  return {
+    parameters: segments.filter(isParameter).length,
+    isOne,
+    owner: segments[segments.findIndex(isParameter) - 1] ?? "",
+    words: isOne ? segments.slice(0, -1) : segments,
+  };
+}
+
+/** A resize of a VM that is confirmed or reverted. */
+function decisionMeant({ parameters, owner }: DescribedThing, doing: string): Meant | undefined {
+  const decided = decisions.find(([, word]) => word.test(doing));
+  return decided === undefined || parameters !== 1 || !isCalled("vm", owner)
+    ? undefined
+    : { meant: decided[0], rank: 0 };
+}
+
+function ruleMeant({ parameters, owner, words }: DescribedThing): Meant | undefined {
+  const isOfGroup = isCalled("group", owner) && parameters === 2;
+  const isBare = /^rules?$/i.test(words.at(-1) ?? "");
+  return parameters === 1 || isOfGroup ? { meant: "group.rule.delete", rank: isBare ? 1 : 0 } : undefined;
+}
+
+function kindMeant({ parameters, isOne, words }: DescribedThing, method: Method, deletes: boolean): Meant | undefined {
+  const found = kindBelow(words);
+  if (found === undefined || parameters !== (isOne ? 1 : 0)) return undefined;
+  const verb = method === "GET" ? (isOne ? "get" : "list") : deletes && isOne ? "delete" : undefined;
+  // What the contract itself describes is not told again.
+  const meant = assumedOperations.find((one) => one === `${found.kind}.${verb}`);
+  return meant === undefined ? undefined : { meant, rank: found.rank };
 }
 
 /** Words that stand for what is done, and for nothing that is there. */
@@ -142,9 +175,6 @@ function areRulesOfGroups(segments: readonly string[]): boolean {
 }
 
 const isVersion = /^(api|v\d.*)$/i;
-
-/** What the contract itself describes is not told again. */
-const assumed = (name: string): AssumedOperation | undefined => assumedOperations.find((one) => one === name);
 
 /** The dialect with what was told over it. */
 export function toldDialect(dialect: Dialect, told: Readonly<Partial<Record<AssumedOperation, Route>>>): Dialect {

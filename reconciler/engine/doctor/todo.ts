@@ -3,55 +3,71 @@ import { kindRows } from "../../core/model/kinds";
 import { keysOf } from "../../core/text/objects";
 import { type DoctorReport, shownForRecords, showsNoRecords } from "./report";
 
-export function leftToDo(
-  report: Pick<DoctorReport, "dialect" | "operations" | "records" | "unknownVmStates" | "samples">,
-): string[] {
-  const todo: string[] = [];
-  const untried = report.operations.filter(({ verdict, route }) => verdict === "not_tried" && route !== null);
-  if (untried.length > 0)
-    todo.push(
-      `${untried.map(({ operation }) => operation).join(", ")}: taken as written, since trying would change something`,
-    );
-  const without = report.operations.filter(({ verdict, route }) => verdict === "not_tried" && route === null);
-  if (without.length > 0)
-    todo.push(
-      `${without.map(({ operation }) => operation).join(", ")}: not tried; give a route if this service has one`,
-    );
-  for (const { operation, verdict, tried } of report.operations)
-    if (verdict === "unclear" && tried.length > 0)
-      todo.push(`${operation}: it was tried, and the answers decide nothing`);
-  for (const finding of report.operations.filter(showsNoRecords))
-    todo.push(
-      `operations.${finding.operation}: it shows ${shownForRecords(finding)}, and a plan needs records; where a query or another path shows them (…?expand=true, …/detail), say so: --curl ${finding.operation}='curl …'`,
-    );
-  for (const { operation, isKept } of report.operations)
-    if (isKept === true)
-      todo.push(`${operation}: it was given, and not found where it is said to be; take the line out if there is none`);
-  for (const kind of keysOf(kindRows))
-    if ((report.samples.get(kind)?.length ?? 0) === 0 && report.records.every(({ record }) => record !== kind))
-      todo.push(
+type Looked = Pick<DoctorReport, "dialect" | "operations" | "records" | "unknownVmStates" | "samples">;
+
+export const leftToDo = (report: Looked): string[] => [
+  ...operationsToSay(report),
+  ...keysOf(kindRows)
+    .filter(
+      (kind) => (report.samples.get(kind)?.length ?? 0) === 0 && !report.records.some(({ record }) => record === kind),
+    )
+    .map(
+      (kind) =>
         `records.${kind}: no ${kindRows[kind].noun} was seen, so its fields are as built in; look again when there is one`,
-      );
-  for (const word of report.unknownVmStates)
-    todo.push(`states.vm: what does ${JSON.stringify(word)} mean (running, stopped, failed, …)?`);
-  const needed: Readonly<Record<string, readonly string[]>> = {
-    vm: ["id", "name", "status", "flavor", "image", "volumes", "volume_entry.root"],
-    volume: ["id", "size", "attached_to"],
-    group: ["id", "name"],
+    ),
+  ...report.unknownVmStates.map(
+    (word) => `states.vm: what does ${JSON.stringify(word)} mean (running, stopped, failed, …)?`,
+  ),
+  ...fieldsToFind(report).map((field) => `records.${field}: not found in the records that were looked at`),
+];
+
+function operationsToSay({ operations }: Looked): readonly string[] {
+  const untried = (hasRoute: boolean, says: string): readonly string[] => {
+    const names = operations.filter(({ verdict, route }) => verdict === "not_tried" && (route !== null) === hasRoute);
+    return names.length === 0 ? [] : [`${names.map(({ operation }) => operation).join(", ")}: ${says}`];
   };
-  const isAttached = report.records.some(({ fields }) =>
+  return [
+    ...untried(true, "taken as written, since trying would change something"),
+    ...untried(false, "not tried; give a route if this service has one"),
+    ...operations
+      .filter(({ verdict, tried }) => verdict === "unclear" && tried.length > 0)
+      .map(({ operation }) => `${operation}: it was tried, and the answers decide nothing`),
+    ...operations
+      .filter(showsNoRecords)
+      .map(
+        (finding) =>
+          `operations.${finding.operation}: it shows ${shownForRecords(finding)}, and a plan needs records; where a query or another path shows them (…?expand=true, …/detail), say so: --curl ${finding.operation}='curl …'`,
+      ),
+    ...operations
+      .filter(({ isKept }) => isKept === true)
+      .map(
+        ({ operation }) =>
+          `${operation}: it was given, and not found where it is said to be; take the line out if there is none`,
+      ),
+  ];
+}
+
+/** What a plan needs of each record. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  vm: ["id", "name", "status", "flavor", "image", "volumes", "volume_entry.root"],
+  volume: ["id", "size", "attached_to"],
+  group: ["id", "name"],
+};
+
+function fieldsToFind({ records, dialect }: Looked): readonly string[] {
+  const isAttached = records.some(({ fields }) =>
     fields.some(({ field, place }) => field === "attached_to" && place !== undefined),
   );
   // Where a VM names no volumes, or in no way that a dialect knows, the volumes say what they hang on, or a list does.
-  const isListed = report.dialect.attachments !== undefined;
-  const hosts: Readonly<Record<string, readonly string[]>> = {
-    vm: isAttached || isListed ? ["volumes"] : [],
-    volume: isListed ? ["attached_to"] : [],
-  };
-  const isToldOtherwise = (record: string, field: string): boolean => hosts[record]?.includes(field) === true;
-  for (const { record, fields } of report.records)
-    for (const { field, place } of fields)
-      if (place === undefined && needed[record]?.includes(field) === true && !isToldOtherwise(record, field))
-        todo.push(`records.${record}.${field}: not found in the records that were looked at`);
-  return todo;
+  const isListed = dialect.attachments !== undefined;
+  const toldOtherwise = [
+    ...(isAttached || isListed ? ["vm.volumes"] : []),
+    ...(isListed ? ["volume.attached_to"] : []),
+  ];
+  return records.flatMap(({ record, fields }) =>
+    fields
+      .filter(({ field, place }) => place === undefined && needed[record]?.includes(field) === true)
+      .map(({ field }) => `${record}.${field}`)
+      .filter((field) => !toldOtherwise.includes(field)),
+  );
 }

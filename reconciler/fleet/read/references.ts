@@ -16,67 +16,77 @@ export interface FleetPart {
 
 /** Problems of references, which are reported only when every file could be read. */
 export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Problem[] {
-  const problems: Problem[] = [];
   const places = placesOf(parts);
-  const services = fleet.services.map(({ name }) => name);
-  const tenants = ["default", ...fleet.tenants.map(({ name }) => name)];
-  const stacks = new Set(fleet.stacks.map(({ name }) => name));
-  for (const [list, what] of [
-    [services, "service"],
-    [fleet.tenants.map(({ name }) => name), "tenant"],
-    [fleet.stacks.map(({ name }) => name), "stack"],
-  ] as const)
-    for (const name of new Set(list.filter((one, index) => list.indexOf(one) !== index)))
-      problems.push({
-        code: "fleet/twice",
-        summary: `the ${what} ${name} is in two files`,
-        fix: "keep one of them",
-        at: places(what === "stack" ? "stacks" : `${what}s`, name),
-      });
-  for (const [name, section] of sections)
-    if (parts.filter(({ fleet: part }) => part[name] !== undefined).length > 1)
-      problems.push({
-        code: "fleet/twice",
-        summary: `${section} is in two files`,
-        fix: "keep one of them",
-        at: places(section),
-      });
-  for (const stack of fleet.stacks) {
-    const at = places("stacks", stack.name);
-    if (stack.service !== undefined && !services.includes(stack.service))
-      problems.push(unknown("service", stack.service, services, at));
-    if (!tenants.includes(stack.tenant)) problems.push(unknown("tenant", stack.tenant, tenants, at));
-    // The names of generated stacks are not known yet.
-    if (fleet.generators.length === 0)
-      for (const other of stack.dependsOn) if (!stacks.has(other)) problems.push(unknown("stack", other, stacks, at));
-  }
-  for (const { stacks, to } of fleet.channels ?? []) {
-    const hosts = to.kind === "commit_status" && to.api === undefined ? hostsOfStacks(fleet, stacks) : [];
-    if (hosts.length > 1)
-      problems.push({
-        code: "fleet/bad-notify",
-        summary: `the token of commit_status would be sent to ${hosts.join(" and ")}, and it is of one of them`,
-        fix: "write stacks: [NAME…] there, and a receiver with its own token for each host",
-        at: places("notify"),
-      });
-  }
-  for (const [first, ...others] of sharedStates(fleet.stacks))
-    for (const other of others)
-      problems.push({
-        code: "fleet/same-state",
+  return [
+    ...saidTwice(fleet, parts, places),
+    ...unknownNames(fleet, places),
+    ...tokensOfSeveralHosts(fleet, places),
+    ...sharedStates(fleet.stacks).flatMap(([first, ...others]) =>
+      others.map((other) => ({
+        code: "fleet/same-state" as const,
         summary: `the stacks ${first} and ${other} have one state: each would take away what the other one makes`,
         detail: fleet.stacks.find(({ name }) => name === other)?.state,
         fix: "give each a place of its own, such as one that ends in ?state=${stack}",
         at: places("stacks", other),
-      });
-  for (const circle of circlesOf(fleet.stacks))
-    problems.push({
-      code: "fleet/circle",
+      })),
+    ),
+    ...circlesOf(fleet.stacks).map((circle) => ({
+      code: "fleet/circle" as const,
       summary: `the stacks depend on each other in a circle: ${circle.join(" -> ")}`,
       fix: "take one depends_on or input out of it",
       at: places("stacks", circle[0] ?? ""),
-    });
-  return problems;
+    })),
+  ];
+}
+
+function saidTwice({ services, tenants, stacks }: Fleet, parts: readonly FleetPart[], places: Places): Problem[] {
+  const twice = (summary: string, at: Problem["at"]): Problem => ({
+    code: "fleet/twice",
+    summary,
+    fix: "keep one of them",
+    at,
+  });
+  const named = Object.entries({ service: services, tenant: tenants, stack: stacks }).flatMap(([what, all]) => {
+    const names = all.map(({ name }) => name);
+    const again = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+    return [...again].map((name) => twice(`the ${what} ${name} is in two files`, places(`${what}s`, name)));
+  });
+  const whole = sections.filter(([name]) => parts.filter(({ fleet }) => fleet[name] !== undefined).length > 1);
+  return [...named, ...whole.map(([, section]) => twice(`${section} is in two files`, places(section)))];
+}
+
+function unknownNames({ services, tenants, stacks, generators }: Fleet, places: Places): Problem[] {
+  const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
+  const known = {
+    service: new Set(namesOf(services)),
+    tenant: new Set(["default", ...namesOf(tenants)]),
+    stack: new Set(namesOf(stacks)),
+  };
+  return stacks.flatMap(({ name, service, tenant, dependsOn }) => {
+    const unknownAmong = (what: keyof typeof known, wanted: readonly string[]): Problem[] =>
+      wanted
+        .filter((one) => !known[what].has(one))
+        .map((one) => unknown(what, one, known[what], places("stacks", name)));
+    return [
+      ...unknownAmong("service", service === undefined ? [] : [service]),
+      ...unknownAmong("tenant", [tenant]),
+      // The names of generated stacks are not known yet.
+      ...unknownAmong("stack", generators.length > 0 ? [] : dependsOn),
+    ];
+  });
+}
+
+function tokensOfSeveralHosts(fleet: Fleet, places: Places): Problem[] {
+  return (fleet.channels ?? []).flatMap(({ stacks, to }) => {
+    const hosts = to.kind === "commit_status" && to.api === undefined ? hostsOfStacks(fleet, stacks) : [];
+    if (hosts.length < 2) return [];
+    return {
+      code: "fleet/bad-notify" as const,
+      summary: `the token of commit_status would be sent to ${hosts.join(" and ")}, and it is of one of them`,
+      fix: "write stacks: [NAME…] there, and a receiver with its own token for each host",
+      at: places("notify"),
+    };
+  });
 }
 
 /** Where the repositories of these stacks are; no pattern: of all. */
@@ -93,7 +103,9 @@ const sections = [
   ["history", "history"],
 ] as const satisfies readonly (readonly [keyof Fleet, string])[];
 
-function placesOf(parts: readonly FleetPart[]): (section: string, name?: string) => Problem["at"] {
+type Places = (section: string, name?: string) => Problem["at"];
+
+function placesOf(parts: readonly FleetPart[]): Places {
   return (section, name) => {
     for (const { file } of [...parts].reverse()) {
       const found: unknown = fieldsIn(file.root)[section];
