@@ -92,11 +92,11 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
       ...{ added: [], removed: [], cascaded: [], platformRules: [], left: [] },
     };
     if (entry.how === "error") return { ...base, ...unchanged, diagnostics: [entry.diagnostic] };
-    if (desired === undefined) return { ...base, ...removeGroup(pair, entry, context) };
+    if (desired === undefined) return { ...base, ...removalOfGroup(pair, entry, context) };
     const one = compared.get(address);
     return one === undefined
-      ? { ...base, ...createGroup(pair, desired, entry, identify) }
-      : { ...base, ...updateGroup(one, context, replaced.has(address)) };
+      ? { ...base, ...creationOfGroup(pair, desired, entry, identify) }
+      : { ...base, ...updateOfGroup(one, context, replaced.has(address)) };
   });
 }
 
@@ -156,7 +156,7 @@ const identifyBy =
   (group: Reference) =>
     "id" in group ? group.id : renewed.has(group.address) ? group.address : (ids.get(group.address) ?? group.address);
 
-function updateGroup(
+function updateOfGroup(
   { pair, desired, found, rules }: ComparedGroup,
   context: DiffContext,
   isReplaced: boolean,
@@ -236,7 +236,7 @@ const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: Di
   (recorded.name ?? desired.name) === desired.name &&
   canonicalText(recorded.description ?? "") === (desired.description ?? "");
 
-function removeGroup(
+function removalOfGroup(
   pair: GroupPair,
   entry: FoundGroup,
   context: DiffContext,
@@ -275,7 +275,7 @@ function removeKnown(
     : { ...facts, action: "delete", id, change: { ...change, action: "delete" } };
 }
 
-function createGroup(
+function creationOfGroup(
   pair: GroupPair,
   desired: DesiredGroup,
   entry: FoundGroup,

@@ -158,7 +158,7 @@ interface RuleIds {
   readonly ruleId: string;
 }
 
-const takesOver = (groupId: string): string =>
+const ruleTakenOver = (groupId: string): string =>
   `the rule is in group ${groupId} already: nothing is added, and it is managed here from now on. Where another resource of this program goes that named the same rule, the two are one rule, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 const inputsIn = (before: Props): Props =>
@@ -229,7 +229,7 @@ const ruleField: FieldResource<RuleIds> = {
     const live = sighting.seen === "yes" ? findRule(sighting.value, key) : undefined;
     if (live === undefined) return [];
     const isOthers = isClaimed(service, fieldThing(ruleField, `${groupId}/${live.id}`));
-    return [isOthers ? takesOver(groupId) : (goesFirst(service, groupId, key) ?? takesOver(groupId))];
+    return [isOthers ? ruleTakenOver(groupId) : (goesFirst(service, groupId, key) ?? ruleTakenOver(groupId))];
   },
 
   async create(context, service, props) {
@@ -239,7 +239,7 @@ const ruleField: FieldResource<RuleIds> = {
     if (sight(planned.live, "group", groupId).seen === "gone") throw notFound(`security group ${groupId}`);
     const isThere = planned.plan.changes.length === 0;
     const first = goesFirst(service, groupId, ruleKey(rule));
-    if (isThere) context.log("warning", takesOver(groupId));
+    if (isThere) context.log("warning", ruleTakenOver(groupId));
     else if (first !== undefined) context.log("warning", first);
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);

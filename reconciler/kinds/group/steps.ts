@@ -34,7 +34,7 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
   const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(address, fresh));
   const ordered = order.flatMap((address) => fresh.get(address) ?? []);
   const openTo = ({ address }: FreshGroup): ReadonlySet<Address> => new Set(open.get(address) ?? []);
-  const created = ordered.map((group) => ({ group, step: createGroup(group, openTo(group), draft) }));
+  const created = ordered.map((group) => ({ group, step: stepsToCreateGroup(group, openTo(group), draft) }));
   for (const difference of differences) changeGroup(difference, draft);
   // Rules that wait for another group's id can only be made once all of those are planned.
   for (const { group, step } of created) addLateRules(group, step, openTo(group), fresh, draft);
@@ -73,7 +73,7 @@ function sendable(rule: Rule, draft: Draft): Rule {
   });
 }
 
-function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): StepId {
+function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): StepId {
   const { address, desired } = difference;
   const old = difference.action === "replace" ? renameAside(difference, draft) : undefined;
   const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
@@ -171,7 +171,10 @@ function addLateRules(
   rules.forEach((rule, index) => {
     if (comesLate(rule, address, open))
       late.push(
-        need(addRule(address, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft), "end"),
+        need(
+          stepToAddRule(address, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft),
+          "end",
+        ),
       );
   });
   // A service that makes such a rule by itself would call ours a repeat, and in a create refuse the whole group.
@@ -191,7 +194,7 @@ function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Dra
   return target !== undefined && fresh.has(target) ? draft.onceMade(target) : [];
 }
 
-function addRule(
+function stepToAddRule(
   address: Address,
   group: Reference,
   rule: Rule,
@@ -217,21 +220,21 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
     case "replace":
       return;
     case "delete":
-      deleteGroup(difference, draft);
+      stepsToDeleteGroup(difference, draft);
       return;
     case "forget":
       forgetGroup(difference, [], draft);
       return;
     case "update":
     case "import":
-      updateGroup(difference, draft);
+      stepsToUpdateGroup(difference, draft);
       return;
     default:
       difference satisfies never;
   }
 }
 
-function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
+function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): void {
   const { address, id, change, desired } = difference;
   const group: Reference = { id };
   const needs = difference.action === "import" ? draft.onceMade(address) : [];
@@ -264,7 +267,7 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
     }
   }
   const additions = difference.added.map((rule, index) =>
-    addRule(address, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
+    stepToAddRule(address, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
   );
   // Additions first: what stays admitted is never interrupted.
   const going = difference.removed.map(({ rule }) => rule);
@@ -330,7 +333,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
   draft.makes(address, step);
 }
 
-function deleteGroup(difference: To<"delete">, draft: Draft): void {
+function stepsToDeleteGroup(difference: To<"delete">, draft: Draft): void {
   const { address, id, change } = difference;
   const noted = difference.adopts === true ? [need(noteFound(draft, difference.recorded, change.name))] : [];
   const retired = retireSteps(difference, difference.retired, noted, draft).map(({ step }) => need(step));

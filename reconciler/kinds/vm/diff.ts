@@ -99,7 +99,7 @@ function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, con
   };
   const told = recorded !== undefined && areVolumesUnseen(recorded, context) ? [volumesUnseenNote(pair, recorded)] : [];
   if (desired !== undefined) {
-    const created = createVm(desired, recorded, gone, pair, context);
+    const created = creationOfVm(desired, recorded, gone, pair, context);
     const change = { ...created.change, losses };
     return {
       ...base,
@@ -121,12 +121,14 @@ function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: D
   if (desired !== undefined) {
     // An interrupted run made this VM in the place of one that was gone. The record is still that of the former VM.
     const own = made !== undefined && recorded?.id !== undefined ? undefined : recorded;
-    const changed = updateVm(pair, desired, made ?? recorded, found, context);
+    const changed = updateOfVm(pair, desired, made ?? recorded, found, context);
     return { kind: "vm", address, desired, recorded: own, made, ...changed };
   }
   // The block is gone from the file, and an interrupted run created the VM: its intent says what the VM was to be.
-  if (made !== undefined) return { ...base, adopts: true, ...removeVm(pair, made, found, context) };
-  return recorded === undefined ? { ...base, ...unchanged } : { ...base, ...removeVm(pair, recorded, found, context) };
+  if (made !== undefined) return { ...base, adopts: true, ...removalOfVm(pair, made, found, context) };
+  return recorded === undefined
+    ? { ...base, ...unchanged }
+    : { ...base, ...removalOfVm(pair, recorded, found, context) };
 }
 
 /**
@@ -169,7 +171,7 @@ const areVolumesUnseen = (recorded: RecordedVm, context: DiffContext): boolean =
   disksOf(recorded).length === 0 &&
   !(context.live.of.vm.listed && shownOf(context.live, "vm").some((vm) => vm.volumes !== undefined));
 
-function createVm(
+function creationOfVm(
   desired: DesiredVm,
   recorded: RecordedVm | undefined,
   gone: Vanished | undefined,
@@ -206,7 +208,7 @@ function createVm(
   };
 }
 
-function removeVm(
+function removalOfVm(
   pair: VmPair,
   recorded: RecordedVm,
   { live, id }: Known<LiveVm>,
@@ -267,7 +269,7 @@ interface PresentVm {
   readonly context: DiffContext;
 }
 
-function updateVm(
+function updateOfVm(
   pair: VmPair,
   desired: DesiredVm,
   recorded: RecordedVm | undefined,

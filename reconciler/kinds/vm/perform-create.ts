@@ -13,7 +13,7 @@ import { shownByVm, waitForVm } from "./watch";
 
 type Create = Step<"vm.create">;
 
-export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run): Promise<StepResult> {
+export function performCreateVm(step: Create, action: ActionOf<"vm.create">, run: Run): Promise<StepResult> {
   const { client, timing } = run.ports;
   const { record } = step;
   const { name } = action.vm;

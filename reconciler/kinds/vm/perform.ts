@@ -19,7 +19,7 @@ import {
   type StepResult,
 } from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
-import { createVm } from "./perform-create";
+import { performCreateVm } from "./perform-create";
 import { performVmDelete } from "./perform-delete";
 import { check, confirm, resize, waitsInVerify } from "./perform-resize";
 import { performVmSnapshot } from "./perform-snapshot";
@@ -179,7 +179,7 @@ const startedOf = (step: Step<ActOn<"vm">>, run: Run): FieldsOf<"vm"> =>
   recordedVm(step, run)?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {};
 
 export const vmPerformers: Performers<OperationOn<"vm">> = {
-  "vm.create": createVm,
+  "vm.create": performCreateVm,
   "vm.settle": onVm(settle),
   "vm.rename": onVm(rename),
   "vm.rebuild": mayStart(rebuild),

@@ -24,7 +24,7 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       if (difference.idUnknown === true) waitForId(difference, draft);
       return;
     case "create":
-      createVm(difference.desired, difference.imageId, draft, [
+      stepsToCreateVm(difference.desired, difference.imageId, draft, [
         ...noteStranded(difference, draft),
         ...deleteLeft(difference, draft),
       ]);
@@ -43,19 +43,19 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
       const { desired, imageId, recorded, made } = difference;
       const adopted = difference.adopts === true ? [need(adoptVm(difference, draft))] : [];
       const gone = planVmDelete(difference, recorded ?? made ?? vmRecord(desired, imageId), draft, adopted);
-      createVm(desired, imageId, draft, [need(gone)]);
+      stepsToCreateVm(desired, imageId, draft, [need(gone)]);
       return;
     }
     case "import":
     case "update":
-      updateVm(difference, draft);
+      stepsToUpdateVm(difference, draft);
       return;
     default:
       difference satisfies never;
   }
 }
 
-function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft, needs: readonly Need[]): void {
+function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft: Draft, needs: readonly Need[]): void {
   const { address } = desired;
   const vm: NewVm = { ...newVm(desired), image: imageId ?? desired.image };
   const holds = [vmHold(draft, { address })];
@@ -196,7 +196,7 @@ interface Updating {
   last: readonly Need[];
 }
 
-function updateVm(difference: To<"update" | "import">, draft: Draft): void {
+function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): void {
   const { address, id, desired, change, live } = difference;
   const vm: Reference = { id };
   const holds = [vmHold(draft, { address })];
@@ -225,10 +225,10 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
   if (difference.verify === "confirm")
     updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
   const rename = fields.get("name");
-  if (rename !== undefined) renameVm(updating, String(rename.before));
+  if (rename !== undefined) stepsToRenameVm(updating, String(rename.before));
   const resize = fields.get("flavor_id");
-  if (resize !== undefined) resizeVm(updating, resize.before);
-  if (fields.has("image_id") && difference.imageId !== undefined) rebuildVm(updating, difference.imageId);
+  if (resize !== undefined) stepsToResizeVm(updating, resize.before);
+  if (fields.has("image_id") && difference.imageId !== undefined) stepsToRebuildVm(updating, difference.imageId);
   // A VM that is stopped anyway is stopped first: that flushes its data volume.
   const stopsFirst = desired.power === "stopped";
   if (stopsFirst) setPower(updating, fields);
@@ -238,7 +238,7 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
   if (!stopsFirst) setPower(updating, fields);
 }
 
-function renameVm({ difference, vm, draft, then, patch }: Updating, before: string): void {
+function stepsToRenameVm({ difference, vm, draft, then, patch }: Updating, before: string): void {
   const { address, desired } = difference;
   const step = then({
     id: `${address}/rename`,
@@ -250,7 +250,7 @@ function renameVm({ difference, vm, draft, then, patch }: Updating, before: stri
   draft.takesName(nameKey("vm", desired.name), step);
 }
 
-function resizeVm(updating: Updating, before: FieldValue): void {
+function stepsToResizeVm(updating: Updating, before: FieldValue): void {
   const { difference, vm, label, draft, then } = updating;
   const { address, desired } = difference;
   const resized = then({
@@ -266,7 +266,7 @@ function resizeVm(updating: Updating, before: FieldValue): void {
   updating.last = decideResize(difference, desired, vm, label, then, draft.context.can, resized);
 }
 
-function rebuildVm(updating: Updating, image: string): void {
+function stepsToRebuildVm(updating: Updating, image: string): void {
   const { difference, vm, label, then, patch } = updating;
   const { address, desired } = difference;
   then({

@@ -70,10 +70,11 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
       return {
         ...base,
         adopts: true,
-        ...removeVolume(pair, createdBy(pair, found), found.live, context, fates, state),
+        ...removalOfVolume(pair, createdBy(pair, found), found.live, context, fates, state),
       };
     if (recorded === undefined) return { ...base, ...unchanged };
-    if (found.how === "known") return { ...base, ...removeVolume(pair, recorded, found.live, context, fates, state) };
+    if (found.how === "known")
+      return { ...base, ...removalOfVolume(pair, recorded, found.live, context, fates, state) };
     const change = forgotten(recorded, forgettingReason("volume", pair, found.gone));
     return { ...base, action: "forget", recorded, change };
   }
@@ -102,7 +103,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     address,
     desired,
     recorded: own,
-    ...updateVolume(pair, desired, own, found, target, context, fates, state),
+    ...updateOfVolume(pair, desired, own, found, target, context, fates, state),
   };
 }
 
@@ -135,7 +136,7 @@ function createChange(desired: DesiredVolume, gone: Vanished | undefined): Chang
   };
 }
 
-function removeVolume(
+function removalOfVolume(
   pair: VolumePair,
   recorded: RecordedVolume,
   live: LiveVolume | undefined,
@@ -196,7 +197,7 @@ export function hangsOn(
 }
 
 /** What changes about a volume, one row for each part of the answer; placementOf has decided where the volume goes. */
-function updateVolume(
+function updateOfVolume(
   pair: VolumePair,
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,

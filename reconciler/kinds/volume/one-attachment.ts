@@ -258,7 +258,7 @@ const flushMissing = ({ volumeId }: AttachmentIds): HandlerFailure =>
     },
   ]);
 
-const takesOver = ({ vmId, volumeId }: AttachmentIds): string =>
+const attachmentTakenOver = ({ vmId, volumeId }: AttachmentIds): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
@@ -323,7 +323,7 @@ const attachment: FieldResource<AttachmentIds> = {
     await refuseUnknownIds(service, namedIn(ids));
     const planned = await plan(context, service, ids, wishOf({}), true, {}, "recent");
     const host = hostIn(planned.live, ids.volumeId);
-    if (host === ids.vmId) return [takesOver(ids)];
+    if (host === ids.vmId) return [attachmentTakenOver(ids)];
     return typeof host === "string"
       ? [`volume ${ids.volumeId} is attached to ${host}, and has to be taken off it before`]
       : [];
@@ -345,7 +345,7 @@ const attachment: FieldResource<AttachmentIds> = {
       const owner = newOwner();
       // The id names a place: whoever named it before may be deleted after this.
       const claim = await claimTaken(service, fieldThing(attachment, id), owner, context.notes);
-      if (host === ids.vmId) context.log("warning", takesOver(ids));
+      if (host === ids.vmId) context.log("warning", attachmentTakenOver(ids));
       // A create that was cut off after its attach has run no command.
       if (host === ids.vmId && wish.afterAttach !== undefined)
         planned = await look("recent", { afterAttach: wish.afterAttach, owes: [owed(service, "attached")] });

@@ -32,26 +32,26 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
     case "none":
       return;
     case "create":
-      createVolume(difference.desired, draft, []);
+      stepsToCreateVolume(difference.desired, draft, []);
       if (difference.attachTo !== undefined) attach({ address }, difference.attachTo, difference.desired, draft, []);
       return;
     case "delete":
     case "forget":
-      removeVolume(difference, draft);
+      stepsToRemoveVolume(difference, draft);
       return;
     case "replace":
       replaceVolume(difference, draft);
       return;
     case "import":
     case "update":
-      updateVolume(difference, draft);
+      stepsToUpdateVolume(difference, draft);
       return;
     default:
       difference satisfies never;
   }
 }
 
-function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): StepId {
+function stepsToCreateVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): StepId {
   const step = addStep(draft, {
     id: `${desired.address}/create`,
     address: desired.address,
@@ -113,7 +113,7 @@ function detach(
   return step;
 }
 
-function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
+function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft): void {
   const { address, change, recorded, detachFrom, live } = difference;
   const noted = difference.adopts === true ? [need(noteFound(draft, recorded, change.name))] : [];
   const gone = { address, id: recorded.id, label: live?.name ?? change.name };
@@ -173,7 +173,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
     title: `note the old volume ${oldName} as an orphan`,
   });
-  const created = createVolume(desired, draft, [need(noted)]);
+  const created = stepsToCreateVolume(desired, draft, [need(noted)]);
   const detached =
     detachFrom === undefined
       ? []
@@ -228,7 +228,7 @@ function startVmAfter(from: string | undefined, to: Target | undefined, steps: r
   if (from !== undefined && to?.id === from) draft.flushStopOf(from)?.users.push(...steps);
 }
 
-function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
+function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft): void {
   const { address, id, desired, change, attachedTo, detachFrom } = difference;
   const volume: Reference = { id };
   const needs: Need[] = [];

@@ -156,12 +156,12 @@ const noWay = "no way to delete a volume is known";
 type DeleteOne = (trial: Trial, id: string, writeDown: () => void) => Promise<string | undefined>;
 
 const deleteOne: Readonly<Record<TrialThing["kind"], DeleteOne>> = {
-  vm: deleteVm,
-  volume: deleteVolume,
-  group: deleteGroup,
+  vm: deleteTrialVm,
+  volume: deleteTrialVolume,
+  group: deleteTrialGroup,
 };
 
-async function deleteGroup(trial: Trial, id: string): Promise<string | undefined> {
+async function deleteTrialGroup(trial: Trial, id: string): Promise<string | undefined> {
   const outcome = await persist(trial, () => trial.client.deleteGroup(id));
   const isAway = outcome.status === "accepted" || isGone(outcome) || (await isListed(trial, "group", id)) === false;
   if (!isAway) return wordsOf(outcome);
@@ -174,7 +174,7 @@ async function deleteGroup(trial: Trial, id: string): Promise<string | undefined
   return undefined;
 }
 
-async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
+async function deleteTrialVm(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   const before = await lookAt(trial, "vm", id);
   if (before === undefined || isOver(trial, "vm", id, before.word)) return undefined;
   await noteDisks(trial, before.live);
@@ -202,7 +202,7 @@ function isOver(trial: Trial, kind: "vm" | "volume", id: string, word: string | 
   return isGone;
 }
 
-async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
+async function deleteTrialVolume(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   if ((await lookAt(trial, "volume", id)) === undefined) return undefined;
   // A volume on its way refuses to be deleted.
   const { last: before } = await settle(trial, "volume", id, (look) => isReady(trial, look));
