@@ -1,6 +1,7 @@
 /** Runs a command with its store and its service, and under the lock where it writes. */
 
 import { relative, resolve } from "node:path";
+import { ifAny } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import { checkedOutCommit } from "../outside/commit";
 import { uncommitted } from "../outside/git";
@@ -45,7 +46,7 @@ function whereOfSession({ desired, sources, folder }: Workspace, service: Servic
     project,
     environment,
     commit: commit === undefined ? undefined : changed.length === 0 ? commit : `${commit}-dirty`,
-    uncommitted: changed.length === 0 ? undefined : changed,
+    uncommitted: ifAny(changed),
   };
 }
 

@@ -355,6 +355,5 @@ function seenVmsOf(byId: ReadonlyMap<string, LiveVm>): SeenVms {
 }
 
 function indexByName(vms: Iterable<LiveVm>): Map<string, LiveVm[]> {
-  const byName = groupedBy(vms, (vm) => vm.name.toLowerCase());
-  return byName;
+  return groupedBy(vms, (vm) => vm.name.toLowerCase());
 }

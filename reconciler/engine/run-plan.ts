@@ -17,7 +17,7 @@ import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { asError } from "../core/text/errors";
 import { mustGet } from "../core/text/invariant";
-import { appendTo, onlyDefined } from "../core/text/objects";
+import { appendTo, ifAny, onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
 import { type Owed, owedIn } from "../kinds/vm/guest-steps";
 import type { Remount } from "../kinds/volume/mount-again";
@@ -302,7 +302,7 @@ export async function runPlan(
   const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
   const owed = owedIn(recorder.state.resources.values());
   return {
-    ...onlyDefined({ owed: owed.length === 0 ? undefined : owed }),
+    ...onlyDefined({ owed: ifAny(owed) }),
     steps,
     counts: countSteps(steps),
     // An orphan that the same run deleted, such as a replaced volume, is not left behind.

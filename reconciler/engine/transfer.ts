@@ -18,7 +18,7 @@ import {
   type Handover,
   type HandoverAnswer,
 } from "../core/state/handover";
-import { onlyDefined } from "../core/text/objects";
+import { ifAny, onlyDefined } from "../core/text/objects";
 import type { Holder, StateStore } from "../store/store";
 import { openForWriting } from "./apply";
 import { assertWhole } from "./half-moved";
@@ -119,7 +119,7 @@ function transferNote(
       at,
       by,
       addresses,
-      ...onlyDefined({ orphans: orphans.length === 0 ? undefined : orphans, files }),
+      ...onlyDefined({ orphans: ifAny(orphans), files }),
       ...more,
     },
   };

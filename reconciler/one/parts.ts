@@ -18,7 +18,7 @@ import type {
 import { computedOfResource } from "../core/model/facts";
 import { vmFields } from "../core/model/fields";
 import { allOfKind } from "../core/model/kinds";
-import type { Shaped } from "../core/model/output";
+import { withTexts } from "../core/model/output";
 import { groupAddressNamed, type Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
@@ -84,21 +84,6 @@ function inputOf(text: Text): string | PartReference | PartText {
   return pieces.length === 1 && only !== undefined ? only : { pieces };
 }
 
-function shapedInput(shaped: Shaped): unknown {
-  switch (shaped.is) {
-    case "text":
-      return inputOf(shaped.text);
-    case "plain":
-      return shaped.value;
-    case "list":
-      return shaped.items.map(shapedInput);
-    case "map":
-      return Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, shapedInput(one)]));
-    default:
-      return shaped satisfies never;
-  }
-}
-
 export interface OutputPart {
   readonly name: string;
   /** JSON, with PartReferences and PartTexts in it. */
@@ -110,7 +95,7 @@ export interface OutputPart {
 export const outputPartsOf = (desired: Desired): readonly OutputPart[] =>
   (closedOrRefused(desired).outputs ?? []).map(({ name, value, sensitive }) => ({
     name,
-    value: shapedInput(value),
+    value: withTexts(value, inputOf),
     sensitive: sensitive === true,
   }));
 

@@ -18,7 +18,7 @@ import {
   type SshGiven,
   viaArguments,
 } from "../core/model/ssh";
-import { onlyDefined } from "../core/text/objects";
+import { ifAny, onlyDefined } from "../core/text/objects";
 
 /** A VM with an address. */
 export interface InventoryHost {
@@ -210,7 +210,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
     _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host, routes)])) },
     all: {
       children: [...groups.keys()].filter((name) => top.has(name)),
-      ...onlyDefined({ vars: Object.keys(variables).length === 0 ? undefined : variables }),
+      ...onlyDefined({ vars: ifAny(variables) }),
     },
     ...Object.fromEntries(
       [...groups].map(([name, group]) => [

@@ -99,6 +99,6 @@ function placed(volume: LiveVolume, { on, isWhole }: Shown): LiveVolume {
   return more.length === 0 ? { ...others, attachedTo: vm } : others;
 }
 
-/** The lists that are read for one volume are no proof of anything else. */
-const plainOptions = (options: RequestOptions | undefined): RequestOptions | undefined =>
+/** Of a list that is read for something else, which is no proof of anything. */
+export const plainOptions = (options: RequestOptions | undefined): RequestOptions | undefined =>
   options?.signal === undefined ? undefined : { signal: options.signal };

@@ -2,6 +2,7 @@
  * Each operation of client.ts as the ids it names, the body it carries and the reader of its answer, over whatever sends
  * it: HTTP (http-client.ts), or a world in this process (rehearse/in-process-client.ts).
  */
+
 import type { Kind } from "../core/model/kinds";
 import type { CatalogueEntry, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import {
@@ -13,6 +14,7 @@ import {
   rowOf,
 } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
+import { ifAny } from "../core/text/objects";
 import type { PagedOperation } from "../dialect/answers";
 import type { Dialect } from "../dialect/dialect";
 import type { Reading } from "../dialect/reading";
@@ -160,7 +162,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
         if (isRejection(body)) return body;
         bodies.push(body);
       }
-      const body = { name, description, rules: bodies.length === 0 ? undefined : bodies };
+      const body = { name, description, rules: ifAny(bodies) };
       return send("group.create", { body }, (answer) => read.group(answer), o);
     },
     updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),

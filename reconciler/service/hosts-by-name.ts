@@ -6,6 +6,7 @@
 import type { LiveVm, LiveVolume } from "../core/model/live";
 import { accepted, type Outcome } from "../core/model/outcome";
 import { appendTo } from "../core/text/objects";
+import { plainOptions } from "./attached-apart";
 import type { RequestOptions, ServiceClient } from "./client";
 
 type HostCalls = Pick<
@@ -78,14 +79,10 @@ export function withHostsByName<C extends HostCalls>(calls: C): C {
     deleteVm: renaming(calls.deleteVm),
     async listVolumes(options) {
       const listed = await calls.listVolumes(options);
-      return listed.status === "accepted" ? placed(listed.value, readOptionsOf(options)) : listed;
+      return listed.status === "accepted" ? placed(listed.value, plainOptions(options)) : listed;
     },
-    getVolume: async (id, options) => one(await calls.getVolume(id, options), readOptionsOf(options)),
+    getVolume: async (id, options) => one(await calls.getVolume(id, options), plainOptions(options)),
     createVolume: async (name, sizeGb, options) =>
-      one(await calls.createVolume(name, sizeGb, options), readOptionsOf(options)),
+      one(await calls.createVolume(name, sizeGb, options), plainOptions(options)),
   };
 }
-
-/** The list of VMs that is read for it is no proof of anything. */
-const readOptionsOf = (options: RequestOptions | undefined): RequestOptions | undefined =>
-  options?.signal === undefined ? undefined : { signal: options.signal };

@@ -69,14 +69,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   const send = (method: string, to: URL, bodyOf?: () => string): Promise<StoreAnswer> =>
     repeat(
       async () => {
-        const body = bodyOf?.();
-        const answer = await fetch(to, {
-          method,
-          redirect: "manual",
-          headers: { ...protocol.headers, ...(body === undefined ? {} : contentHeaders(body)) },
-          ...onlyDefined({ body }),
-          signal: AbortSignal.timeout(waits.stateDocument),
-        });
+        const answer = await sendOnce(protocol, method, to, bodyOf?.());
         const text = await readBounded(answer, method === "GET" ? largestDocument : largestOther, location);
         if (answer.status === 429 || answer.status >= 500)
           throw new StoreUnavailable(
@@ -116,15 +109,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   }
 
   const lockBody = (id: string, holder: Holder) => (): string =>
-    JSON.stringify({
-      ID: id,
-      Operation: holder.command,
-      Info: "",
-      Who: `${holder.who}@${holder.host}`,
-      Version: "1.0.0",
-      Created: holder.since,
-      Path: "",
-    });
+    lockText(id, holder.command, `${holder.who}@${holder.host}`, holder.since);
 
   /** The holder of the lock; `undefined`: we have it now. */
   async function askForLock(id: string, holder: Holder): Promise<Present | undefined> {
@@ -285,36 +270,22 @@ export function besideHttp(address: string, name: string): string {
 
 /** Sends one request as it is, without another try, and tells how it was answered. For `state check`. */
 export function httpProbe(address: string, options: HttpStoreOptions) {
-  const { url, lockUrl, lockMethod, unlockMethod, updateMethod, headers, checksId } = readHttpPlace(address, options);
+  const place = readHttpPlace(address, options);
+  const { url, lockUrl, lockMethod, unlockMethod, updateMethod, checksId } = place;
   const send = async (method: string, to: URL, id?: string, body?: string): Promise<StoreAnswer> => {
     const target = new URL(to);
     if (id !== undefined) target.searchParams.set("ID", id);
-    const answer = await fetch(target, {
-      method,
-      redirect: "manual",
-      headers: { ...headers, ...(body === undefined ? {} : contentHeaders(body)) },
-      ...onlyDefined({ body }),
-      signal: AbortSignal.timeout(waits.stateDocument),
-    });
+    const answer = await sendOnce(place, method, target, body);
     return { status: answer.status, text: await readBounded(answer, largestDocument, url.toString()) };
   };
-  const lockText = (id: string): string =>
-    JSON.stringify({
-      ID: id,
-      Operation: "reconcile state check",
-      Info: "",
-      Who: "check",
-      Version: "1.0.0",
-      Created: new Date().toISOString(),
-      Path: "",
-    });
+  const lockBody = (id: string): string => lockText(id, "reconcile state check", "check", new Date().toISOString());
   return {
     checksId,
     read: () => send("GET", url),
     write: (id: string, serial: number, text: string) =>
       send(updateMethod, url, id, documentText({ serial, writer: id, snapshot: text, journal: [] })),
-    lock: (id: string) => send(lockMethod, lockUrl, undefined, lockText(id)),
-    unlock: (id: string) => send(unlockMethod, lockUrl, checksId ? id : undefined, lockText(id)),
+    lock: (id: string) => send(lockMethod, lockUrl, undefined, lockBody(id)),
+    unlock: (id: string) => send(unlockMethod, lockUrl, checksId ? id : undefined, lockBody(id)),
     remove: () => send("DELETE", url),
   };
 }
@@ -330,6 +301,27 @@ interface HttpPlace {
   readonly headers: Readonly<Record<string, string>>;
   readonly location: string;
 }
+
+const sendOnce = ({ headers }: HttpPlace, method: string, to: URL, body: string | undefined): Promise<Response> =>
+  fetch(to, {
+    method,
+    redirect: "manual",
+    headers: { ...headers, ...(body === undefined ? {} : contentHeaders(body)) },
+    ...onlyDefined({ body }),
+    signal: AbortSignal.timeout(waits.stateDocument),
+  });
+
+/** What a server keeps of a lock, in the words of Terraform. */
+const lockText = (id: string, operation: string, who: string, created: string): string =>
+  JSON.stringify({
+    ID: id,
+    Operation: operation,
+    Info: "",
+    Who: who,
+    Version: "1.0.0",
+    Created: created,
+    Path: "",
+  });
 
 const isGitLab = /^\/(?:.*\/)?api\/v4\/projects\/[^/]+\/terraform\/state\/[^/]+\/?$/;
 

@@ -10,7 +10,7 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { allOfKind } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
-import { onlyDefined } from "../../core/text/objects";
+import { ifAny, onlyDefined } from "../../core/text/objects";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { judgeFile } from "../../kinds/group/reachability/findings";
 import { proposeAssertions } from "../../kinds/group/reachability/propose";
@@ -179,7 +179,7 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, o
       ...onlyDefined({
         project,
         region,
-        service: Object.keys(settings).length === 0 ? undefined : settings,
+        service: ifAny(settings),
         defaults: Object.keys(vm).length === 0 ? undefined : { vm },
       }),
     },

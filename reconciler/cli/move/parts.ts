@@ -1,7 +1,7 @@
 /** Carries out `reconcile move`: looks ahead for every environment, shows it, and writes files and states together. */
 
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { chosen } from "../../config/move/cut";
 import { type Divided, divide } from "../../config/move/divide";
@@ -11,6 +11,7 @@ import type { ConfigSource } from "../../config/read/desired";
 import { itemAt } from "../../core/text/invariant";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 import { shownPath } from "../../outside/files";
+import { realPath } from "../../outside/git";
 import { sha256 } from "../../outside/sha256";
 import { countOf } from "../../report/style";
 import type { Invocation } from "../command";
@@ -367,21 +368,13 @@ function refuseOtherWorlds(
   if (baseUrl !== "embedded") return;
   const worlds = [source.folder, target.folder].map((folder) => join(folder, ".reconcile", "world"));
   const [own = "", other = ""] = worlds;
-  if (existsSync(other) && realPathOrOwn(own) !== realPathOrOwn(other) && source.folder !== target.folder)
+  if (existsSync(other) && realPath(own) !== realPath(other) && source.folder !== target.folder)
     throw fail(
       "move/cannot",
       `each of the two projects has an embedded service of its own: ${shownPath(own)} and ${shownPath(other)}`,
       "serve one world for both: reconcile emulator, and RECONCILE_BASE_URL with its address",
     );
 }
-
-const realPathOrOwn = (path: string): string => {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-};
 
 /** The embedded service of a project that is made is the one that the resources are in. */
 function assertApartWorlds(source: string, target: string): void {

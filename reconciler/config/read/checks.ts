@@ -2,7 +2,7 @@
 
 import { type Kind, kindRows } from "../../core/model/kinds";
 import type { Amount, Checks, Hours, Policy } from "../../core/model/policy";
-import { keysOf, onlyDefined } from "../../core/text/objects";
+import { ifAny, keysOf, onlyDefined } from "../../core/text/objects";
 import {
   fieldOf,
   readBoolean,
@@ -46,10 +46,10 @@ export function readChecks(subject: Subject, values: ValuesOfRow<ChecksBlock>): 
       flavors,
       images,
       regions,
-      names: Object.keys(names).length === 0 ? undefined : names,
-      preventDestroy: preventDestroy.length === 0 ? undefined : preventDestroy,
-      snapshotBefore: snapshotBefore.length === 0 ? undefined : snapshotBefore,
-      atMost: Object.keys(atMost).length === 0 ? undefined : atMost,
+      names: ifAny(names),
+      preventDestroy: ifAny(preventDestroy),
+      snapshotBefore: ifAny(snapshotBefore),
+      atMost: ifAny(atMost),
       hours,
     }),
     source: positionOf(subject.place([], "key")),

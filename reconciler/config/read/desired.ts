@@ -15,6 +15,7 @@ import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../.
 import type { Json } from "../../core/model/output";
 import type { SshAccess } from "../../core/model/ssh";
 import { itemAt } from "../../core/text/invariant";
+import { ifAny } from "../../core/text/objects";
 import { isUrl, nearlyAddress, withoutPassword } from "../../core/text/outside-policy";
 import { readGroup } from "../../kinds/group/read";
 import { readVm } from "../../kinds/vm/read";
@@ -179,8 +180,8 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   for (const file of files) addShapeProblems(file, problems);
   for (const component of new Set(reading.components.known.values())) component?.checkShape();
   const diagnostics = sortDiagnostics(problems.diagnostics);
-  const sensitive = [...new Set([...sensitiveTexts(vars), ...secrets])];
-  const result = { diagnostics, environments, opened, sensitive: sensitive.length === 0 ? undefined : sensitive };
+  const sensitive = ifAny([...new Set([...sensitiveTexts(vars), ...secrets])]);
+  const result = { diagnostics, environments, opened, sensitive };
   return hasErrors(diagnostics) ? result : { desired, ssh, ...result };
 }
 
@@ -272,7 +273,7 @@ function readMerged(
         : given === "later"
           ? external
           : { ...external, values: used },
-    outputs: outputs.length === 0 ? undefined : outputs,
+    outputs: ifAny(outputs),
     prices,
     ...guards,
     ssh,

@@ -1,5 +1,7 @@
 /** The top-level settings that say which plans may be carried out. */
+
 import type { Denial, Desired } from "../../core/model/desired";
+import { ifAny } from "../../core/text/objects";
 import { type ReachabilityContext, readReachability } from "../../kinds/group/reachability/read";
 import { readRollouts } from "../../kinds/vm/read-rollouts";
 import type { Room } from "../rooms";
@@ -23,10 +25,10 @@ export function readGuards(merged: Merged, context: ReachabilityContext, rooms: 
   const rollouts = readRollouts(merged, context, rooms);
   const read = policy === undefined ? undefined : readPolicy(policy.subject, policy.values);
   return {
-    deny: deny.length === 0 ? undefined : deny,
-    reachability: reachability.length === 0 ? undefined : reachability,
+    deny: ifAny(deny),
+    reachability: ifAny(reachability),
     checks: checks === undefined ? undefined : readChecks(checks.subject, checks.values),
     policy: read,
-    rollouts: rollouts.length === 0 ? undefined : rollouts,
+    rollouts: ifAny(rollouts),
   };
 }

@@ -2,6 +2,8 @@
  * A third-party cloud's listing of security groups, as its command line prints it, into plain values. Fields beyond
  * those the service's import knows are passed over; a value of the wrong JSON type is a problem with its place.
  */
+import { type Fields, isObject } from "../../core/text/objects";
+
 export interface ListedSource {
   /** A CIDR, the id of a prefix list, or the id of a group. */
   readonly id: string;
@@ -30,8 +32,6 @@ export interface ReadListing {
   readonly groups: readonly ListedGroup[];
   readonly problems: readonly string[];
 }
-
-type JsonMap = Readonly<Record<string, unknown>>;
 
 export function readListing(listing: unknown): ReadListing {
   const problems: string[] = [];
@@ -85,34 +85,31 @@ function readListedPermission(value: unknown, at: string, problems: string[]): L
   };
 }
 
-const isJsonObject = (value: unknown): value is JsonMap =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const asObject = (value: unknown): Fields | undefined => (isObject(value) ? value : undefined);
 
-const asObject = (value: unknown): JsonMap | undefined => (isJsonObject(value) ? value : undefined);
-
-function objectAt(value: unknown, at: string, problems: string[]): JsonMap {
+function objectAt(value: unknown, at: string, problems: string[]): Fields {
   const found = asObject(value);
   if (found === undefined) problems.push(`${at} must be an object`);
   return found ?? {};
 }
 
-const ownValue = (object: JsonMap, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
+const ownValue = (object: Fields, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
 
-function textUnder(object: JsonMap, key: string, at: string, problems: string[]): string {
+function textUnder(object: Fields, key: string, at: string, problems: string[]): string {
   const value = ownValue(object, key) ?? "";
   if (typeof value === "string") return value;
   problems.push(`${at}.${key} must be a string`);
   return "";
 }
 
-function listUnder(object: JsonMap, key: string, at: string, problems: string[]): readonly unknown[] {
+function listUnder(object: Fields, key: string, at: string, problems: string[]): readonly unknown[] {
   const value = ownValue(object, key) ?? [];
   if (Array.isArray(value)) return value;
   problems.push(`${at}.${key} must be an array`);
   return [];
 }
 
-function portAt(object: JsonMap, key: string, at: string, problems: string[]): number | undefined {
+function portAt(object: Fields, key: string, at: string, problems: string[]): number | undefined {
   const value = ownValue(object, key) ?? undefined;
   if (value === undefined || (typeof value === "number" && Number.isInteger(value))) return value;
   problems.push(`${at}.${key} must be a whole number`);

@@ -71,21 +71,26 @@ export function fillShaped(shaped: Shaped, value: (computed: Computed) => string
   }
 }
 
-/** A part that is still open is shown in words. */
-export function jsonOf(shaped: Shaped): Json {
+export type WithTexts<T> = T | Json | readonly WithTexts<T>[] | { readonly [key: string]: WithTexts<T> };
+
+/** The value, with what stands for each of its texts. */
+export function withTexts<T>(shaped: Shaped, textAs: (text: Text) => T): WithTexts<T> {
   switch (shaped.is) {
     case "text":
-      return shownText(shaped.text);
+      return textAs(shaped.text);
     case "plain":
       return shaped.value;
     case "list":
-      return shaped.items.map(jsonOf);
+      return shaped.items.map((one) => withTexts(one, textAs));
     case "map":
-      return Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, jsonOf(one)]));
+      return Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, withTexts(one, textAs)]));
     default:
       return shaped satisfies never;
   }
 }
+
+/** A part that is still open is shown in words. */
+export const jsonOf = (shaped: Shaped): Json => withTexts(shaped, shownText);
 
 export const recordOutput = ({ description, sensitive }: DesiredOutput, value: Json): RecordedOutput => ({
   value,

@@ -12,7 +12,7 @@ import { type Debt, debtsIn } from "../model/guest";
 import { identity } from "../model/identity";
 import { type Kind, kindRows } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
-import { appendTo } from "../text/objects";
+import { appendTo, ifAny } from "../text/objects";
 import { estimateMs } from "./estimate";
 import { type Need, type NewStep, need, type Step, type StepId, type StepOperation } from "./step";
 
@@ -227,10 +227,8 @@ export const noteFound = (
   });
 
 /** What a create that was cut off has made necessary. */
-export function owedByIntent(address: Address, { state }: Pick<Draft, "state">): readonly Debt[] | undefined {
-  const debts = debtsIn(state.intents.get(address)?.record);
-  return debts.length === 0 ? undefined : debts;
-}
+export const owedByIntent = (address: Address, { state }: Pick<Draft, "state">): readonly Debt[] | undefined =>
+  ifAny(debtsIn(state.intents.get(address)?.record));
 
 /** A name as it is unique: within its kind, in whatever case it is written. */
 export type NameKey = `${Kind}:${string}`;

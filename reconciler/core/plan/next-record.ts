@@ -20,7 +20,7 @@ import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from
 import { hostOf } from "../model/relations";
 import type { Rule } from "../model/rule";
 import { deepEqual } from "../text/deep-equal";
-import { fieldsIn, keysOf, onlyDefined } from "../text/objects";
+import { fieldsIn, ifAny, keysOf, onlyDefined } from "../text/objects";
 import { groupRecord, holdBack, plainRecord, vmRecord, volumeRecord } from "./records";
 
 export type ResolveGroup = (group: Reference) => string | undefined;
@@ -87,9 +87,7 @@ function unseenNow(
   live: LiveOf[RecordedResource["kind"]] | undefined,
   { action }: Pick<ResourceDifference, "action">,
 ): Pick<RecordedResource, "unseen"> {
-  if (old.unseen === undefined) return {};
-  const unseen = stillUnseen(old.unseen, live, action === "none");
-  return { unseen: unseen.length === 0 ? undefined : unseen };
+  return old.unseen === undefined ? {} : { unseen: ifAny(stillUnseen(old.unseen, live, action === "none")) };
 }
 
 interface KnownVm {
@@ -223,5 +221,5 @@ function stillOpen(
         ? description
         : undefined,
   });
-  return Object.keys(open).length === 0 ? undefined : open;
+  return ifAny(open);
 }

@@ -17,6 +17,7 @@ import {
 } from "../model/output";
 import type { State } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
+import { ifAny } from "../text/objects";
 
 export interface PlannedOutput {
   readonly name: string;
@@ -54,7 +55,7 @@ export function planOutputs(
         sensitive,
       });
   const outputs = [...planned.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { outputs: outputs.length === 0 ? undefined : outputs, diagnostics };
+  return { outputs: ifAny(outputs), diagnostics };
 }
 
 function planOutput(

@@ -19,7 +19,7 @@ import { fixForDamaged, type Pair, pairResources } from "../diff/pair";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import { computedName } from "../model/computed";
-import type { Closed, DesiredResource, Reference } from "../model/desired";
+import type { Closed, Desired, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { computedOfResource, isNeverSeen } from "../model/facts";
 import { fixText } from "../model/fix";
@@ -30,6 +30,7 @@ import type { NameRules } from "../model/name-rule";
 import type { PlannedCost } from "../model/prices";
 import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
+import { ifAny } from "../text/objects";
 import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
@@ -169,31 +170,8 @@ export function makePlan(input: PlanInput): Plan {
   );
   for (const address of options.owe ?? []) diagnostics.push(...owesNothing(address, byAddress));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
-  const managed = state.resources.size;
-  const consents = [
-    ...(options.destroy === true ? [] : massRemoval(changes, desired.resources.length === 0, managed)),
-    ...consentsFor(
-      changes,
-      draft.steps,
-      (address) => byAddress.get(address),
-      // A resource that an interrupted run made is remembered by its intent alone.
-      (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
-      managed,
-      (address) => isGoneUnproven(state.resources.get(address), live),
-      desired.protection,
-    ),
-  ];
+  const consents = consentsOf(desired, draft, byAddress);
   const { prices } = input.desired;
-  const cost =
-    prices === undefined
-      ? undefined
-      : costOfPlan({
-          prices,
-          changes,
-          records: state.resources,
-          desiredOf: (address) => byAddress.get(address),
-          catalogue: live.catalogue,
-        });
   const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
 
   diagnostics.push(...unseenNotes(differences, state));
@@ -222,19 +200,48 @@ export function makePlan(input: PlanInput): Plan {
       ),
     ],
     consents,
-    unguarded: unguarded.length === 0 ? undefined : unguarded,
+    unguarded: ifAny(unguarded),
     diagnostics: sortDiagnostics(withoutItsEffects(diagnostics)),
     orphans: [...state.orphans.values()],
-    attached: Object.keys(attached).length === 0 ? undefined : attached,
-    fromMemory: remembered.length === 0 ? undefined : remembered,
-    cost,
+    attached: ifAny(attached),
+    fromMemory: ifAny(remembered),
+    cost:
+      prices &&
+      costOfPlan({
+        prices,
+        changes,
+        records: state.resources,
+        desiredOf: (address) => byAddress.get(address),
+        catalogue: live.catalogue,
+      }),
     outputs: planned.outputs,
-    owed: owed.length === 0 ? undefined : owed,
+    owed: ifAny(owed),
     estimate: estimate(steps),
     unchanged: differences.filter(
       (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),
     ).length,
   };
+}
+
+function consentsOf(
+  { resources, protection }: Desired,
+  { context: { live, options }, state, changes, steps }: Draft,
+  byAddress: ReadonlyMap<Address, DesiredResource>,
+): Consent[] {
+  const managed = state.resources.size;
+  return [
+    ...(options.destroy === true ? [] : massRemoval(changes, resources.length === 0, managed)),
+    ...consentsFor(
+      changes,
+      steps,
+      (address) => byAddress.get(address),
+      // A resource that an interrupted run made is remembered by its intent alone.
+      (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
+      managed,
+      (address) => isGoneUnproven(state.resources.get(address), live),
+      protection,
+    ),
+  ];
 }
 
 /** What is missing because the credential was refused is not said beside that. */

@@ -21,7 +21,7 @@ import {
 import type { Rule } from "../model/rule";
 import { asRecord } from "../model/usual";
 import { invariant } from "../text/invariant";
-import { onlyDefined } from "../text/objects";
+import { ifAny, onlyDefined } from "../text/objects";
 
 /** What tells one record from another; no patch changes it. */
 type Identity = "kind" | "address" | "id";
@@ -168,7 +168,7 @@ function withDebts(record: RecordedResource, { added = [], paid = [] }: DebtChan
   if (added.length === 0 && paid.length === 0) return record;
   const left = debtsIn(record).filter(({ command }) => !paid.includes(command));
   const owes = added.reduce<readonly Debt[]>(withDebt, left);
-  return withFields(record, { owes: owes.length === 0 ? undefined : owes });
+  return withFields(record, { owes: ifAny(owes) });
 }
 
 function editedUnseen(
@@ -176,8 +176,7 @@ function editedUnseen(
   { added = [], settled = [] }: UnseenChanges,
 ): readonly UnseenWrite[] | undefined {
   const over = new Set([...settled, ...added.map(writeKey)]);
-  const next = [...before.filter((write) => !over.has(writeKey(write))), ...added];
-  return next.length === 0 ? undefined : next;
+  return ifAny([...before.filter((write) => !over.has(writeKey(write))), ...added]);
 }
 
 function withRules(

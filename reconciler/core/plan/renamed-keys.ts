@@ -206,8 +206,7 @@ const split = (address: Address): readonly [block: string, key?: string] => {
 };
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = groupedBy(items, keyOf);
-  return groups;
+  return groupedBy(items, keyOf);
 }
 
 /**

@@ -21,7 +21,7 @@ import type {
   StateChange,
   Transfer,
 } from "../model/recorded";
-import { onlyDefined } from "../text/objects";
+import { ifAny, onlyDefined } from "../text/objects";
 import { isMadeBy, noteFormer, runBegins, runEnds } from "./history";
 
 export interface JournalEntry {
@@ -90,10 +90,10 @@ interface StateHead {
 export const headOf = ({ scope, outputs, runs, seen, moves }: StateHead): StateHead =>
   onlyDefined({
     scope,
-    outputs: outputs === undefined || Object.keys(outputs).length === 0 ? undefined : outputs,
-    runs: runs === undefined || runs.length === 0 ? undefined : runs,
+    outputs: outputs && ifAny(outputs),
+    runs: runs && ifAny(runs),
     seen,
-    moves: moves === undefined || Object.keys(moves).length === 0 ? undefined : moves,
+    moves: moves && ifAny(moves),
   });
 
 /** The same for a run that continues the state: it adds to the former records of the last run. */

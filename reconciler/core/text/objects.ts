@@ -52,6 +52,9 @@ export function onlyDefined<T extends object>(fields: T): OnlyDefined<T> {
 /** The items of a list; none where the value is no list. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** An empty list or map as none, for a key that is there only where it says something. */
+export const ifAny = <T extends object>(all: T): T | undefined => (Object.keys(all).length === 0 ? undefined : all);
+
 /** Adds to the list under a key. */
 export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const list = lists.get(key);

@@ -180,6 +180,13 @@ export const operationNotFound = (
   unclear: boolean,
 ): OperationFinding => notFound(operation, unclear ? "unclear" : "missing", unclear ? route : null, tried);
 
+/** Once an operation turned out to be none: with what is found of it now. */
+export const withoutOperation = (report: DoctorReport, finding: OperationFinding): DoctorReport => ({
+  ...report,
+  dialect: { ...report.dialect, operations: { ...report.dialect.operations, [finding.operation]: null } },
+  operations: report.operations.map((one) => (one.operation === finding.operation ? finding : one)),
+});
+
 /** A route that was given and not found stays in the dialect. */
 export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFinding =>
   finding.verdict === "missing" && isGivenRoute(of, finding.operation) ? { ...finding, isKept: true } : finding;

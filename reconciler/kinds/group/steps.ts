@@ -13,7 +13,7 @@ import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord } from "
 import { orderBreakingCycles } from "../../core/plan/graph";
 import { groupRecord, holdBack, keptAsShown, patchFor, unseenName } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
-import { onlyDefined } from "../../core/text/objects";
+import { ifAny, onlyDefined } from "../../core/text/objects";
 import { isPlatformShaped } from "./compare-rules";
 import { type GroupDifference, recordRules } from "./diff";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-steps";
@@ -97,7 +97,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
       ...groupRecord(desired, resolver(draft), []),
       ...record,
       rules: recordRules(atomic, resolver(draft)),
-      ...onlyDefined({ retired: retired.length === 0 ? undefined : retired }),
+      ...onlyDefined({ retired: ifAny(retired) }),
       ...buriedIn(difference),
     },
   });
@@ -304,7 +304,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
     id,
     ...onlyDefined({
       left: left.length === 0 ? undefined : recordRules(left, resolver(draft)),
-      retired: retired.length === 0 ? undefined : retired,
+      retired: ifAny(retired),
     }),
     ...buriedIn(difference),
   };

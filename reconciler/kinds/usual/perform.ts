@@ -12,7 +12,7 @@ import { isGone, type Outcome } from "../../core/model/outcome";
 import { hostOf } from "../../core/model/relations";
 import type { NewRecord } from "../../core/plan/record-patch";
 import type { Step, UsualAction } from "../../core/plan/step";
-import { fieldsIn } from "../../core/text/objects";
+import { fieldsIn, ifAny } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { readOfKind } from "../../engine/observe";
@@ -80,7 +80,7 @@ async function afterwards(
 
 /** The step as what records its end sees it. */
 function onExisting(step: Step, record: object = {}): Step<"vm.rename"> {
-  const made: object = { ...step, record: Object.keys(record).length === 0 ? undefined : record };
+  const made: object = { ...step, record: ifAny(record) };
   // Any operation on what exists, with a patch of the record of its kind.
   return made as Step<"vm.rename">;
 }

@@ -15,7 +15,7 @@ import { identity } from "../../core/model/identity";
 import { type LiveVm, type Sighting, sight } from "../../core/model/live";
 import { type Loss, rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVm } from "../../core/model/recorded";
-import { onlyDefined } from "../../core/text/objects";
+import { ifAny, onlyDefined } from "../../core/text/objects";
 
 export interface Departure {
   /**
@@ -70,7 +70,7 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
   ];
   return {
     losses: own.deletes === undefined ? [root] : [root, ownVolumeLoss(own.deletes, name)],
-    leaves: said.length === 0 ? undefined : said,
+    leaves: ifAny(said),
     departure: {
       hanging: hanging?.map((disk) => disk.id),
       deletes: own.deletes,

@@ -8,7 +8,7 @@ import { leavesOf } from "../../../dialect/learn/values";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { nobody, nowhere, saidOf } from "../enter";
 import { look } from "../look";
-import { isGivenRoute, operationNotFound, showsNoRecords } from "../report";
+import { isGivenRoute, operationNotFound, showsNoRecords, withoutOperation } from "../report";
 import { partName, type Stage, type TrialAct, type TrialPart, trialAct } from "./act";
 import { takeAwayOne } from "./away";
 import { idIn, isOwnId } from "./ids";
@@ -86,11 +86,7 @@ export async function leaveOutPartialLists(trial: Trial): Promise<void> {
     const { path = "" } = report.dialect.operations[operation] ?? {};
     const answer = `a list without a ${nounOf(kind)} that was just made`;
     trial.learnt({
-      ...report,
-      dialect: { ...report.dialect, operations: { ...report.dialect.operations, [operation]: null } },
-      operations: report.operations.map((one) =>
-        one.operation === operation ? operationNotFound(operation, null, [{ path, answer }], false) : one,
-      ),
+      ...withoutOperation(report, operationNotFound(operation, null, [{ path, answer }], false)),
       emptied: new Set([...report.emptied].filter((one) => one !== operation)),
     });
     trial.open.push(

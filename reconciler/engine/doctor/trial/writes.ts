@@ -12,7 +12,7 @@ import { findAt, tokensOf } from "../../../dialect/places";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
 import { collectionsTold, foldersTold } from "../find-list";
-import { saidMissing, type TriedOperation } from "../report";
+import { saidMissing, type TriedOperation, withoutOperation } from "../report";
 import { wordsOf } from "./say";
 import { persist, sendWrite } from "./send";
 import type { Trial } from "./watch";
@@ -314,11 +314,6 @@ export async function askPerson(trial: Trial, operation: TriedOperation): Promis
   const told =
     signal.aborted || isSaidMissing(trial, operation) ? undefined : await ask?.(operation, trial.report.dialect);
   if (told !== null) return told;
-  const { report } = trial;
-  trial.learnt({
-    ...report,
-    dialect: { ...report.dialect, operations: { ...report.dialect.operations, [operation]: null } },
-    operations: report.operations.map((one) => (one.operation === operation ? saidMissing(operation) : one)),
-  });
+  trial.learnt(withoutOperation(trial.report, saidMissing(operation)));
   return undefined;
 }
