@@ -290,38 +290,12 @@ interface DoctorEnd {
 }
 
 async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<number> {
-  const { report, start, before, from, misfits = [] } = ended;
-  const origin = { baseUrl: from, date: new Date().toISOString().slice(0, 10) };
-  const isSeen = report.operations.length > 0;
-  for (const finding of report.operations)
-    output.event({
-      type: "operation",
-      operation: finding.operation,
-      verdict: finding.verdict,
-      route: finding.route,
-      fallback: finding.fallback,
-    });
-  for (const made of report.trial?.made ?? []) output.event({ type: "made", ...made });
-  const text = isSeen ? doctorFileText(report, start.base, origin) : "";
-  if (isSeen) output.event({ type: "dialect", yaml: text });
-  const wrong = misfits.map((misfit) => misfitDiagnostic(misfit, flags.dialect));
-  if (wrong.length > 0)
-    output.print(
-      `${flags.dialect} does not fit this service in ${wrong.length} ${wrong.length === 1 ? "place" : "places"}`,
-    );
-  if (wrong.length === 0 || report.trial !== undefined)
-    output.print(doctorText(report, output.width, doctorFileText(report, start.base)));
+  const { report, before, misfits = [] } = ended;
   const { out } = flags;
-  const written =
-    out === undefined || !isSeen
-      ? undefined
-      : await writeDialectFile(text, {
-          out,
-          base: start.base,
-          misfits: async (dialect) =>
-            ((await ended.again?.(dialect)) ?? []).map((misfit) => misfitDiagnostic(misfit, out)),
-        });
+  const text = showFindings(output, ended, flags.dialect);
+  const wrong = misfits.map((misfit) => misfitDiagnostic(misfit, flags.dialect));
   const unproven = unprovenByTrial(report);
+  const written = out === undefined || text === undefined ? undefined : await writeFound(text, out, ended);
   if (written?.proof !== undefined && unproven.length === 0)
     output.note(
       `Wrote ${out}: it fits what was seen, and on the embedded service it carries a project through ${written.proof}. Use it with service.dialect in the file, or --dialect ${out}`,
@@ -338,6 +312,34 @@ async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<numb
     diagnostics: [...(output.json ? [...still, ...report.diagnostics] : still), ...found],
   });
 }
+
+/** Answers with the text of a dialect that fits; `undefined`: nothing was seen. */
+function showFindings(
+  output: Doctor["output"],
+  { report, start, from, misfits = [] }: DoctorEnd,
+  dialect: string | undefined,
+): string | undefined {
+  for (const { operation, verdict, route, fallback } of report.operations)
+    output.event({ type: "operation", operation, verdict, route, fallback });
+  for (const made of report.trial?.made ?? []) output.event({ type: "made", ...made });
+  const origin = { baseUrl: from, date: new Date().toISOString().slice(0, 10) };
+  const text = report.operations.length === 0 ? undefined : doctorFileText(report, start.base, origin);
+  if (text !== undefined) output.event({ type: "dialect", yaml: text });
+  if (misfits.length > 0)
+    output.print(
+      `${dialect} does not fit this service in ${misfits.length} ${misfits.length === 1 ? "place" : "places"}`,
+    );
+  if (misfits.length === 0 || report.trial !== undefined)
+    output.print(doctorText(report, output.width, doctorFileText(report, start.base)));
+  return text;
+}
+
+const writeFound = (text: string, out: string, { start: { base }, again }: DoctorEnd) =>
+  writeDialectFile(text, {
+    out,
+    base,
+    misfits: async (dialect) => ((await again?.(dialect)) ?? []).map((misfit) => misfitDiagnostic(misfit, out)),
+  });
 
 function misfitDiagnostic({ path, summary, detail, fix }: DialectMisfit, file: string | undefined): Diagnostic {
   const source =
