@@ -9,7 +9,7 @@ import { capital, exampleOf, type InputsOf, lookupExampleOf } from "./examples";
 
 type Json = Record<string, unknown>;
 
-const home = "https://github.com/reconcile-cloud/reconcile-cloud";
+const repositoryUrl = "https://github.com/reconcile-cloud/reconcile-cloud";
 
 export function packageSchema(): Json {
   const types: Json = {};
@@ -36,8 +36,8 @@ export function packageSchema(): Json {
     keywords: ["pulumi", "category/cloud", "kind/native", "virtual-machines"],
     license: "Apache-2.0",
     publisher: "reconcile-cloud",
-    homepage: home,
-    repository: home,
+    homepage: repositoryUrl,
+    repository: repositoryUrl,
     logoUrl: "https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/docs/pictures/logo.png",
     pluginDownloadURL: pluginDownloadUrl,
     meta: { supportPack: true },

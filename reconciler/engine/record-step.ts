@@ -37,7 +37,7 @@ const followsSnapshot: ReadonlySet<string> = new Set([
  * The request was refused, and what the step had written down before it sent it is taken back: those fields alone, for
  * others may have become true meanwhile.
  */
-export async function takeBack<O extends ExistingOperation>(
+export async function recordAsBefore<O extends ExistingOperation>(
   step: Step<O>,
   before: RecordedResource,
   run: Run,

@@ -32,7 +32,7 @@ const troubledAfter = 3;
 const firstRestMs = 10_000;
 const longestRestMs = 60_000;
 
-const shown = (origin: string): string => origin.replace(/^([a-z+]+:\/\/)[^/@]*@/i, "$1");
+const withoutUserPart = (origin: string): string => origin.replace(/^([a-z+]+:\/\/)[^/@]*@/i, "$1");
 
 export function createTroubles(now: () => number = steadyNow): Troubles {
   const known = new Map<string, Trouble & { readonly until: number }>();
@@ -40,7 +40,7 @@ export function createTroubles(now: () => number = steadyNow): Troubles {
     failed(origin, why) {
       const failures = (known.get(origin)?.failures ?? 0) + 1;
       const restMs = Math.min(longestRestMs, firstRestMs * 2 ** Math.max(0, failures - troubledAfter));
-      known.set(origin, { origin: shown(origin), failures, why, until: now() + restMs });
+      known.set(origin, { origin: withoutUserPart(origin), failures, why, until: now() + restMs });
     },
     worked: (origin) => void known.delete(origin),
     rests(origin, { count, troubled }) {

@@ -28,15 +28,15 @@ export type FileText =
   | { readonly problem: string; readonly isMissing: boolean; readonly fix: string };
 
 export function readPlainFile(path: string, most: number): FileText {
-  const before = handedOver.get(path);
+  const before = textsHandedOver.get(path);
   if (before !== undefined) return before;
   const read = readOnce(path, most);
-  if (isHandedOver(path)) handedOver.set(path, read);
+  if (isHandedOver(path)) textsHandedOver.set(path, read);
   return read;
 }
 
 /** What a shell handed over: a pipe can be read once, and some commands read their files for each environment. */
-const handedOver = new Map<string, FileText>();
+const textsHandedOver = new Map<string, FileText>();
 
 function readOnce(path: string, most: number): FileText {
   let file: number | undefined;

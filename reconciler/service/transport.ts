@@ -239,7 +239,7 @@ function dispatch(
     },
     onResponseEnd() {
       const body = chunks.length === 1 ? itemAt(chunks, 0) : Buffer.concat(chunks);
-      const unpacked = unpack(body, single(headers["content-encoding"]));
+      const unpacked = decompressed(body, single(headers["content-encoding"]));
       if (typeof unpacked === "string") end({ kind: "broken", sent, reason: unpacked });
       else end({ kind: "answer", answer: answerFrom(status, headers, unpacked, spelling) });
     },
@@ -268,7 +268,7 @@ const unpackers: Readonly<Record<string, (packed: Buffer, limit: { maxOutputLeng
 };
 
 /** Nobody asks for a packed answer, and a proxy may pack it all the same. In words, why it cannot be read. */
-function unpack(body: Buffer, encoding: string | undefined): Buffer | string {
+function decompressed(body: Buffer, encoding: string | undefined): Buffer | string {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (body.length === 0 || name === "" || name === "identity") return body;
   const unpackWith = Object.hasOwn(unpackers, name) ? unpackers[name] : undefined;

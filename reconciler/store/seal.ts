@@ -61,14 +61,14 @@ const secretOf = remembered(
 
 /** What the command printed is used for a minute: each round of a fleet opens several states. */
 const printedHoldsMs = 60_000;
-const printed = new Map<string, { readonly key: string; readonly at: number }>();
+const printedKeys = new Map<string, { readonly key: string; readonly at: number }>();
 
 function fromCommand(command: string | undefined): string | undefined {
   if (command === undefined || command === "") return undefined;
-  const before = printed.get(command);
+  const before = printedKeys.get(command);
   if (before !== undefined && performance.now() - before.at < printedHoldsMs) return before.key;
   const key = askCommand(command);
-  printed.set(command, { key, at: performance.now() });
+  printedKeys.set(command, { key, at: performance.now() });
   return key;
 }
 
@@ -188,7 +188,7 @@ export function findKey(secrets: readonly Secret[], salt: string, id: string, wh
     if (key.id === id) return key;
   }
   // The command may print another one by now.
-  printed.clear();
+  printedKeys.clear();
   throw new StateSealed(
     "state/key-wrong",
     `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given; nothing was read or written`,

@@ -7,7 +7,7 @@ import type { LiveVm } from "../../core/model/live";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
-import { recordEnd, recordOf, recordSeen, takeBack } from "../../engine/record-step";
+import { recordAsBefore, recordEnd, recordOf, recordSeen } from "../../engine/record-step";
 import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
 import { canSee, fetchVm, lookAtVm, shownByVm, waitForVm } from "./watch";
@@ -43,7 +43,7 @@ export async function resize(
     const { vm: _, ...result } = await waitForVm(step, run, id, { for: "resized", isTarget, isConfirmed });
     return result;
   }
-  if (outcome.status !== "unknown" && before !== undefined) await takeBack(step, before, run);
+  if (outcome.status !== "unknown" && before !== undefined) await recordAsBefore(step, before, run);
   return failedBy(outcome);
 }
 

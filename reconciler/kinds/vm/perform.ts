@@ -5,7 +5,7 @@ import type { Failure, Outcome } from "../../core/model/outcome";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { oweNothing } from "../../engine/guest";
-import { recordAccepted, recordOf, recordSeen, takeBack } from "../../engine/record-step";
+import { recordAccepted, recordAsBefore, recordOf, recordSeen } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -114,7 +114,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
     ),
   );
   if (outcome.status !== "accepted") {
-    if (forFlush !== undefined && outcome.status !== "unknown") await takeBack(step, forFlush, run);
+    if (forFlush !== undefined && outcome.status !== "unknown") await recordAsBefore(step, forFlush, run);
     if (forFlush === undefined || outcome.status !== "rejected" || (await showsPower(run, id)))
       return failedBy(outcome);
     // The VM may be stopped already, and nothing tells: the user has to say that its volumes are flushed.

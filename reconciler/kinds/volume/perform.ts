@@ -68,7 +68,7 @@ async function move(
   const { client } = run.ports;
   const options = optionsFor(step, run);
   const before = run.recorder.state.resources.get(step.address);
-  const noted = movedBy(before, { id, vmId, way });
+  const noted = notesOfMove(before, { id, vmId, way });
   const note = async (fields: Fields | FieldsOfDataVolume | undefined): Promise<void> => {
     if (before === undefined || fields === undefined) return;
     await run.recorder.record([{ type: "patch", address: step.address, of: before.id, fields }]);
@@ -108,7 +108,7 @@ async function move(
 }
 
 /** The record of a move: of a volume with an address, or of a VM's data volume. */
-function movedBy(before: RecordedResource | undefined, { id, vmId, way }: VolumeMove) {
+function notesOfMove(before: RecordedResource | undefined, { id, vmId, way }: VolumeMove) {
   // The volume that a replacement detaches is not the recorded one by then.
   if (before?.kind === "volume" && before.id === id) {
     const settled = { attaching: undefined, detaching: undefined };

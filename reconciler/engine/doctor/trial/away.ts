@@ -7,7 +7,7 @@ import { mayMeanGone } from "../../../dialect/built-in";
 import type { ListRoute } from "../../../dialect/dialect";
 import { leavesOf, lettersAndDigits } from "../../../dialect/learn/values";
 import { noteDisks } from "./disks";
-import { canList, findMade, idsNamed, isListed, listedOf } from "./lists";
+import { canList, findTrialThings, idsNamed, isListed, listedOf } from "./lists";
 import { speaksOf, type TrialThing } from "./notes";
 import { isReady, lookAt, settle, until } from "./rest";
 import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
@@ -22,7 +22,7 @@ export async function takeAway(trial: Trial, name?: string): Promise<void> {
   // What hung on something else, or was busy, is tried once more.
   for (let round = 0; round < 3 && (round === 0 || trial.left.length > 0); round++) {
     trial.left.length = 0;
-    if (trial.notes.made.length > 0) await findMade(trial);
+    if (trial.notes.made.length > 0) await findTrialThings(trial);
     for (const kind of keysOf(kindRows))
       for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse())
         await takeAwayOne(trial, thing);

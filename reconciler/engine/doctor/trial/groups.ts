@@ -6,7 +6,7 @@ import type { DoctorRequest } from "../look";
 import { isExpectedRefusal, partName, refusedAs, type Stage, type TrialAct, trialAct } from "./act";
 import { takeAwayOne } from "./away";
 import { idIn } from "./ids";
-import { canList, findMade, isListed } from "./lists";
+import { canList, findTrialThings, isListed } from "./lists";
 import type { TrialThing } from "./notes";
 import { until } from "./rest";
 import { wordsOf } from "./say";
@@ -178,5 +178,5 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
       ? undefined
       : await idIn(trial, "group", outcome.value, name, again.askedAt);
   if (id !== undefined && !trial.isNoted("group", id)) trial.notes.note(again, { id, isTaken: true });
-  await findMade(trial);
+  await findTrialThings(trial);
 }

@@ -17,7 +17,7 @@ import { isCalled, type TrialThing } from "./notes";
 import type { Trial } from "./watch";
 
 /** The ids of what was asked for, by the names that nothing else has. */
-export async function findMade(trial: Trial): Promise<void> {
+export async function findTrialThings(trial: Trial): Promise<void> {
   const { clock, timing } = trial.ports;
   for (;;) {
     await trial.lookAgain();

@@ -13,7 +13,7 @@ import { partName, type Stage, type TrialAct, type TrialPart, trialAct } from ".
 import { takeAwayOne } from "./away";
 import { idIn, isOwnId } from "./ids";
 import { learnJob } from "./jobs";
-import { canList, findMade, listedOf } from "./lists";
+import { canList, findTrialThings, listedOf } from "./lists";
 import type { TrialThing } from "./notes";
 import { nounOf, wordsOf } from "./say";
 import type { Trial } from "./watch";
@@ -34,11 +34,11 @@ export const makingActs: readonly TrialAct[] = [
   trialAct([], makeVolumeAndVm),
   trialAct(["group"], async (stage) => {
     await makePart(stage, "thirdGroup", (name) => makeGroup(stage.trial, name));
-    await findMade(stage.trial);
+    await findTrialThings(stage.trial);
   }),
   trialAct(["volume"], async (stage) => {
     await makePart(stage, "secondVolume", (name) => makeVolume(stage.trial, name));
-    await findMade(stage.trial);
+    await findTrialThings(stage.trial);
   }),
   trialAct([], ({ trial }) => leaveOutPartialLists(trial)),
   trialAct([], ({ trial }) => tellOtherNames(trial)),
@@ -56,7 +56,7 @@ async function makePart(
   const { trial } = stage;
   const thing = await once(partName(stage, role));
   if (thing === undefined || thing.id !== undefined || thing.isTaken === true) return thing;
-  await findMade(trial);
+  await findTrialThings(trial);
   const found = trial.thing(partName(stage, role));
   if (found?.id !== undefined || (await isAnyNew(trial, thing.kind))) return found;
   stage.again.add(role);
@@ -140,7 +140,7 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
     const isOther = made === undefined && image !== vm.image && (await makeWith(vm.image)) !== undefined;
     if (isOther) trial.open.splice(open, 1);
   }
-  await findMade(trial);
+  await findTrialThings(trial);
   const own = trial.thing(partName(stage, "vm"));
   if (own !== undefined && own.id === undefined)
     trial.lack("vm", "the VM was asked for and did not appear in the list");
@@ -217,7 +217,7 @@ async function make(
 async function canDeleteVolumes(stage: Stage): Promise<boolean> {
   const { trial } = stage;
   if ((await makePart(stage, "firstVolume", (name) => makeVolume(trial, name))) === undefined) return false;
-  await findMade(trial);
+  await findTrialThings(trial);
   const name = partName(stage, "firstVolume");
   const thing = trial.thing(name);
   if (thing?.id === undefined) return false;

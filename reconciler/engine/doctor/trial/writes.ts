@@ -41,7 +41,7 @@ const listing = /\/(list|detail|details|all|search|query|describe)$/;
 export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind: TriedKind): TrialWhereabouts => ({
   lists: [
     ...new Set([
-      ...besides(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
+      ...withFoldersBeside(listsOf(dialect.operations[`${kind}.list`]?.path, samples, kind, dialect), given),
       ...collectionsTold({ given }, kind),
     ]),
   ],
@@ -60,7 +60,7 @@ export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind
 });
 
 /** With the same collection in the folders of what was told: one thing may be elsewhere than the list of all. */
-const besides = (lists: readonly string[], given: Dialect): readonly string[] => [
+const withFoldersBeside = (lists: readonly string[], given: Dialect): readonly string[] => [
   ...new Set([
     ...lists,
     ...lists.flatMap((list) => foldersTold({ given }).map((folder) => folder + (/\/[^/]+\/?$/.exec(list)?.[0] ?? ""))),
@@ -172,8 +172,8 @@ interface Whereabouts {
   readonly id: string;
 }
 
-const post = (path: string, body?: object): Route => ({ method: "POST", path, ...onlyDefined({ body }) });
-const remove = (path: string, body?: object): Route => ({ method: "DELETE", path, ...onlyDefined({ body }) });
+const posting = (path: string, body?: object): Route => ({ method: "POST", path, ...onlyDefined({ body }) });
+const deleting = (path: string, body?: object): Route => ({ method: "DELETE", path, ...onlyDefined({ body }) });
 
 /** With the verb as it is written in paths, as a word of its own and before `resize`. */
 const resizing =
@@ -183,17 +183,17 @@ const resizing =
       const [camel, snake, kebab] = [`${verb}Resize`, `${verb}_resize`, `${verb}-resize`];
       const ends = [`resize/${verb}`, kebab, snake, camel, verb, `resize-${verb}`];
       return [
-        ...ends.map((end) => post(`${base}/{id}/${end}`)),
-        post(`${base}/{id}/action`, { [camel]: null }),
+        ...ends.map((end) => posting(`${base}/{id}/${end}`)),
+        posting(`${base}/{id}/action`, { [camel]: null }),
         ...[`${base}/{id}/actions`, `${base}/{id}/action`].flatMap((at) => [
-          ...[snake, kebab].map((end) => post(`${at}/${end}`)),
-          ...[{ type: snake }, { action: snake }, { action: camel }].map((body) => post(at, body)),
+          ...[snake, kebab].map((end) => posting(`${at}/${end}`)),
+          ...[{ type: snake }, { action: snake }, { action: camel }].map((body) => posting(at, body)),
         ]),
-        post(`${base}/${kebab}/{id}`),
-        post(`${base}:${camel}`, { [key]: id }),
-        post(`${base}/{id}:${camel}`),
-        post(`${base}/${camel}`, { [key]: id }),
-        post(`${base}/resize/${verb}/{id}`),
+        posting(`${base}/${kebab}/{id}`),
+        posting(`${base}:${camel}`, { [key]: id }),
+        posting(`${base}/{id}:${camel}`),
+        posting(`${base}/${camel}`, { [key]: id }),
+        posting(`${base}/resize/${verb}/{id}`),
       ];
     });
 
@@ -201,24 +201,24 @@ const usualRequests: Readonly<Record<TriedOperation, (at: Whereabouts) => readon
   "vm.resize.confirm": resizing("confirm", "accept", "commit"),
   "vm.resize.revert": resizing("revert", "cancel", "rollback", "undo"),
   "volume.delete": ({ base, key, id }) => [
-    ...[`${base}/{id}`, `${base}/delete/{id}`].map((path) => remove(path)),
-    ...[`${base}/{id}/delete`, `${base}/delete/{id}`].map((path) => post(path)),
-    ...[":delete", "/delete", "/remove"].map((end) => post(base + end, { [key]: id })),
-    post(`${base}/{id}/destroy`),
-    post(`${base}/{id}/actions`, { type: "delete" }),
-    remove(base, { [key]: id }),
-    { ...remove(base), query: { [key]: "{id}" } },
+    ...[`${base}/{id}`, `${base}/delete/{id}`].map((path) => deleting(path)),
+    ...[`${base}/{id}/delete`, `${base}/delete/{id}`].map((path) => posting(path)),
+    ...[":delete", "/delete", "/remove"].map((end) => posting(base + end, { [key]: id })),
+    posting(`${base}/{id}/destroy`),
+    posting(`${base}/{id}/actions`, { type: "delete" }),
+    deleting(base, { [key]: id }),
+    { ...deleting(base), query: { [key]: "{id}" } },
   ],
   "group.rule.delete": ({ base, key, id }) => [
-    ...["/{id}/rules", "/{id}/rule", "/rule", "/rules"].map((end) => remove(`${base}${end}/{rule_id}`)),
-    ...["_rules", "-rules"].map((end) => remove(`${base.replace(/s$/, "")}${end}/{rule_id}`)),
-    ...["security-group-rules", "security-group-rule", "rules"].map((name) => remove(`/api/v1/${name}/{rule_id}`)),
+    ...["/{id}/rules", "/{id}/rule", "/rule", "/rules"].map((end) => deleting(`${base}${end}/{rule_id}`)),
+    ...["_rules", "-rules"].map((end) => deleting(`${base.replace(/s$/, "")}${end}/{rule_id}`)),
+    ...["security-group-rules", "security-group-rule", "rules"].map((name) => deleting(`/api/v1/${name}/{rule_id}`)),
     ...["ruleId", "rule_id", "rule"].flatMap((rule) => {
       const body = { [rule]: "{rule_id}" };
       return [
-        remove(`${base}/{id}/rules`, body),
-        ...["rules/delete", "remove-rule", "actions/remove_rule"].map((end) => post(`${base}/{id}/${end}`, body)),
-        ...[":removeRule", "/remove-rule", "/remove"].map((end) => post(base + end, { [key]: id, ...body })),
+        deleting(`${base}/{id}/rules`, body),
+        ...["rules/delete", "remove-rule", "actions/remove_rule"].map((end) => posting(`${base}/{id}/${end}`, body)),
+        ...[":removeRule", "/remove-rule", "/remove"].map((end) => posting(base + end, { [key]: id, ...body })),
       ];
     }),
   ],

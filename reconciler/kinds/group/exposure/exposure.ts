@@ -185,7 +185,7 @@ function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix: numbe
     }
     if (unobserved) return true;
     // The traffic gained may be small and yet complete what was open before to everything.
-    const after = (family: Ethertype) => besides(ingress.after, { ...space, family });
+    const after = (family: Ethertype) => slabsOfSpace(ingress.after, { ...space, family });
     const isOpen = (gained: Slab): boolean =>
       overlapping(after(space.family), gained).some(
         (own) =>
@@ -211,7 +211,7 @@ const overlapping = (slabs: readonly Slab[], gained: Slab): readonly Slab[] =>
   slabs.filter((slab) => meet(slab, gained));
 
 /** The slabs of the space as traffic has it, or none. */
-function besides(traffic: Traffic, wanted: Space): readonly Slab[] {
+function slabsOfSpace(traffic: Traffic, wanted: Space): readonly Slab[] {
   for (const { space, slabs } of traffic.values())
     if (
       space.direction === wanted.direction &&
