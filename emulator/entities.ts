@@ -48,14 +48,19 @@ export interface Region {
   readonly name: string;
 }
 
-export interface Vm {
+/** What belongs to a project. */
+interface Owned {
   readonly id: string;
   /** Not shown. The order of creation, which lists and their page cursors follow. */
   readonly seq: number;
   readonly project_id: string;
+  readonly name: string;
+  readonly created_at: string;
+}
+
+export interface Vm extends Owned {
   /** The name by which the create named its project. */
   readonly project: string;
-  readonly name: string;
   readonly status: string;
   /**
    * Not shown. The state that the VM reaches by itself, and when: a build goes on while nobody looks, and across
@@ -76,7 +81,6 @@ export interface Vm {
   readonly root_wipes: number;
   /** Not shown. Security groups attached to the VM; no contract call changes them. */
   readonly groups: readonly string[];
-  readonly created_at: string;
 }
 
 export interface Pending {
@@ -84,49 +88,43 @@ export interface Pending {
   readonly becomes: Partial<Omit<Vm, "id" | "seq">>;
 }
 
-export interface Volume {
-  readonly id: string;
-  readonly seq: number;
-  readonly project_id: string;
-  readonly name: string;
+export interface Volume extends Owned {
   readonly size: number;
   readonly status: string;
   readonly attached_to: string | null;
   readonly root: boolean;
-  readonly created_at: string;
 }
 
-export interface Group {
-  readonly id: string;
-  readonly seq: number;
-  readonly project_id: string;
-  readonly name: string;
+export interface Group extends Owned {
   readonly description: string;
   /** The creator's e-mail, which later lets that member edit or delete the group. */
   readonly created_by: string;
   /** Platform-managed: nobody updates or deletes it. */
   readonly platform: boolean;
-  readonly created_at: string;
+}
+
+/** What a rule lets through. */
+export interface RuleShape {
+  readonly direction: "ingress" | "egress";
+  readonly ether_type: "IPv4" | "IPv6";
+  readonly protocol: string | null;
+  readonly port_range_min: number | null;
+  readonly port_range_max: number | null;
+  readonly remote_ip_prefix: string | null;
+  readonly normalized_cidr: string | null;
+  readonly remote_group_id: string | null;
+  readonly description: string;
 }
 
 /** Spelt as the contract's "rule as returned". */
-export interface RuleEntity {
+export interface RuleEntity extends RuleShape {
   readonly id: string;
   readonly security_group_id: string;
   readonly project_id: string;
   readonly name: string | null;
-  readonly direction: "ingress" | "egress";
-  readonly protocol: string | null;
-  readonly port_range_min: number | null;
-  readonly port_range_max: number | null;
-  readonly ether_type: "IPv4" | "IPv6";
-  readonly remote_ip_prefix: string | null;
-  readonly normalized_cidr: string | null;
-  readonly remote_group_id: string | null;
   readonly remote_address_group_id: string | null;
   readonly belongs_to_default_sg: boolean;
   readonly revision_number: number;
-  readonly description: string;
   readonly created_at: string;
 }
 

@@ -2,6 +2,7 @@
  * The security group operations. A create is one decision: either the group with all its rules, or a refusal without
  * any change, which is the contract's roll-back.
  */
+
 import { mayCreateGroup, mayEditGroup } from "./access";
 import {
   acknowledge,
@@ -14,10 +15,10 @@ import {
   refuseWith,
   there,
 } from "./decision";
-import type { Group, RuleEntity, WorldChange } from "./entities";
+import type { Group, RuleEntity, RuleShape, WorldChange } from "./entities";
 import { isEntityId, readEntityName, readFields } from "./fields";
 import { pageOf } from "./paging";
-import { defaultEgress, type RuleShape, readRuleBody, ruleEntityOf } from "./rule";
+import { defaultEgress, readRuleBody, ruleEntityOf } from "./rule";
 import { firstUnder, idsUnder, ruleIdentity, rulesInGroup, type World } from "./world";
 
 const ruleExistsMessage = "This rule already exists in the selected security group.";

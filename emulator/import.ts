@@ -6,11 +6,10 @@
 import { mayCreateGroup } from "./access";
 import { type Network, networkOf } from "./cidr";
 import { answer, type Reply, type Request, refusals, refuseWith } from "./decision";
-import type { WorldChange } from "./entities";
+import type { RuleShape, WorldChange } from "./entities";
 import { checkName } from "./fields";
 import { buildGroup, nameTakenMessage } from "./group";
 import { type GroupOfListing, type PermissionOfListing, readImportListing } from "./listing";
-import type { RuleShape } from "./rule";
 
 type ImportDirection = "ingress" | "egress";
 

@@ -3,21 +3,9 @@
  * group.ts says which rules may stand beside each other.
  */
 import { type Network, networkOf } from "./cidr";
-import type { Group, RuleEntity } from "./entities";
+import type { Group, RuleEntity, RuleShape } from "./entities";
 import { isEntityId, readFields } from "./fields";
 import type { World } from "./world";
-
-export interface RuleShape {
-  readonly direction: "ingress" | "egress";
-  readonly ether_type: "IPv4" | "IPv6";
-  readonly protocol: string | null;
-  readonly port_range_min: number | null;
-  readonly port_range_max: number | null;
-  readonly remote_ip_prefix: string | null;
-  readonly normalized_cidr: string | null;
-  readonly remote_group_id: string | null;
-  readonly description: string;
-}
 
 export function ruleEntityOf(shape: RuleShape, group: Group, id: string, created_at: string): RuleEntity {
   return {

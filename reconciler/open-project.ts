@@ -9,15 +9,15 @@ import type { Closed } from "./core/model/desired";
 import type { Diagnostic } from "./core/model/diagnostic";
 import type { Read } from "./core/model/external";
 import type { Grants } from "./core/plan/consent";
-import { applyPlan } from "./engine/apply";
+import { type ApplyInput, applyPlan } from "./engine/apply";
 import { awaitInterrupted } from "./engine/await-interrupted";
 import type { EngineEvent } from "./engine/events";
 import { closeDesired, type Elsewhere, type ReadFiles } from "./engine/externals";
 import { type Prepared, type PreparePlan, preparePlan } from "./engine/plan";
-import type { RunReport, StopSignals } from "./engine/run-plan";
+import type { RunReport } from "./engine/run-plan";
 import { type OpenedService, portsOf } from "./open-service";
 import { Refused } from "./refused";
-import type { Holder, StateStore } from "./store/store";
+import type { StateStore } from "./store/store";
 
 export interface ProjectSetting {
   /** What the files say, and how they are read again with what is found elsewhere. */
@@ -40,11 +40,7 @@ export interface ProjectPlanning extends Partial<Pick<PreparePlan, "emit" | "sig
   readonly desired?: Closed;
 }
 
-export interface Running {
-  readonly holder: Holder;
-  readonly stop: StopSignals;
-  readonly planId: string;
-  readonly commit?: string;
+export interface Running extends Pick<ApplyInput, "holder" | "stop" | "planId" | "commit"> {
   readonly grants: Grants;
   readonly emit: (event: EngineEvent) => void;
 }

@@ -4,36 +4,23 @@
  */
 
 import { stripVTControlCharacters } from "node:util";
-import type { Finding } from "../core/findings/finding";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Orphan } from "../core/model/recorded";
-import type { Plan } from "../core/plan/plan";
-import type { RunReport } from "../engine/run-plan";
-import type { Owed } from "../kinds/vm/guest-steps";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
-import { jsonLine, summaryLine, type Where } from "../report/json-lines";
+import { jsonLine, type SummaryInput, summaryLine, type Where } from "../report/json-lines";
 import { displayColumns, wrapText } from "../report/style";
 import { createMasking, type Masking } from "../service/masking";
 import type { Flags } from "./flags";
 import { openJsonFile } from "./json-file";
 
-export interface Finish {
-  readonly exitCode: number;
-  readonly diagnostics?: readonly Diagnostic[];
+export interface Finish
+  extends Pick<SummaryInput, "exitCode" | "plan" | "run" | "findings" | "owed" | "extra">,
+    Partial<Pick<SummaryInput, "diagnostics" | "orphans">> {
   /**
    * The diagnostics of the summary for programs, where the text has fewer of them or shows them elsewhere. Left out:
    * the same.
    */
   readonly forPrograms?: readonly Diagnostic[];
-  readonly plan?: Plan;
-  readonly run?: RunReport;
-  readonly orphans?: readonly Orphan[];
-  readonly findings?: readonly Finding[];
-  /** Commands that are owed at the end, where neither a plan nor a run says so. */
-  readonly owed?: readonly Owed[];
-  /** Keys that the summary of one command has beyond those of all. */
-  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 const chunkLength = 64 * 1024;

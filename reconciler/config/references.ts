@@ -27,10 +27,7 @@ export interface Declared {
 }
 
 /** Reports a path of components in which nothing is declared. */
-export function unknownComponent(
-  named: string,
-  { rooms }: Declared,
-): { code: ConfigCode; summary: string; detail?: string; fix?: string } {
+export function unknownComponent(named: string, { rooms }: Declared): UnknownReference {
   const known = [...rooms.keys()].filter((within) => within !== "");
   return {
     code: "config/unknown-reference",

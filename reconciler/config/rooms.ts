@@ -38,14 +38,10 @@ export interface Room {
 }
 
 /** What a room is made from. */
-interface RoomPlan {
-  readonly within: string;
+interface RoomPlan extends Pick<Room, "within" | "problems" | "origins" | "use"> {
   readonly merged: Pick<Merged, "entries" | "components" | "outputs">;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
   readonly base: InterpolationScope;
-  readonly problems: Problems;
-  readonly origins: Origins;
-  readonly use?: Place;
   /**
    * What is read from other states and the service. Only the files themselves read from there, and hand the values to
    * components.

@@ -4,6 +4,7 @@
  * config/live-blocks.ts.
  */
 
+import type { ObservedWorld } from "../config/world-blocks";
 import { type Index, indexCatalogue, resolveEntry } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { VmDisks } from "../core/model/disks";
@@ -23,14 +24,9 @@ export type Wanted = readonly string[] | "all";
 /** Each by id or name. A kind that is left out is not read. */
 export type PullWanted = Readonly<Partial<Record<Section, Wanted>>>;
 
-export interface Pulled extends Readonly<Record<Section, readonly unknown[]>> {
+export interface Pulled extends Required<ObservedWorld> {
   /** Resources that may exist and could not be seen, a line for each. */
   readonly unseen: readonly string[];
-  readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
-  readonly volumes: readonly LiveVolume[];
-  readonly groups: readonly LiveGroup[];
-  /** Of kinds that are rows alone. */
-  readonly others: readonly LiveOf[Kind][];
   readonly diagnostics: readonly Diagnostic[];
 }
 

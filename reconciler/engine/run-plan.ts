@@ -2,6 +2,7 @@
  * Carries a plan out: starts what may start, writes down what became true, skips what cannot go on, and says how it
  * ended. Stops starting on the first wish to stop, and waiting on the second.
  */
+
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
@@ -9,7 +10,15 @@ import type { WhyUnseen } from "../core/model/effect";
 import { type ToldFix, told } from "../core/model/fix";
 import type { Live } from "../core/model/live";
 import type { Outputs } from "../core/model/output";
-import { type Orphan, orphanKey, type RecordedVm, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
+import {
+  type Orphan,
+  orphanKey,
+  type RecordedVm,
+  type RunEnd,
+  type RunStart,
+  recordedAt,
+  type Scope,
+} from "../core/model/recorded";
 import { besides, closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
@@ -57,12 +66,7 @@ export const notSeenIn = (report: Pick<RunReport, "steps">): readonly UnseenEffe
 
 export interface RunReport {
   readonly steps: readonly StepReport[];
-  readonly counts: {
-    readonly done: number;
-    readonly failed: number;
-    readonly skipped: number;
-    readonly waiting: number;
-  };
+  readonly counts: RunEnd["steps"];
   readonly orphans: readonly Orphan[];
   /** The VMs that the run made or took over, with what is known of them by then. */
   readonly hosts?: readonly RecordedVm[];

@@ -1,15 +1,13 @@
 /** One stack as it was seen last: what is wanted beside what exists, and how its resources are connected. */
+
 import { createHash } from "node:crypto";
-import type { Change } from "../core/diff/changes";
-import type { Address } from "../core/model/address";
-import type { DesiredResource } from "../core/model/desired";
-import type { Live } from "../core/model/live";
 import type { Prices } from "../core/model/prices";
-import type { Orphan, RecordedResource } from "../core/model/recorded";
+import type { Orphan } from "../core/model/recorded";
 import { costOfOrphans } from "../core/plan/cost";
 import { canonicalJson } from "../core/text/canonical-json";
 import { orphanCostText } from "../report/cost-text";
 import { type Graph, resourceGraph } from "../report/graph/graph";
+import type { SidesInput } from "../report/sides";
 import { type Side, sidesOf } from "../report/sides";
 import { orphanLine, sortOrphans } from "../report/state-text";
 
@@ -28,12 +26,7 @@ export interface Picture {
 const mostSides = 300;
 const mostDrawn = 150;
 
-export interface PictureInput {
-  readonly desired: readonly DesiredResource[];
-  readonly records: ReadonlyMap<Address, RecordedResource>;
-  /** Absent: nobody looked since an apply. */
-  readonly live?: Live;
-  readonly changes: readonly Change[];
+export interface PictureInput extends SidesInput {
   readonly orphans: readonly Orphan[];
   readonly prices: Prices | undefined;
 }

@@ -22,7 +22,7 @@ export interface Job {
    * waited, and its tenant is charged when it begins.
    */
   readonly turn?: number;
-  /** Only a plan is to be made, of what this pull request changes. */
+  /** Only a plan is to be made, of what this pull request changes. It waits beside the stack's own round. */
   readonly pull?: number;
   /** Fires when the round is no longer this worker's. */
   readonly signal: AbortSignal;
@@ -44,17 +44,12 @@ export type Cause =
   | "new"
   | "pull request";
 
-export interface Trigger {
-  readonly stack: string;
+export interface Trigger extends Pick<Job, "stack" | "cause" | "startedBy" | "pull"> {
   readonly tenant: string;
   /** Workers of other services leave the round where it is. */
   readonly service?: string | undefined;
-  readonly cause: Cause;
-  readonly startedBy?: string;
   /** A round that could not begin keeps its turn. */
   readonly turn?: number | undefined;
-  /** The plan of a pull request waits beside the stack's own round. */
-  readonly pull?: number;
   /** Absent: now. */
   readonly at?: Date;
 }

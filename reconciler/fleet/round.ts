@@ -30,7 +30,7 @@ import { type Inputs, inputsOfLeaving, type OpeningPorts, projectInput, readInpu
 import type { Picture } from "./picture";
 import { CannotUndo, type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
 import { asInRepository, type Checkout, SourceFailed } from "./sources/checkout";
-import type { RoundEnd, StateSeen } from "./status";
+import type { EndedRound, RoundEnd } from "./status";
 import { openingOf } from "./windows";
 
 export interface RoundPorts extends OpeningPorts {
@@ -59,10 +59,7 @@ export interface RoundInput {
   readonly drain: AbortSignal;
 }
 
-export interface RoundOutcome {
-  readonly result: RoundEnd;
-  readonly revision?: string;
-  readonly drifted: number;
+export interface RoundOutcome extends Omit<EndedRound, "giveUpAfter"> {
   /** What somebody had changed at the service, and the run put back as the files want it. */
   readonly corrected?: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
@@ -86,8 +83,6 @@ export interface RoundOutcome {
   readonly wish?: string;
   /** The run that was to be undone is, or it cannot be. */
   readonly undo?: "done" | "impossible";
-  /** What was seen of the state last. */
-  readonly stateSeen?: StateSeen;
   /** The store of the state answered with less. */
   readonly isLess?: true;
 }

@@ -8,20 +8,10 @@ import type { Finding } from "../core/findings/finding";
 import type { Severity } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { junitText } from "./junit";
-import { sarifLog } from "./sarif";
+import { type Annotation, sarifLog } from "./sarif";
 
 export const annotationFormats = ["github", "gitlab", "sarif", "junit"] as const;
 export type AnnotationFormat = (typeof annotationFormats)[number];
-
-/** A finding at a place, in one line. */
-export interface Annotation {
-  readonly severity: Severity;
-  readonly code: string;
-  readonly message: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column?: number;
-}
 
 export interface AnnotationOptions {
   /** The file under which a finding without a line is shown. */

@@ -1,6 +1,7 @@
 /** Drift for people: what the service shows that is not as the state has it. */
-import type { FieldValue } from "../core/diff/changes";
+
 import { printable } from "../core/text/printable";
+import type { DriftReport } from "../engine/drift";
 import { ruleSign } from "./plan-text";
 import {
   countOf,
@@ -16,22 +17,7 @@ import {
 } from "./style";
 
 /** The fields of the engine's drift that are shown here. */
-export interface DriftView {
-  readonly drifts: readonly {
-    readonly address: string;
-    readonly name: string;
-    readonly id?: string;
-    readonly gone: boolean;
-    readonly fields: readonly {
-      readonly field: string;
-      readonly before: FieldValue;
-      readonly after: FieldValue;
-      readonly opens?: true;
-    }[];
-  }[];
-  /** How many resources were compared, of how many. */
-  readonly compared: number;
-  readonly recorded: number;
+export interface DriftView extends Pick<DriftReport, "drifts" | "compared" | "recorded"> {
   /** Something could not be read, so there may be differences that are not shown here. */
   readonly incomplete: boolean;
 }

@@ -4,7 +4,8 @@ import type { Severity } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { explanations, isExplained } from "./explanations";
 
-interface Result {
+/** A finding at a place, in one line. */
+export interface Annotation {
   readonly severity: Severity;
   readonly code: string;
   readonly message: string;
@@ -15,7 +16,7 @@ interface Result {
 
 const levels: Record<Severity, string> = { error: "error", warning: "warning", note: "note" };
 
-export function sarifLog(results: readonly Result[], version: string): object {
+export function sarifLog(results: readonly Annotation[], version: string): object {
   const codes = [...new Set(results.map(({ code }) => code))].sort();
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -44,7 +45,10 @@ const sarifRule = (code: string): object => ({
     : { shortDescription: { text: `A finding of a policy: ${code}` } }),
 });
 
-const sarifResult = ({ severity, code, message, file, line, column }: Result, codes: readonly string[]): object => ({
+const sarifResult = (
+  { severity, code, message, file, line, column }: Annotation,
+  codes: readonly string[],
+): object => ({
   ruleId: code,
   ruleIndex: codes.indexOf(code),
   level: levels[severity],

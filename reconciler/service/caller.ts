@@ -1,8 +1,4 @@
-/**
- * One operation from call to outcome: waits for a slot, sends, judges, and sends again where retry.ts says so. Every
- * method of the client goes through here; what the answer's body holds is left to it.
- */
-import { type Method, type Operation, rowOf } from "../core/model/operation";
+import { type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted, notSent } from "../core/model/outcome";
 import { calendarMs } from "../core/model/time";
@@ -63,14 +59,9 @@ export interface Pace {
   refused(retryAfterMs: number): Promise<void>;
 }
 
-export interface Call {
+/** Its headers go beside the credential. */
+export interface Call extends Pick<TransportRequest, "method" | "path" | "body" | "headers"> {
   readonly operation: Operation;
-  readonly method: Method;
-  /** From the root of the host, with its query. */
-  readonly path: string;
-  readonly body?: string;
-  /** Headers beside the credential. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** A success that is what was asked for, whatever it says of an error. */
   readonly isUnderstood?: ((body: unknown) => boolean) | undefined;
 }

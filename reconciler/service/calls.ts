@@ -19,10 +19,11 @@ import type { PagedOperation } from "../dialect/answers";
 import type { Dialect } from "../dialect/dialect";
 import type { Reading } from "../dialect/reading";
 import type { RecordReaders } from "../dialect/records";
+import type { ImportReport } from "../dialect/reports";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import type { Ids } from "../dialect/requests";
 import { otherGroupOf, readLiveRule } from "../dialect/rule-record";
-import type { Acknowledged, GroupImportReport, RequestOptions, ServiceClient } from "./client";
+import type { Acknowledged, RequestOptions, ServiceClient } from "./client";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 
 export interface OneRequest {
@@ -175,7 +176,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     },
     deleteRule: (groupId, ruleId, o) =>
       acknowledge("group.rule.delete", { id: groupId, rule_id: ruleId }, undefined, o),
-    importGroups: (listing, o): Promise<Outcome<GroupImportReport>> =>
+    importGroups: (listing, o): Promise<Outcome<ImportReport>> =>
       send("group.import", { body: listing }, (body) => readImportReport(body), o),
 
     listFlavors: listOf<CatalogueEntry>("flavor.list", read.flavor),

@@ -4,14 +4,16 @@
  * Reads and deletes are repeated inside (they are safe); every other write is sent once, except after an answer that
  * proves nothing was done (429, connection refused), and its outcome is the caller's to judge.
  */
+
 import type { Abilities } from "../core/model/abilities";
 import type { Kind } from "../core/model/address";
 import type { NewVm } from "../core/model/desired";
 import type { ListCost } from "../core/model/list-cost";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import type { NameRules } from "../core/model/name-rule";
-import type { CallsById } from "../core/model/operation";
+import type { CallsById, Method, Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
+import type { ImportReport } from "../dialect/reports";
 
 export interface RuleInput {
   readonly direction: "ingress" | "egress";
@@ -120,7 +122,7 @@ export interface ServiceWriter extends Acknowledged {
   createRule(groupId: string, rule: RuleInput, options?: RequestOptions): Promise<Outcome<LiveRule>>;
   deleteRule(groupId: string, ruleId: string, options?: RequestOptions): Promise<Outcome<void>>;
   /** Sends the listing as it is; the report comes back as the service wrote it, checked for shape. */
-  importGroups(listing: unknown, options?: RequestOptions): Promise<Outcome<GroupImportReport>>;
+  importGroups(listing: unknown, options?: RequestOptions): Promise<Outcome<ImportReport>>;
 }
 
 /** A call of a kind without calls of its own, as its row says it. */
@@ -136,19 +138,17 @@ export const rowCall =
   (...given) =>
     Reflect.get(client, call).call(client, ...given);
 
-export interface ServiceClient extends ServiceReader, ServiceWriter {
-  close(): Promise<void>;
+/** One request as it is, for the doctor. */
+export interface ProbeRequest {
+  readonly operation: Operation;
+  /** GET, unless the dialect itself reads a list in another way, or a trial changes what it made. */
+  readonly method: Method;
+  /** Below the base URL. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
 }
 
-export interface GroupImportReport {
-  readonly imported: number;
-  readonly failed: number;
-  readonly groups: readonly {
-    readonly name: string;
-    readonly id?: string;
-    readonly status: string;
-    readonly rulesCreated: number;
-    readonly skipped: readonly string[];
-    readonly error?: string;
-  }[];
+export interface ServiceClient extends ServiceReader, ServiceWriter {
+  close(): Promise<void>;
 }

@@ -5,7 +5,7 @@
  */
 
 import { abilitiesOf } from "../core/model/abilities";
-import { isAssumed, type Method, type Operation, rowOf } from "../core/model/operation";
+import { isAssumed, type Operation, rowOf } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
@@ -19,11 +19,9 @@ import { fieldsNamed, fillRoute, type Ids, namesVm, needsRecord, routeFor } from
 import { readLiveRule } from "../dialect/rule-record";
 import { withAttachedApart } from "./attached-apart";
 import { awaitJob, isJobAlone, jobLost } from "./await-job";
-import { createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
+import { type CallerParts, createCaller, type Probed } from "./caller";
 import { callsOver } from "./calls";
-import type { RequestOptions, ServiceClient } from "./client";
-import type { Clock } from "./clock";
-import type { Credential } from "./credential";
+import type { ProbeRequest, RequestOptions, ServiceClient } from "./client";
 import { type ShownRecord, versionsOf } from "./fingerprint";
 import { withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
@@ -34,15 +32,15 @@ import { systemClock } from "./system-clock";
 import { type Connections, checkBaseUrl, createConnections, createTransport } from "./transport";
 import { fieldMissing, invalidId, unsupported } from "./unsent";
 
-export interface ServiceClientOptions {
+export interface ServiceClientOptions
+  extends Pick<CallerParts, "dialect" | "credential" | "onRequest" | "follow" | "pace">,
+    Partial<Pick<CallerParts, "clock" | "random">> {
   readonly baseUrl: string;
   /**
    * The name by which a state remembers the service, where its URL does not do: the embedded service has another port
    * each time.
    */
   readonly origin?: string;
-  readonly dialect: Dialect;
-  readonly credential: Credential;
   readonly timing: {
     readonly requestTimeoutMs: number;
     /** How often, and how long, the job of an accepted write is asked for. */
@@ -53,13 +51,6 @@ export interface ServiceClientOptions {
   readonly insecureHttp?: boolean;
   /** Requests at once, at most. */
   readonly parallelism?: number;
-  readonly clock?: Clock;
-  /** In [0, 1). */
-  readonly random?: () => number;
-  readonly onRequest?: (event: RequestEvent) => void;
-  readonly follow?: FollowRequest;
-  /** The request budget that other processes share. */
-  readonly pace?: Pace;
   /** Shared with other clients of the same service; whoever closes one of them closes these. */
   readonly connections?: Connections | undefined;
 }
@@ -70,14 +61,6 @@ export type HttpServiceClient = ServiceClient & {
   /** One request at a path below the base URL, sent once, with the answer itself: for the doctor. */
   probe(request: ProbeRequest): Promise<Probed>;
 };
-
-export interface ProbeRequest {
-  readonly operation: Operation;
-  readonly method: Method;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
 
 /** The base URL must have passed `checkBaseUrl`. */
 export function createServiceClient(options: ServiceClientOptions): HttpServiceClient {

@@ -14,6 +14,7 @@ import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
 import { fewParts, listed } from "../../core/text/list-text";
 import { onlyDefined } from "../../core/text/objects";
+import type { ImportReport } from "../../dialect/reports";
 import { listName } from "../../engine/observe";
 import { assertMayCreate } from "../../engine/plan";
 import { pullWorld } from "../../engine/pull";
@@ -21,7 +22,6 @@ import { readFailed } from "../../engine/read-failed";
 import { isPlatformShaped } from "../../kinds/group/compare-rules";
 import { systemClock } from "../../outside/clock";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
-import type { GroupImportReport } from "../../service/client";
 import { command, type Invocation, oneArgument } from "../command";
 import { fail, readDialectWith, type Service } from "../compose";
 import { commonFlags } from "../flags";
@@ -167,7 +167,7 @@ const outcomeOf = ({
   rulesCreated,
   skipped,
   error,
-}: GroupImportReport["groups"][number]): ListingOutcome => ({
+}: ImportReport["groups"][number]): ListingOutcome => ({
   name,
   id,
   status: status === "created" ? "created" : "failed",

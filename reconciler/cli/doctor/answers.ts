@@ -1,4 +1,5 @@
 /** The doctor's answers, kept in a folder, and the doctor's work on such a folder without the service. */
+
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../../core/model/operation";
@@ -7,11 +8,12 @@ import { type Answer, judgeAnswer } from "../../dialect/conditions";
 import type { Dialect } from "../../dialect/dialect";
 import { envelopeReader } from "../../dialect/envelope";
 import { parseJsonText } from "../../dialect/json-text";
-import type { DoctorPorts, DoctorRequest } from "../../engine/doctor/look";
+import type { DoctorPorts } from "../../engine/doctor/look";
 import { writePrivately } from "../../outside/private-file";
+import type { ProbeRequest } from "../../service/client";
 
 interface KeptAnswer {
-  readonly request: Pick<DoctorRequest, "method" | "path" | "body"> & { readonly operation: Operation };
+  readonly request: Pick<ProbeRequest, "method" | "path" | "body"> & { readonly operation: Operation };
   readonly answer: Answer;
 }
 
@@ -86,7 +88,7 @@ export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
   return { probe: async (request) => keptAnswer(request, kept.get(keyOfRequest(request)), dialect) };
 }
 
-function keptAnswer(request: DoctorRequest, answer: Answer | undefined, dialect: Dialect) {
+function keptAnswer(request: ProbeRequest, answer: Answer | undefined, dialect: Dialect) {
   if (answer === undefined)
     return {
       outcome: {

@@ -7,6 +7,7 @@ import { secretOf } from "../../fleet/channels";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
 import type { FleetSettings } from "../../fleet/model";
+import type { WorkerSetting } from "../../fleet/shared";
 import { startWorker, type Worker } from "../../fleet/worker";
 import { withhold } from "../../outside/environment";
 import { version } from "../../version";
@@ -21,12 +22,7 @@ import type { FleetSession } from "./session";
 export const cacheOf = (given: { readonly cache?: string | undefined }): string =>
   resolve(given.cache ?? join(folderOfUser("XDG_CACHE_HOME"), "fleet"));
 
-export interface WorkSetting {
-  readonly concurrency: number;
-  readonly services: readonly string[];
-  readonly cache: string;
-  readonly say: (text: string) => void;
-}
+export type WorkSetting = Pick<WorkerSetting, "concurrency" | "services" | "cache" | "say">;
 
 /** Variables of the fleet and of its states. Programs that a stack's file names do not get them. */
 const fleetVariables = (): string[] =>

@@ -2,17 +2,14 @@
  * Which parts go, and whether they can: the blocks that are meant, the circles that would lie across the cut, and the
  * volumes that would part from their VM. Blocks are named without their for_each keys: a block goes whole.
  */
-import type { SourcePosition } from "../../core/model/diagnostic";
+import type { Diagnostic } from "../../core/model/diagnostic";
 import { nearestText } from "../../core/text/nearest";
 
 /** Blocks by name (`vm.db`, `shop/`), and the blocks that each of them mentions. */
 export type NameGraph = ReadonlyMap<string, ReadonlySet<string>>;
 
-export interface CutProblem {
-  readonly summary: string;
-  readonly detail?: string;
+export interface CutProblem extends Pick<Diagnostic, "summary" | "detail" | "source"> {
   readonly fix: string;
-  readonly source?: SourcePosition;
 }
 
 /** `vm.db`, `shop/`, and patterns with `*`: `volume.db-*`, `group.*`. */

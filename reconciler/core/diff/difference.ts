@@ -2,7 +2,7 @@
  * What the diff of one resource found: facts for the step makers, and an outcome tagged by its action, which has exactly
  * what that action needs. The reasons and the words that every kind has in common stand here once.
  */
-import type { Address, Kind } from "../model/address";
+import type { Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { ofKind } from "../model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
@@ -12,11 +12,7 @@ import type { LeftOpen } from "./explain";
 import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
 import type { DesiredOf, PairOf, RecordedOf } from "./pair";
 
-export interface Facts<K extends Kind> {
-  readonly kind: K;
-  readonly address: Address;
-  readonly desired?: DesiredOf<K>;
-  readonly recorded?: RecordedOf<K>;
+export interface Facts<K extends Kind> extends Pick<PairOf<K>, "kind" | "address" | "desired" | "recorded"> {
   readonly live?: Extract<LiveVm | LiveVolume | LiveGroup, { kind: K }>;
   /** An interrupted run created the resource, or this plan takes it over: its id is known now. */
   readonly adopts?: boolean;

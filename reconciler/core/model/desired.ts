@@ -74,37 +74,37 @@ export type Inherited = Readonly<Record<string, SourcePosition & { readonly by?:
 /** The files that name commands of a resource, by the field: paths in a command are relative to its file. */
 export type CommandFiles = Readonly<Partial<Record<"flush" | Duty, string>>>;
 
-/** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
-export interface DesiredVm extends DesiredFields<typeof vmFields>, OfBlock {
-  readonly kind: "vm";
+/** What every resource of a file has. */
+interface DesiredAny extends OfBlock {
   readonly address: Address;
+  readonly source: SourcePosition;
+  readonly inherited?: Inherited;
+}
+
+/** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
+export interface DesiredVm extends DesiredFields<typeof vmFields>, DesiredAny {
+  readonly kind: "vm";
   readonly lifecycle: VmLifecycle;
   /** The file of the check's command: paths in it are relative to that file. */
   readonly commandFile?: string;
   /** The files of its other commands, each by its field. */
   readonly commandFiles?: CommandFiles;
-  readonly source: SourcePosition;
-  readonly inherited?: Inherited;
 }
 
 /** What the create of a VM sends: flavor and image as the service takes them. */
 export type NewVm = SentFields<typeof vmFields>;
 
-export interface DesiredVolume extends DesiredFields<typeof volumeFields>, OfBlock {
+export interface DesiredVolume extends DesiredFields<typeof volumeFields>, DesiredAny {
   readonly kind: "volume";
-  readonly address: Address;
   /** The place of the flush command, which may be a file of defaults. */
   readonly commandFile?: string;
   readonly commandFiles?: CommandFiles;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
-  readonly source: SourcePosition;
-  readonly inherited?: Inherited;
 }
 
 /** The rules are sorted by their canonical key; no two rules have the same key. */
-export interface DesiredGroup extends DesiredFields<typeof groupFields>, OfBlock {
+export interface DesiredGroup extends DesiredFields<typeof groupFields>, DesiredAny {
   readonly kind: "group";
-  readonly address: Address;
   readonly lifecycle: {
     readonly preventDestroy: boolean;
     readonly ignoreChanges: readonly string[];
@@ -112,8 +112,6 @@ export interface DesiredGroup extends DesiredFields<typeof groupFields>, OfBlock
   };
   /** Where each rule is written, by its place among `rules`. Only in a file with assertions, whose findings name it. */
   readonly rulePlaces?: readonly RulePlace[];
-  readonly source: SourcePosition;
-  readonly inherited?: Inherited;
 }
 
 export interface DesiredByKind {

@@ -22,14 +22,25 @@ export interface Disk {
   readonly maybeRoot?: true;
 }
 
-export interface RecordedVm extends RecordedFields<typeof vmFields> {
-  readonly kind: "vm";
+/** What every record remembers. */
+interface RecordedAny {
   readonly address: Address;
+  readonly preventDestroy: boolean;
+  /** Writes that the service accepted and of which no look has shown the effect. */
+  readonly unseen?: readonly UnseenWrite[];
+  /**
+   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
+   * surprise.
+   */
+  readonly deleting?: boolean;
+}
+
+export interface RecordedVm extends RecordedAny, RecordedFields<typeof vmFields> {
+  readonly kind: "vm";
   /** Absent while the service has not told it: the VM was created, and nothing shows it yet. */
   readonly id?: string;
   /** The one id the image name meant when it was applied. */
   readonly imageId?: string;
-  readonly preventDestroy: boolean;
   readonly onDelete: {
     readonly snapshot: boolean;
     readonly deleteFloatingIp?: boolean;
@@ -59,18 +70,10 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly dataVolumeMoving?: "attaching" | "detaching";
   /** Commands that are owed to the guest. */
   readonly owes?: readonly Debt[];
-  /** Writes that the service accepted and of which no look has shown the effect. */
-  readonly unseen?: readonly UnseenWrite[];
-  /**
-   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
-   * surprise.
-   */
-  readonly deleting?: boolean;
 }
 
-export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
+export interface RecordedVolume extends RecordedAny, RecordedFields<typeof volumeFields> {
   readonly kind: "volume";
-  readonly address: Address;
   readonly id: string;
   /** The VM to which this tool attached the volume. */
   readonly attachedTo?: string;
@@ -80,14 +83,6 @@ export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
   readonly detaching?: string;
   /** Commands that are owed to the guest. */
   readonly owes?: readonly Debt[];
-  /** Writes that the service accepted and of which no look has shown the effect. */
-  readonly unseen?: readonly UnseenWrite[];
-  /**
-   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
-   * surprise.
-   */
-  readonly deleting?: boolean;
-  readonly preventDestroy: boolean;
 }
 
 export interface RetiredGroup {
@@ -96,28 +91,19 @@ export interface RetiredGroup {
 }
 
 /** The rules as they were applied, with groups named by id. */
-export interface RecordedGroup extends RecordedFields<typeof groupFields> {
+export interface RecordedGroup extends RecordedAny, RecordedFields<typeof groupFields> {
   readonly kind: "group";
-  readonly address: Address;
   readonly id: string;
   /** Keys of the rules the service made by itself. */
   readonly platformRules: readonly string[];
   /** Rules that the file does not declare and leaves where they are, as the last run saw them. */
   readonly left?: readonly Rule[];
-  readonly preventDestroy: boolean;
   /** The name and description of an update whose answer was lost, where nobody can look whether it took effect. */
   readonly updating?: { readonly name?: string; readonly description?: string };
   /** Old groups that a replacement left, still attached to VMs. */
   readonly retired?: readonly RetiredGroup[];
   /** The ids of old groups that a replacement deleted, the latest last: a rule that still names one admits nobody. */
   readonly buried?: readonly string[];
-  /** Writes that the service accepted and of which no look has shown the effect. */
-  readonly unseen?: readonly UnseenWrite[];
-  /**
-   * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
-   * surprise.
-   */
-  readonly deleting?: boolean;
 }
 
 export interface RecordedByKind {

@@ -8,15 +8,12 @@
  *  S5  entries that are written together count together: a group of lines that was cut off counts for nothing.
  */
 import type { Address } from "../model/address";
-import type { Outputs } from "../model/output";
 import type {
   Intent,
   LastSeen,
   Orphan,
   Quarantined,
   RecordedResource,
-  RecordedRun,
-  Scope,
   State,
   StateChange,
   Transfer,
@@ -78,13 +75,7 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<JournalEntr
   return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...headOf(folded) };
 }
 
-interface StateHead {
-  readonly scope?: Scope;
-  readonly outputs?: Outputs;
-  readonly runs?: readonly RecordedRun[];
-  readonly seen?: LastSeen;
-  readonly moves?: Readonly<Record<string, Transfer>>;
-}
+type StateHead = Pick<State, "scope" | "outputs" | "runs" | "seen" | "moves">;
 
 /** What a state has beside its maps. A state without one of these has no such field, rather than an empty one. */
 export const headOf = ({ scope, outputs, runs, seen, moves }: StateHead): StateHead =>
@@ -105,16 +96,11 @@ export function ownHeadOf(state: StateHead): StateHead {
   return { ...head, runs: [...head.runs.slice(0, -1), { ...last, before: { ...last.before }, did }] };
 }
 
-export interface MutableState {
+export type MutableState = { -readonly [K in keyof StateHead]: StateHead[K] } & {
   readonly resources: Map<Address, RecordedResource>;
   readonly intents: Map<Address, Intent>;
   readonly orphans: Map<string, Orphan>;
-  scope?: Scope;
-  runs?: readonly RecordedRun[];
-  outputs?: Outputs;
-  seen?: LastSeen;
-  moves?: Readonly<Record<string, Transfer>>;
-}
+};
 
 /**
  * Changes a state in place: only the holder of the state, which owns its maps, calls this. One row for each type of

@@ -1,5 +1,6 @@
 /** How the doctor looks: one request, its outcome, and the word for it in the report. */
-import type { AssumedOperation, Method, Operation } from "../../core/model/operation";
+
+import type { AssumedOperation, Method } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
 import { type Answer, isThrottled } from "../../dialect/conditions";
@@ -7,20 +8,11 @@ import type { Route } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
 import { learnRefusal } from "../../dialect/learn/envelope";
 import { withLocation } from "../../dialect/located";
-
-export interface DoctorRequest {
-  readonly operation: Operation;
-  /** GET, unless the dialect itself reads a list in another way, or a trial changes what it made. */
-  readonly method: Method;
-  /** Below the base URL. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
+import type { ProbeRequest } from "../../service/client";
 
 export interface DoctorPorts {
   /** Sends one request and ends with the answer, and with what it means by the dialect so far. */
-  probe(request: DoctorRequest): Promise<{ readonly outcome: Outcome<unknown>; readonly answer: Answer | undefined }>;
+  probe(request: ProbeRequest): Promise<{ readonly outcome: Outcome<unknown>; readonly answer: Answer | undefined }>;
   /** Sends the request with the credential in another header, where there is a credential. */
   readonly withAuthorization?: (name: string, header: string) => DoctorPorts;
   /** Waits before a request is sent again that the service had no time for. Left out: it is not sent again. */
@@ -48,7 +40,7 @@ export interface SeenAnswer {
 
 export async function look(
   ports: DoctorPorts,
-  request: Omit<DoctorRequest, "method"> & { method?: Method },
+  request: Omit<ProbeRequest, "method"> & { method?: Method },
   more = 2,
 ): Promise<SeenAnswer> {
   const asked = { method: "GET" as const, ...request };

@@ -1,4 +1,5 @@
 /** Learns how a list goes on, by going on once, and reads it to its end. */
+
 import type { ListOperation } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
@@ -14,8 +15,9 @@ import { endsWithout, nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
+import type { ProbeRequest } from "../../service/client";
 import type { FoundList, Learnings } from "./learnings";
-import { type DoctorRequest, isSuccess, look, type SeenAnswer } from "./look";
+import { isSuccess, look, type SeenAnswer } from "./look";
 
 const nothingKnown = {
   volumes: new Set<string>(),
@@ -95,7 +97,7 @@ async function byOnes(
   if (isTold || items.length < 2 || items.length > 9) return undefined;
   learnings.isAskedByOnes = true;
   for (const sized of askedForOne(request, base.origin)) {
-    const asked: DoctorRequest = { operation, method: route.method, ...sized };
+    const asked: ProbeRequest = { operation, method: route.method, ...sized };
     const first = await look(ports, asked);
     const shown = itemsShown(learnings, first, place);
     if (shown?.length !== 1) continue;
@@ -189,7 +191,7 @@ const describeSigns = (signs: ReturnType<typeof signsOf>): string =>
 type PageAnswer = Pick<SeenAnswer, "body" | "headers">;
 
 interface Start {
-  readonly request: DoctorRequest;
+  readonly request: ProbeRequest;
   readonly first: PageAnswer;
   readonly items: readonly unknown[];
   readonly place: RecordPlace;
@@ -231,7 +233,7 @@ export async function goOnCounted(learnings: Learnings): Promise<void> {
 export async function pagesBehind(
   learnings: Learnings,
   way: Way,
-  request: DoctorRequest,
+  request: ProbeRequest,
   first: SeenAnswer,
   place: RecordPlace,
 ): Promise<readonly unknown[]> {

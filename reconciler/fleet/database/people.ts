@@ -14,12 +14,7 @@ export interface DecisionRecord {
 
 const written = columnsOf<{ readonly grants: readonly Grant[] | null; readonly stacks: string[] }>();
 
-export interface Decided {
-  readonly who: string;
-  readonly what: string;
-  readonly stack?: string;
-  readonly detail?: string;
-}
+export type Decided = Omit<DecisionRecord, "id" | "at">;
 
 const noteStatements = (query: Database["query"]) => {
   const notes = async (decisions: readonly Decided[]): Promise<void> => {

@@ -2,21 +2,16 @@
 
 import { onlyDefined } from "../../core/text/objects";
 import type { Approval, Voice } from "../decide";
+import type { Pull } from "../pulls/host";
 import { columnsOf, type Database, maybeText, type Row, textOf } from "./database";
 import type { PlanBody } from "./stacks";
 import { schema } from "./tables";
 
-export interface PullRecord {
+export interface PullRecord extends Pull {
   readonly url: string;
-  readonly number: number;
   /** The branch that it is to be merged into, and the commit of it that the plans were made on. */
   readonly ref: string;
   readonly base: string;
-  readonly head: string;
-  readonly author: string;
-  readonly outside: boolean;
-  readonly link: string;
-  readonly updatedAt: string;
   /** Why it was not planned: it conflicts, or could not be fetched. */
   readonly why?: string;
   /** The last comments that were not carried out, and why. */

@@ -80,14 +80,12 @@ export const runStatements = ({ query }: Database) => ({
    * Begins a run and shows its stack as running; or tells why the run has to wait. A run of the same stack that nobody
    * ended was the last of its worker; `lost` counts the workers that were lost in a row.
    */
-  async startRun(run: {
-    stack: string;
-    cause: string;
-    startedBy?: string;
-    worker: string;
-    status: Status;
-    limit?: ServiceLimit | undefined;
-  }): Promise<StartedRun | Held> {
+  async startRun(
+    run: Pick<RunRecord, "stack" | "cause" | "startedBy" | "worker"> & {
+      readonly status: Status;
+      readonly limit?: ServiceLimit | undefined;
+    },
+  ): Promise<StartedRun | Held> {
     const rows = await query(`SELECT * FROM ${schema}.begin_run($1, $2, $3, $4, $5, $6, $7, ${mostLost})`, [
       run.stack,
       run.cause,
@@ -131,14 +129,9 @@ export const runStatements = ({ query }: Database) => ({
    */
   async finishRun(
     id: number,
-    end: {
-      result: RunResult;
-      reason: string | null;
-      revision?: string;
-      plan?: string;
-      approval?: Approval;
-      counts: Readonly<Record<string, number>>;
-      report?: StoredReport;
+    end: Pick<RunRecord, "revision" | "plan" | "approval" | "counts" | "report"> & {
+      readonly result: RunResult;
+      readonly reason: string | null;
     },
     status: Status,
     nextAt: Date | null,

@@ -10,19 +10,16 @@ import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
 import { asksWhy, isSamePerson, namesIn } from "../decide";
+import type { FollowPorts } from "../follow";
 import type { SecretSource } from "../model";
 import { isTouched, lookEveryS, sameRepository } from "../pushes";
-import { type Queue, triggerOf } from "../queue";
+import { triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
 import { contentAt, type MergedBranch, mergedCommit } from "../sources/merge";
 import { type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
 
-export interface PullPorts {
-  readonly records: Records;
-  readonly queue: Queue;
-  readonly cache: string;
-  readonly say: (text: string) => void;
+export interface PullPorts extends FollowPorts {
   readonly fetch?: typeof fetch | undefined;
 }
 const taskOf = (url: string): string => `pull requests of ${url}`;

@@ -24,11 +24,13 @@ export interface GroupsThatGo {
 }
 
 export interface RulesComparison {
+  /** Rules to add and, one by one, to take away. */
   readonly added: readonly Rule[];
   readonly removed: readonly LiveRulePair[];
   readonly kept: readonly LiveRulePair[];
   /** Rules that cannot be taken away one by one, and name a group that is gone. */
   readonly idle: readonly LiveRulePair[];
+  /** Rules that vanish because the group they name is deleted in this plan. */
   readonly cascaded: readonly LiveRulePair[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];

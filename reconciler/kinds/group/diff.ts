@@ -31,18 +31,12 @@ import type { RecordedGroup, RetiredGroup, State } from "../../core/model/record
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
 import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./changed-fields";
-import { comparison, type GroupsThatGo, type LiveRulePair, type RulesComparison } from "./compare-rules";
+import { comparison, type GroupsThatGo, type RulesComparison } from "./compare-rules";
 import { groupNotes } from "./findings";
 
-interface GroupFacts extends Facts<"group"> {
-  /** Rules to add and, one by one, to take away. */
-  readonly added: readonly Rule[];
-  readonly removed: readonly LiveRulePair[];
-  /** Rules that vanish because the group they name is deleted in this plan. */
-  readonly cascaded: readonly LiveRulePair[];
-  readonly platformRules: readonly string[];
-  /** Rules that nobody declares and that stay where they are. */
-  readonly left: readonly Rule[];
+interface GroupFacts
+  extends Facts<"group">,
+    Pick<RulesComparison, "added" | "removed" | "cascaded" | "platformRules" | "left"> {
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
 }

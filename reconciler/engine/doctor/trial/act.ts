@@ -1,9 +1,10 @@
 /** An act of a trial: what it is about, what it does there, and refusals that are to be expected. */
+
 import type { NewVm } from "../../../core/model/desired";
 import type { Outcome } from "../../../core/model/outcome";
 import { onlyDefined } from "../../../core/text/objects";
 import type { ErrorRule } from "../../../dialect/dialect";
-import type { DoctorRequest } from "../look";
+import type { ProbeRequest } from "../../../service/client";
 import type { TrialThing } from "./notes";
 import { telling } from "./say";
 import { sendWrite } from "./send";
@@ -62,7 +63,7 @@ export const partName = ({ name, again }: Pick<Stage, "name" | "again">, role: T
 export async function refusedAs(
   trial: Trial,
   is: ErrorRule["is"],
-  request: DoctorRequest,
+  request: ProbeRequest,
   of?: { readonly kind: TrialThing["kind"]; readonly id: string },
 ): Promise<boolean> {
   trial.goOn();
@@ -72,7 +73,7 @@ export async function refusedAs(
 export function isExpectedRefusal(
   trial: Trial,
   is: ErrorRule["is"],
-  request: DoctorRequest,
+  request: ProbeRequest,
   outcome: Outcome<unknown>,
 ): boolean {
   if (outcome.status === "accepted") {

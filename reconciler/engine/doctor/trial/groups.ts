@@ -1,8 +1,9 @@
 /** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
+
 import { operations } from "../../../core/model/operation";
 import type { Route } from "../../../dialect/dialect";
+import type { ProbeRequest } from "../../../service/client";
 import { pathWithId } from "../enter";
-import type { DoctorRequest } from "../look";
 import { isExpectedRefusal, partName, refusedAs, type Stage, type TrialAct, trialAct } from "./act";
 import { takeAwayOne } from "./away";
 import { idIn } from "./ids";
@@ -21,7 +22,7 @@ interface TrialRule {
   readonly remote_group?: string;
 }
 
-const ruleIn = (group: string, { direction = "ingress", ...input }: TrialRule): DoctorRequest => ({
+const ruleIn = (group: string, { direction = "ingress", ...input }: TrialRule): ProbeRequest => ({
   operation: "group.rule.create",
   method: "POST",
   path: pathWithId("group.rule.create", group),

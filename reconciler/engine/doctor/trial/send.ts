@@ -1,10 +1,12 @@
 /** Sends the writes of a trial: with the version that they need, their jobs waited for, and again where one was refused for now. */
+
 import type { Outcome } from "../../../core/model/outcome";
 import { conditionOfJob } from "../../../dialect/conditions";
 import { leavesOf } from "../../../dialect/learn/values";
 import { showPlace } from "../../../dialect/places";
 import { versionShown, withVersion } from "../../../dialect/requests";
-import { type DoctorRequest, look } from "../look";
+import type { ProbeRequest } from "../../../service/client";
+import { look } from "../look";
 import { failureOfJob, learnJob } from "./jobs";
 import type { TrialThing } from "./notes";
 import { asksForVersion, versionsIn } from "./versions";
@@ -17,7 +19,7 @@ interface WriteTarget {
 }
 
 /** Sends a write by itself, with the version that it needs, and waits for its job; ends with the body of the answer. */
-export async function sendWrite(trial: Trial, request: DoctorRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
+export async function sendWrite(trial: Trial, request: ProbeRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
   return versioned(trial, async () => {
     const { outcome, body } = await look(trial.ports.doctor, await versionedRequest(trial, request, of));
     if (outcome.status === "accepted") await learnJob(trial, body);
@@ -51,9 +53,9 @@ export async function versioned<T>(
 
 async function versionedRequest(
   trial: Trial,
-  request: DoctorRequest,
+  request: ProbeRequest,
   of: WriteTarget | undefined,
-): Promise<DoctorRequest> {
+): Promise<ProbeRequest> {
   const { fingerprint } = trial.report.dialect;
   if (fingerprint === undefined || of === undefined) return request;
   const { record, headers } = await trial.shownNow(of.kind, of.id);

@@ -1,8 +1,9 @@
 /** A counterexample as one concrete flow: who admits it, from which step on; and the whole set in a few words. */
 
-import type { Direction, Ethertype } from "../../../core/model/rule";
+import type { Ethertype } from "../../../core/model/rule";
 import { fewOf } from "../../../core/text/list-text";
 import { internet, wellKnown } from "../exposure/address-ranges";
+import type { Admission } from "../exposure/describe";
 import { describeTraffic } from "../exposure/describe";
 import type { Fact } from "../exposure/group-world";
 import { addressText, bitsOf, contains, type Intervals, sameIntervals } from "../exposure/intervals";
@@ -11,13 +12,8 @@ import { admitsNothing, type Space, type Traffic } from "../exposure/traffic";
 import { admitted } from "./admitted";
 import type { Judge, JudgedAssertion } from "./judge";
 
-export interface WitnessFlow {
-  readonly direction: Direction;
-  readonly ethertype: Ethertype;
-  /** `tcp 5432`. */
-  readonly service: string;
-  /** An address or a group. */
-  readonly peer: string;
+/** Its peer is an address or a group. */
+export interface WitnessFlow extends Admission {
   readonly span: ProtocolSpan;
   readonly peers: Intervals;
   readonly space: Space;
