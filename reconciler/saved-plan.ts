@@ -6,7 +6,6 @@
 
 import { dirname, relative, resolve } from "node:path";
 import type { ConfigSource } from "./config/read/desired";
-import type { PlanOptions } from "./core/diff/context";
 import type { Address } from "./core/model/address";
 import type { Desired } from "./core/model/desired";
 import type { Plan } from "./core/plan/plan";
@@ -22,14 +21,12 @@ import { version } from "./version";
 
 export const planFormat = "reconcile-cloud/plan";
 
-export interface SavedPlan {
+/** Absent in a plan of an older version: `attached`, which is absent where nothing could be seen as well. */
+export interface SavedPlan extends ReturnType<typeof essenceOf> {
   readonly format: typeof planFormat;
   readonly version: 1;
   readonly id: string;
   readonly created_by: string;
-  readonly lineage: string;
-  readonly serial: number;
-  readonly options: PlanOptions;
   readonly desired: Desired;
   /** The folder that paths in the desired state are relative to, as seen from this file. */
   readonly folder: string;
@@ -39,24 +36,11 @@ export interface SavedPlan {
   /** The place of the state: a path below the folder, an absolute path, or the address of a remote state. */
   readonly state: string;
   readonly dialect: Dialect;
-  readonly changes: Plan["changes"];
-  readonly steps: Plan["steps"];
-  readonly bookkeeping: Plan["bookkeeping"];
-  readonly consents: Plan["consents"];
-  readonly diagnostics: Plan["diagnostics"];
-  readonly estimate: Plan["estimate"];
-  readonly unchanged: number;
   /**
    * The contents of the files that the plan was made from, by paths as seen from the folder. Absent in a plan of an
    * older version.
    */
   readonly files?: readonly FileMark[];
-  /** Absent where nothing could be seen, and in a plan of an older version. */
-  readonly attached?: Plan["attached"];
-  /** Absent without prices. */
-  readonly cost?: Plan["cost"];
-  /** Absent when the plan has no outputs. */
-  readonly outputs?: Plan["outputs"];
 }
 
 export interface FileMark {
@@ -91,16 +75,19 @@ export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): Save
   return { format: planFormat, version: 1, id: planId(body), ...body };
 }
 
-function essenceOf(plan: Plan) {
+const essenceOf = (plan: Plan) => ({
+  ...partsOf(plan),
+  // The text of a fix is made of its parts.
+  diagnostics: plan.diagnostics.map(({ fixParts: _parts, ...diagnostic }) => diagnostic),
+});
+
+/** What the file holds of a plan. */
+function partsOf(plan: Omit<Plan, "orphans" | "unguarded" | "fromMemory" | "owed">) {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
   const { attached, outputs, cost } = plan;
   return {
-    ...{ lineage, serial, options, changes, steps, bookkeeping, consents, estimate, unchanged },
-    // The text of a fix is made of its parts.
-    diagnostics: diagnostics.map(({ fixParts: _parts, ...diagnostic }) => diagnostic),
-    attached,
-    outputs,
-    cost,
+    ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
+    ...{ attached, outputs, cost },
   };
 }
 
@@ -144,15 +131,7 @@ const planAgainFix = "plan again with --out";
 const planUnreadable = (summary: string): Refused => refuse("plan/unreadable", summary, planAgainFix);
 
 /** The plan in the file. The list of orphans of that time is not in it. */
-export function planOfSaved(saved: SavedPlan): Plan {
-  const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = saved;
-  return {
-    ...{ changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial },
-    orphans: [],
-    attached: saved.attached,
-    cost: saved.cost,
-  };
-}
+export const planOfSaved = (saved: SavedPlan): Plan => ({ ...partsOf(saved), orphans: [] });
 
 /** What has changed since the plan was made, in words; empty when the plan still holds. */
 export function whatChanged(saved: SavedPlan, now: Plan): string[] {

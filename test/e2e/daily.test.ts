@@ -73,12 +73,13 @@ describe("a plan", () => {
   });
 
   it("is shown again from its file, without a service", async () => {
-    write(world);
+    write(`${world}outputs: { greeting: { value: hello } }\n`);
     const plan = await reconcile("plan", "--out", "change.plan.json");
     const shown = await runCli(["show", "change.plan.json"], { cwd: place.folder, env: {} });
     expect(shown.exitCode, shown.stderr).toBe(0);
     expect(shown.stdout).toContain(`service      ${place.emulator.url}`);
     expect(shown.stdout).toContain(plan.stdout.trimEnd().split("\n").at(-1));
+    expect(shown.stdout).toContain("outputs:\n  greeting: hello\n");
     const json = await runCli(["show", "change.plan.json", "--json"], { cwd: place.folder, env: {} });
     expect(addressesOf(json.stdout)).toHaveLength(7);
     const none = await runCli(["show", "reconcile.yaml"], { cwd: place.folder, env: {} });
