@@ -26,7 +26,7 @@ export interface PlanFacts {
   readonly wish: string;
 }
 
-/** One person's yes. */
+/** What one person said. */
 export interface Voice {
   readonly by: string;
   /** The reason in a word. */
@@ -61,21 +61,15 @@ export function namesIn({ by, also = [] }: Approval): readonly string[] {
 }
 
 /** A person does not want this plan. It stands until the files, the state or a person change it. */
-export interface Rejection {
+export interface Rejection extends Voice {
   readonly digest: string;
-  readonly by: string;
-  readonly why?: string;
-  readonly at: string;
 }
 
 /** A person wants a run undone. It stands until the files or a person change it. */
-export interface UndoRequest {
+export interface UndoRequest extends Voice {
   /** The run of the fleet, and its id in the state. */
   readonly run: number;
   readonly id: string;
-  readonly by: string;
-  readonly why?: string;
-  readonly at: string;
   /** It was undone while the files asked for this (`PlanFacts.wish`). Absent: it is still to be undone. */
   readonly held?: string;
   /** What was undone when this was asked for. */

@@ -14,8 +14,7 @@ import type { Followed } from "./database/workers";
 import { allStacks } from "./generate";
 import { refuseSharedStates } from "./may-read";
 import type { Fleet, FleetSettings, Follow, Source, StackSpec } from "./model";
-import { lookEveryS, sameRepository } from "./pushes";
-import type { Queue } from "./queue";
+import { lookEveryS, type PushPorts, sameRepository } from "./pushes";
 import { readFleet } from "./read-fleet";
 import { sentences } from "./round";
 import { SourceFailed } from "./sources/checkout";
@@ -24,10 +23,7 @@ import { scheduleProblem } from "./windows";
 
 const task = "follow";
 
-export interface FollowPorts {
-  readonly records: Records;
-  readonly queue: Queue;
-  readonly cache: string;
+export interface FollowPorts extends PushPorts {
   readonly say: (text: string) => void;
 }
 

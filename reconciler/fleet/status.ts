@@ -5,6 +5,7 @@
 
 import type { SeenState } from "../core/state/identity";
 import { onlyDefined } from "../core/text/objects";
+import type { Voice } from "./decide";
 import type { Occasion } from "./model";
 
 /** How a round ended. */
@@ -85,12 +86,9 @@ export interface EndedRound {
 export const pausedReason = (stack: string): string => `it is paused: reconcile fleet resume ${stack}`;
 
 /** A person wants the round that runs to end, and none to begin. */
-export interface StopRequest {
-  readonly by: string;
-  readonly why?: string;
+export interface StopRequest extends Voice {
   /** Without waiting for the requests in flight. */
   readonly now: boolean;
-  readonly at: string;
 }
 
 export function stoppedReason(stack: string, request: StopRequest | "left"): string {

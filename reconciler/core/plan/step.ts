@@ -2,10 +2,11 @@
  * A step is one request with its wait, written down as data: what it does, what must have happened before, what it
  * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
  */
+
 import { type Address, type Kind, kindOf } from "../model/address";
 import { type Computed, computedWithin, fillText, type Text } from "../model/computed";
 import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
-import type { DueReason, Duty, GuestCommand } from "../model/guest";
+import type { Debt, DueReason, Duty, GuestCommand } from "../model/guest";
 import type { PlannedChange } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { FieldsOf, FieldsOfDataVolume, NewRecordOf } from "./record-patch";
@@ -240,10 +241,8 @@ type Recordings = {
 };
 
 /** A command of a resource that a step makes necessary. */
-export interface Due {
+export interface Due extends Omit<Debt, "since"> {
   readonly address: Address;
-  readonly command: Duty;
-  readonly reason: DueReason;
 }
 
 /** A step of one resource among its others. */

@@ -55,10 +55,7 @@ import type { VolumeDifference } from "../volume/diff";
 import type { VmDifference } from "./diff";
 
 /** A command that is owed before this plan is carried out. */
-export interface Owed {
-  readonly address: Address;
-  readonly command: Duty;
-  readonly reason: DueReason;
+export interface Owed extends Due {
   /** Absent: it is owed from this plan on. */
   readonly since?: string;
   /** Why this plan does not run it. Absent: it runs it. */
