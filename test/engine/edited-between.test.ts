@@ -68,17 +68,19 @@ describe("a file that is edited between two runs that were cut off", () => {
     ]);
   });
 
-  it("deletes the new volume by its own id when its block goes before the replacement was finished", async () => {
+  it("deletes the old volume and the new one by their own ids when their block goes before the replacement was finished", async () => {
     const stage = virtualWorld({ with: ["volume.list"] });
     await applied(stage, desiredOf(volume("old")));
     await cutAfter(stage, "createVolume", desiredOf(volume("new")));
     const { plan } = await stage.plan(nothing);
-    const made = [...stage.emulated.world.tables.volume.values()].find(({ name }) => name === "new")!;
+    const idNamed = (wanted: string) =>
+      [...stage.emulated.world.tables.volume.values()].find(({ name }) => name === wanted)?.id;
     expect(plan.steps.flatMap(({ action }) => (action.operation === "volume.delete" ? [action.volume] : []))).toEqual([
-      { id: made.id },
+      { id: idNamed("old") },
+      { id: idNamed("new") },
     ]);
     await applied(stage, nothing);
-    expect(live(stage).volumes).toEqual(["old"]);
-    expect([...(await stage.state()).orphans.values()].map(({ name }) => name)).toEqual(["old"]);
+    expect(live(stage).volumes).toEqual([]);
+    expect((await stage.state()).orphans.size).toBe(0);
   });
 });
