@@ -1,26 +1,19 @@
 /** What an open command works on: its files, its service and its state. */
+
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { LookMemory } from "../core/plan/memory";
 import type { Plan } from "../core/plan/plan";
-import type { Swept } from "../core/plan/sweep";
-import type { StateStore } from "../store/store";
+import type { PreparePlan } from "../engine/plan";
 import type { Invocation } from "./command";
 import type { Service } from "./compose";
 import type { Workspace } from "./workspace";
 
-export interface Session {
+/** Its signal aborts whatever only looks; what earlier rounds saw is there for a command that plans again and again. */
+export interface Session extends Pick<PreparePlan, "store" | "memory" | "swept" | "signal"> {
   readonly invocation: Invocation;
   readonly workspace: Workspace;
   readonly service: Service;
-  readonly store: StateStore;
   /** The id of the saved and reviewed plan; absent when the plan is made now. */
   readonly savedPlanId?: string;
-  /** What earlier rounds saw, for a command that plans again and again. */
-  readonly memory?: LookMemory;
-  /** What a watch saw between its rounds. */
-  readonly swept?: Swept;
-  /** Aborts whatever only looks. */
-  readonly signal?: AbortSignal;
 }
 
 export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
