@@ -56,7 +56,7 @@ const sarifResult = (
   locations: [
     {
       physicalLocation: {
-        artifactLocation: { uri: encodeURI(file.replace(/^\.\//, "")) },
+        artifactLocation: { uri: file.replace(/^\.\//, "").split("/").map(encodeURIComponent).join("/") },
         region: { startLine: line, startColumn: column },
       },
     },

@@ -100,6 +100,13 @@ describe("what a plan costs", () => {
     });
   });
 
+  it("of sums with more digits than any price", () => {
+    const dear = cost(undefined, vm({ skipFloatingIp: true }), "create", { ...prices, volumeGb: "9".repeat(18) });
+    expect(costText(dear)).toBe("Cost: +59999999999999999949.90 EUR a month (59999999999999999949.90 after)");
+    expect(partText(dear, ["vm.a"])).toBe("+59999999999999999949.90 EUR a month");
+    expect(orphanCostText({ currency: "EUR", amount: dear.after, unknown: [] })).toContain(dear.after);
+  });
+
   it("by the hour is by the month of 730 hours, to the last digit", () => {
     const hourly: Prices = {
       ...prices,

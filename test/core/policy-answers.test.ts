@@ -66,11 +66,13 @@ it("where it was found is the place that the policy names, or the policy itself"
     { msg: "a", file: "vms.yaml", line: 7 },
     { msg: "b", file: "vms.yaml" },
     { msg: "c" },
+    ...[0, -3, 1.5, "7"].map((line) => ({ msg: "d", file: "vms.yaml", line })),
   ]);
   const found = findingsOfAnswer({ exitCode: 0, stdout, said: "" }, source);
   expect(found.map((one) => one.source)).toEqual([
     { file: "vms.yaml", line: 7 },
     { file: "vms.yaml", line: 1 },
     source,
+    ...[0, 1, 2, 3].map(() => ({ file: "vms.yaml", line: 1 })),
   ]);
 });

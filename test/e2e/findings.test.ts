@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { annotationsText } from "../../reconciler/report/annotations";
 import { planMarkdown } from "../../reconciler/report/markdown";
 import { jsonLines } from "../support/cli-process";
 import { ownPlace } from "../support/own-place";
@@ -30,6 +31,16 @@ describe("a note that is denied", () => {
     expect(denied.stderr).toContain(`error[${code}]`);
     expect(denied.stderr).toContain(`denied by --deny ${code}`);
   });
+});
+
+it.each([
+  ["./a b.yaml", "a%20b.yaml"],
+  ["../part #2/what?.yaml", "../part%20%232/what%3F.yaml"],
+  ["a:b.yaml", "a%3Ab.yaml"],
+])("SARIF names the file %s by the address %s", (file, uri) => {
+  const finding = { severity: "error", code: "policy/no", summary: "no", source: { file, line: 1 } } as const;
+  const text = annotationsText("sarif", [finding], { firstFile: "reconcile.yaml", version: "0" });
+  expect(JSON.parse(text).runs[0].results[0].locations[0].physicalLocation.artifactLocation).toEqual({ uri });
 });
 
 describe("a port that a plan opens to the world", () => {

@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { compareAddresses, formatAddress, parseAddress } from "../../reconciler/core/model/address";
 import { nearestName } from "../../reconciler/core/text/nearest";
+import { printable, printableLine } from "../../reconciler/core/text/printable";
+
+describe("text of others", () => {
+  it.each([
+    ["a\u001b[2Jb", "a\\u001b[2Jb", "a\ufffd[2Jb"],
+    ["half a pair \ud83d, and \ude00", "half a pair \\ud83d, and \\ude00", "half a pair \ufffd, and \ufffd"],
+    ["\ufffe\uffff", "\\ufffe\\uffff", "\ufffd\ufffd"],
+    ["a whole pair 😀, 漢字", "a whole pair 😀, 漢字", "a whole pair 😀, 漢字"],
+  ])("%j is shown as %j", (text, shown, inPlace) => {
+    expect([printable(text), printableLine(text)]).toEqual([shown, inPlace]);
+  });
+});
 
 describe("nearestName", () => {
   it.each([

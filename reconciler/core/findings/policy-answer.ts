@@ -99,10 +99,12 @@ function findingOf(fields: Fields, source: SourcePosition): Finding {
     detail,
     fix,
     address,
-    source: file === undefined ? source : { file, line: typeof line === "number" ? line : 1 },
+    source: file === undefined ? source : { file, line: isLineNumber(line) ? line : 1 },
     refused: severity === "error" ? policyRefusal(source) : undefined,
   };
 }
+
+const isLineNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1;
 
 /** The code's part before the slash is always `policy`; the part after it is the policy's own. */
 function policyCode(given: string | undefined): PolicyCode {

@@ -10,19 +10,25 @@ export interface Decimal {
 
 export const zeroDecimal: Decimal = { units: 0n, scale: 0 };
 
-/** More digits than this are no price. */
+/** Somebody who writes more digits than this writes no price. */
 const mostDigits = 18;
 
 /** `undefined`: the text is no decimal number of a bearable length. */
 export function decimalOf(text: string): Decimal | undefined {
-  const [, sign, whole = "", part = ""] = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(text.trim()) ?? [];
-  if (sign === undefined || whole.length > mostDigits || part.length > mostDigits) return undefined;
-  const units = BigInt(whole + part);
-  return { units: sign === "-" ? -units : units, scale: part.length };
+  const read = readDecimal(text);
+  return read === undefined || read.whole > mostDigits || read.scale > mostDigits ? undefined : read;
 }
 
-/** For text that was checked when it was read. */
-export const knownDecimal = (text: string): Decimal => decimalOf(text) ?? zeroDecimal;
+/** For text that was checked when it was read, and for sums of such, which may have more digits. */
+export const knownDecimal = (text: string): Decimal => readDecimal(text) ?? zeroDecimal;
+
+/** `whole`: how many digits stand before the point. */
+function readDecimal(text: string): (Decimal & { readonly whole: number }) | undefined {
+  const [, sign, whole = "", part = ""] = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(text.trim()) ?? [];
+  if (sign === undefined) return undefined;
+  const units = BigInt(whole + part);
+  return { units: sign === "-" ? -units : units, scale: part.length, whole: whole.length };
+}
 
 const atScale = ({ units, scale }: Decimal, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
 
