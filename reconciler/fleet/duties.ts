@@ -40,17 +40,11 @@ export function takeDuties(setting: WorkerSetting, shared: Shared, post: Post, d
     { everyMs: 60_000, work: () => queue.maintain() },
     { everyMs: 5000, work: async () => post.send() },
     { everyMs: 5000, work: async () => tellWhyRoundsWait(setting, (await shared.settings()).tenants) },
-    // A repository that does not answer keeps nothing else from being done.
+    // A repository or its host that does not answer keeps nothing else from being done.
     { everyMs: 5000, work: () => lookForPushes(setting, say, draining) },
-    {
-      everyMs: 5000,
-      work: async () => {
-        const settings = await shared.settings();
-        await followFleet(setting, settings, draining);
-        await lookForPulls(setting, draining);
-        await tellPulls(setting, settings.signIn?.url, draining);
-      },
-    },
+    { everyMs: 5000, work: async () => followFleet(setting, await shared.settings(), draining) },
+    { everyMs: 5000, work: () => lookForPulls(setting, draining) },
+    { everyMs: 5000, work: async () => tellPulls(setting, (await shared.settings()).signIn?.url, draining) },
     {
       everyMs: 300_000,
       work: async () => {

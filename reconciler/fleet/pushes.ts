@@ -71,26 +71,33 @@ async function placePushed(
 
 const looksAtOnce = 4;
 
-/**
- * Looks at repositories that nobody looked at for a while, each by one worker. One that is silent keeps one of the
- * looks busy, and the others go on.
- */
+/** One that is silent keeps one of the looks busy, and the others go on. */
+export async function lookAtEach<Place>(
+  places: readonly Place[],
+  signal: AbortSignal | undefined,
+  look: (place: Place) => Promise<void>,
+): Promise<void> {
+  const waiting = [...places];
+  const next = async (): Promise<void> => {
+    for (let place = waiting.shift(); place !== undefined && signal?.aborted !== true; place = waiting.shift())
+      await look(place);
+  };
+  await Promise.all(Array.from({ length: looksAtOnce }, next));
+}
+
+/** Looks at repositories that nobody looked at for a while, each by one worker. */
 export async function lookForPushes(
   ports: PushPorts,
   say: (text: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  const waiting = [...(await ports.records.repositories())];
-  const look = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined && signal?.aborted !== true; next = waiting.shift()) {
-      const { url, ref } = next;
-      if (!(await ports.records.claimRepository(url, ref, lookEveryS))) continue;
-      await placePushed(ports, next, signal).catch((error: Error) => {
-        if (signal?.aborted !== true) say(`${url}: ${error.message}`);
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: looksAtOnce }, look));
+  await lookAtEach(await ports.records.repositories(), signal, async (place) => {
+    const { url, ref } = place;
+    if (!(await ports.records.claimRepository(url, ref, lookEveryS))) return;
+    await placePushed(ports, place, signal).catch((error: Error) => {
+      if (signal?.aborted !== true) say(`${url}: ${error.message}`);
+    });
+  });
 }
 
 /** Whether two addresses are of one repository: with or without .git, a user, or a slash at the end. */

@@ -14,7 +14,6 @@ import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
 import type { OpenProject } from "./project";
 import { planPull } from "./pulls/plan";
-import { tellPulls } from "./pulls/tell";
 import { type Job, type TakenRounds, triggerOf } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
@@ -216,7 +215,6 @@ async function onePull(
     lender.end();
     ear.end(true);
   }
-  await tellPulls(setting, settings.signIn?.url, draining);
 }
 
 const openingPorts = (

@@ -32,6 +32,8 @@ export interface GitHost {
   }[];
   /** Writes a comment as somebody. */
   comment(pull: number, by: string, text: string): HostedComment;
+  /** Pull requests whose comments it does not give. */
+  readonly broken: Set<number>;
   /** How often each request came, without its query. */
   readonly asked: Map<string, number>;
   close(): Promise<void>;
@@ -45,6 +47,7 @@ export async function startGitHost(): Promise<GitHost> {
   const comments: HostedComment[] = [];
   const statuses: GitHost["statuses"] = [];
   const asked = new Map<string, number>();
+  const broken = new Set<number>();
   let clock = Date.parse("2026-11-20T10:00:00Z");
   function tick(): string {
     clock += 1000;
@@ -117,6 +120,7 @@ export async function startGitHost(): Promise<GitHost> {
     if (method === "GET" && pull !== undefined) return [200, shown(pull)];
     const notes =
       kind === "github" ? /^issues\/(\d+)\/comments$/.exec(rest) : /^merge_requests\/(\d+)\/notes$/.exec(rest);
+    if (notes !== null && method === "GET" && broken.has(Number(notes[1]))) return [502, { message: "Bad Gateway" }];
     if (notes !== null && method === "GET")
       return paged(comments.filter((each) => String(each.pull) === notes[1]).map((each) => note(each, kind)));
     if (notes !== null && method === "POST")
@@ -161,6 +165,7 @@ export async function startGitHost(): Promise<GitHost> {
     comments,
     statuses,
     asked,
+    broken,
     comment,
     close: () => closeHere(server),
   };

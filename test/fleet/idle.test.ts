@@ -1,13 +1,14 @@
 /** What workers ask the database while nothing is due, and what they do with rounds that are not theirs. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { closeFleet, type FleetSession, openFleet } from "../../reconciler/cli/fleet/session";
 import { startWork } from "../../reconciler/cli/fleet/work";
 import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
-import { nextTurn } from "../../reconciler/fleet/duties";
+import { nextTurn, takeDuties } from "../../reconciler/fleet/duties";
 import { noSettings } from "../../reconciler/fleet/model";
+import type { Shared, WorkerSetting } from "../../reconciler/fleet/shared";
 import type { Worker } from "../../reconciler/fleet/worker";
 import { eventually } from "../support/eventually";
-import { stackSpec } from "../support/fleet-stage";
+import { idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 
@@ -25,6 +26,43 @@ test("each tick belongs to one place, whatever the number of workers", () => {
         Array.from({ length: workers }, (_, index) => (Math.floor(from / 1000) + 1 + index) * 1000),
       );
     }
+});
+
+test("a code host that never answers keeps neither the followed file nor other duties waiting", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  try {
+    const looks = { follow: 0, pulls: 0, pushes: 0 };
+    const records = {
+      settings: async () => ({ ...noSettings, follow: { url: "u", ref: "main", path: "" } }),
+      claimTask: async () => {
+        looks.follow++;
+        return false;
+      },
+      repositories: async () => {
+        looks.pushes++;
+        return [];
+      },
+      repositoriesWithPulls: async () => {
+        looks.pulls++;
+        return new Promise(() => undefined);
+      },
+      takeUntold: () => new Promise(() => undefined),
+    };
+    const setting = { records, queue: idleQueue, say: () => undefined } as unknown as WorkerSetting;
+    const shared = { settings: records.settings } as unknown as Shared;
+    const duties = takeDuties(
+      setting,
+      shared,
+      { send: () => undefined, close: async () => undefined },
+      new AbortController().signal,
+    );
+    duties.stand({ place: 0, workers: 1, now: 0, troubled: [] });
+    await vi.advanceTimersByTimeAsync(20_500);
+    expect(looks).toEqual({ follow: 4, pulls: 1, pushes: 4 });
+    duties.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe.skipIf(postgresMissing !== undefined)("workers with nothing to do", () => {

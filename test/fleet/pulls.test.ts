@@ -8,6 +8,7 @@ import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
 import { commentText } from "../../reconciler/fleet/pulls/tell";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { newRecords } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
@@ -83,6 +84,29 @@ describe.each([
     await expect(host.open("main")).rejects.toThrow(/answered 40[13] to GET .*: /);
     expect(left).toEqual([]);
   });
+});
+
+test.each(["v3", "v4"])("what is said behind a thousand comments is read (%s)", async (version) => {
+  const host = await startGitHost();
+  for (let n = 1; n <= 1001; n++) host.comment(7, "ann", `comment ${n}`);
+  const place = hostPlace("https://git.example/acme/infra", `${host.url}/api/${version}`);
+  if (place === undefined) throw new Error("no place");
+  const said = await openHost({ place, token: hostToken }).comments(7);
+  expect(said.at(-1)?.text).toBe("comment 1001");
+  await host.close();
+});
+
+test("a pull request that could not be told is told again behind those that were not tried yet", async () => {
+  const { database, records } = await newRecords();
+  const pull = { url: "u", ref: "main", base: "b", head: "h", author: "ann", outside: false, link: "l", mark: "m" };
+  for (const number of [1, 2]) await records.savePull({ ...pull, number });
+  expect((await records.takeUntold())?.number).toBe(1);
+  await records.toldPull("u", 1, { told: {} });
+  await database.query("UPDATE reconcile_fleet.pulls SET telling_until = now() - interval '1 second' WHERE number = 1");
+  expect((await records.takeUntold())?.number).toBe(2);
+  expect((await records.takeUntold())?.number).toBe(1);
+  expect(await records.takeUntold()).toBeUndefined();
+  await database.close();
 });
 
 test("a comment shows texts of files as they are, and no more than a host takes", () => {
@@ -242,6 +266,10 @@ stacks:
     expect(refused.text).toMatch(/bert may not approve a here/);
     expect(refused.text).toMatch(/ann wrote a change of a/);
     expect((await stage.session.records.pullPlans(url, 7))[0]?.approval).toBeUndefined();
+    // The host does not give the comments of another one, which it names first.
+    const other = propose(6, () => write("a/reconcile.yaml", file("a-six")));
+    host.broken.add(6);
+    host.pulls.unshift({ number: 6, head: other, base: "main", author: "ann", fork: false, state: "open" });
     host.comment(7, "otto", `/approve ${digest}`);
     await told(stage, "the approval", /Approved by otto: it is carried out after the merge, if that is before 20/);
     expect(ours()).toHaveLength(1);

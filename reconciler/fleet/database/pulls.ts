@@ -236,12 +236,15 @@ export const pullStatements = ({ query }: Database) => ({
       [url, number, merged],
     );
   },
-  /** A pull request whose comment or statuses are to be written: one worker has it for a minute. */
+  /**
+   * A pull request whose comment or statuses are to be written: one worker has it for a minute. Those that could not be
+   * written before come last.
+   */
   async takeUntold(): Promise<PullRecord | undefined> {
     const rows = await query(
       `UPDATE ${schema}.pulls SET telling_until = now() + interval '${tellingS} seconds'
        WHERE (url, number) IN (SELECT url, number FROM ${schema}.pulls WHERE closed_at IS NULL AND told_version < version
-         AND (telling_until IS NULL OR telling_until < now()) ORDER BY url, number LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *`,
+         AND (telling_until IS NULL OR telling_until < now()) ORDER BY telling_until NULLS FIRST, url, number LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *`,
     );
     return rows.map(pullOf)[0];
   },

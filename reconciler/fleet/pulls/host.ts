@@ -83,8 +83,10 @@ export function statusCall(
 
 const limitMs = 10_000;
 const perPageOfHost = 100;
-/** More are not read: a repository with a thousand open pull requests is told of its newest. */
-const mostPagesOfHost = 10;
+/** More are not read: of a repository with more open pull requests, those that changed last are. */
+const mostPagesOfPulls = 10;
+/** The newest comments are the last. GitHub takes 2,500 of them, and GitLab 5,000. */
+const mostPagesOfComments = 100;
 
 export const tokenHeader = (kind: HostPlace["kind"], token: string): Record<string, string> =>
   kind === "github" ? { authorization: `Bearer ${token}` } : { "private-token": token };
@@ -133,9 +135,9 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
   };
 }
 
-async function allPages(ask: AskHost, path: string): Promise<readonly Fields[]> {
+async function allPages(ask: AskHost, path: string, most: number): Promise<readonly Fields[]> {
   const found: Fields[] = [];
-  for (let page = 1; page <= mostPagesOfHost; page++) {
+  for (let page = 1; page <= most; page++) {
     const some = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${perPageOfHost}&page=${page}`);
     if (!Array.isArray(some)) throw new Error(`the list ${path.replace(/\?.*$/, "")} is no list`);
     found.push(...some.map(fieldsIn));
@@ -166,7 +168,7 @@ function github(setting: HostSetting): PullHost {
   return {
     async open(ref) {
       const query = `state=open&base=${encodeURIComponent(ref)}&sort=updated&direction=desc`;
-      return (await allPages(ask, `${project}/pulls?${query}`)).map((pull) => {
+      return (await allPages(ask, `${project}/pulls?${query}`, mostPagesOfPulls)).map((pull) => {
         const [head, base] = [fieldsIn(pull["head"]), fieldsIn(pull["base"])];
         const [from, to] = [head, base].map((end) => textIn(fieldsIn(end["repo"]), "id"));
         return {
@@ -184,7 +186,7 @@ function github(setting: HostSetting): PullHost {
       return fieldsIn(await ask("GET", `${project}/pulls/${pull}`))["merged"] === true;
     },
     async comments(pull) {
-      return (await allPages(ask, `${project}/issues/${pull}/comments`)).map((comment) => ({
+      return (await allPages(ask, `${project}/issues/${pull}/comments`, mostPagesOfComments)).map((comment) => ({
         id: textIn(comment, "id"),
         by: textIn(fieldsIn(comment["user"]), "login"),
         text: textIn(comment, "body"),
@@ -208,7 +210,7 @@ function gitlab(setting: HostSetting): PullHost {
   return {
     async open(ref) {
       const query = `state=opened&target_branch=${encodeURIComponent(ref)}&order_by=updated_at&sort=desc`;
-      return (await allPages(ask, `${project}/merge_requests?${query}`)).map((pull) => ({
+      return (await allPages(ask, `${project}/merge_requests?${query}`, mostPagesOfPulls)).map((pull) => ({
         number: Number(pull["iid"]),
         head: textIn(pull, "sha"),
         author: textIn(fieldsIn(pull["author"]), "username"),
@@ -221,7 +223,11 @@ function gitlab(setting: HostSetting): PullHost {
       return fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`))["state"] === "merged";
     },
     async comments(pull) {
-      const notes = await allPages(ask, `${project}/merge_requests/${pull}/notes?sort=asc&order_by=created_at`);
+      const notes = await allPages(
+        ask,
+        `${project}/merge_requests/${pull}/notes?sort=asc&order_by=created_at`,
+        mostPagesOfComments,
+      );
       return notes
         .filter((note) => note["system"] !== true)
         .map((note) => ({

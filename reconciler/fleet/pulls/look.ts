@@ -12,7 +12,7 @@ import type { StackRecord } from "../database/stacks";
 import { asksWhy, isSamePerson, namesIn } from "../decide";
 import type { FollowPorts } from "../follow";
 import type { SecretSource } from "../model";
-import { isTouched, lookEveryS, sameRepository } from "../pushes";
+import { isTouched, lookAtEach, lookEveryS, sameRepository } from "../pushes";
 import { triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
@@ -26,12 +26,16 @@ const taskOf = (url: string): string => `pull requests of ${url}`;
 
 /** One of the workers looks at each repository whose turn it is. */
 export async function lookForPulls(ports: PullPorts, signal: AbortSignal): Promise<void> {
-  for (const { url, ref } of await ports.records.repositoriesWithPulls()) {
-    if (signal.aborted || !(await ports.records.claimTask(`${taskOf(url)} ${ref}`, lookEveryS))) continue;
-    await lookAt(ports, url, ref, signal).catch((error: unknown) => {
-      if (!signal.aborted) ports.say(`the pull requests of ${url}: ${errorMessage(error)}`);
-    });
-  }
+  await lookAtEach(await ports.records.repositoriesWithPulls(), signal, async ({ url, ref }) => {
+    if (!(await ports.records.claimTask(`${taskOf(url)} ${ref}`, lookEveryS))) return;
+    await orSay(ports, `the pull requests of ${url}`, signal, () => lookAt(ports, url, ref, signal));
+  });
+}
+
+async function orSay({ say }: PullPorts, what: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
+  await act().catch((error: unknown) => {
+    if (!signal.aborted) say(`${what}: ${errorMessage(error)}`);
+  });
 }
 
 /** A webhook told of something in these repositories: the next look is now. */
@@ -85,16 +89,20 @@ async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortS
   const open = await here.host.open(ref);
   const known = await records.pulls(url, ref);
   const base = (await records.repositorySeen(url, ref)).revision;
-  for (const pull of open) {
+  const look = async (pull: Pull): Promise<void> => {
     const before = known.get(pull.number);
     if (before === undefined || before.head !== pull.head || (base !== undefined && before.base !== base))
       await planAll(ports, here, { url, ref }, pull, before, signal);
-    if (before?.updatedAt === pull.updatedAt || !(await hear(ports, here, { url, ref }, pull, signal))) continue;
+    if (before?.updatedAt === pull.updatedAt || !(await hear(ports, here, { url, ref }, pull, signal))) return;
     await planAll(ports, here, { url, ref }, pull, await records.pull(url, pull.number), signal);
-  }
+  };
+  // What the host refuses of one says nothing of the others.
+  const each = (number: number, act: () => Promise<void>): Promise<void> =>
+    orSay(ports, `the pull request ${number} of ${url}`, signal, act);
+  for (const pull of open) await each(pull.number, () => look(pull));
   for (const number of known.keys())
     if (!open.some((pull) => pull.number === number))
-      await records.closePull(url, number, await here.host.isMerged(number));
+      await each(number, async () => records.closePull(url, number, await here.host.isMerged(number)));
 }
 
 /** Where a pull request is. */
