@@ -215,7 +215,7 @@ describe("consent", () => {
       preventDestroy: true,
       onDelete: { snapshot: false, preservedVolumes: "retain" },
     }) as const;
-  const loss = (id: string, disk: "root" | "volume" = "volume") => ({ disk, id, detail: id }) as const;
+  const loss = (id: string) => ({ disk: "volume", id, detail: id }) as const;
   const kinds = (made: Change) => consentsFor([made], [], () => undefined, kept, 1).map((one) => one.kind);
   it.each([
     ["a delete of what the state protects needs the block back", change({}), ["prevent_destroy"]],
@@ -225,13 +225,8 @@ describe("consent", () => {
     ["an update is not a loss", change({ action: "update" }), []],
     [
       "every loss needs its own, and a wiped disk is protected like a deleted one",
-      change({ action: "update", losses: [loss("x", "root"), loss("y")] }),
+      change({ action: "update", losses: [loss("x"), loss("y")] }),
       ["prevent_destroy", "data_loss", "data_loss"],
-    ],
-    [
-      "what it replaced before is lost with a word, and its protection is not that of what stands",
-      change({ action: "update", losses: [loss("x")] }),
-      ["data_loss"],
     ],
     [
       "what is gone loses the volume that was to go with it, and is not protected any more",

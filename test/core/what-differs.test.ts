@@ -269,6 +269,15 @@ const volumes: readonly Row[] = [
     [],
   ],
   [
+    "protected by now, and what it replaced is still there",
+    {
+      applied: [data],
+      desired: [volume("data", { lifecycle: { preventDestroy: true, ignoreChanges: [] } })],
+      ...cutOffOn(null),
+    },
+    [],
+  ],
+  [
     "as applied, beside an orphan that another address replaced",
     { applied: [data], desired: [data], ...cutOffOn(null, { replacedBy: "volume.other" }) },
     [],

@@ -270,17 +270,18 @@ function updateOfVolume(
 
 /**
  * Volumes that a run replaced and was cut off before it deleted them. One that somebody has attached elsewhere since
- * stays an orphan, and so does one of which nobody sees where it hangs.
+ * stays an orphan, and so does one of which nobody sees where it hangs, or whose address is protected by now.
  */
 function stillToDelete(
-  { address, movedFrom }: VolumePair,
+  { address, movedFrom, desired, recorded }: VolumePair,
   id: string | undefined,
   target: Target | undefined,
   { orphans }: State,
   { can, live }: DiffContext,
   { deleted }: HostFates,
 ): ReplacedVolume[] {
-  if (!can.deletesVolumes) return [];
+  const isProtected = desired?.lifecycle.preventDestroy === true || recorded?.preventDestroy === true;
+  if (isProtected || !can.deletesVolumes) return [];
   return [...orphans.values()].flatMap((orphan): ReplacedVolume[] => {
     const { kind, replacedBy } = orphan;
     if (kind !== "volume" || orphan.id === id) return [];
