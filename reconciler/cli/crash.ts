@@ -17,8 +17,6 @@ const fixesOfCrash: Record<string, string> = {
     "restore it from a copy: reconcile state push COPY --force; reconcile state pull --force prints what is left of one that lost lines",
   "state/key-missing":
     "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or the passphrase it was made with",
-  "state/key-wrong":
-    "give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS",
   "state/key-bad":
     "RECONCILE_STATE_ENCRYPTION: set it to required or optional, or leave it out; RECONCILE_STATE_KEY: 32 bytes in base64, or a passphrase",
   "state/not-encrypted": "make it anew with the key set, or unset the key to use it as it is",

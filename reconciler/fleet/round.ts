@@ -6,6 +6,7 @@
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { unseenTexts } from "../core/plan/unseen";
 import type { SeenState } from "../core/state/identity";
+import { errorMessage } from "../core/text/errors";
 import { fingerprint } from "../core/text/hash";
 import { listed } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
@@ -13,7 +14,7 @@ import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
 import { leftInGuests } from "../report/owed-text";
 import { resourceStandings, standingText } from "../report/run-standing";
-import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
+import { describeHolder, LeaseLost, StateLocked, StateSealed, StoreFailed } from "../store/store";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import {
   type Approval,
@@ -420,6 +421,10 @@ function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): Roun
   return { end: sent ? "applied" : "in_sync", note: leftInGuests(report) };
 }
 
+/** Which of a person's settings has the key of a state is not in the words of the state. */
+const whyOf = (error: unknown): string =>
+  error instanceof StateSealed && error.fix !== undefined ? `${error.message}: ${error.fix}` : errorMessage(error);
+
 /** The result for an error outside of the plan, in one sentence. */
 function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachable" | "undo"> {
   if (error instanceof StateLocked)
@@ -440,7 +445,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
   if (diagnostics === undefined) {
     const isHopeless = error instanceof ReadingEnded || (error instanceof SourceFailed && error.isSilent);
     const lasts = isHopeless ? ({ lasts: true } as const) : {};
-    return { result: { end: "failed", why: error instanceof Error ? error.message : String(error), ...lasts } };
+    return { result: { end: "failed", why: whyOf(error), ...lasts } };
   }
   const isSilent = diagnostics.some(({ code }) => code === "service/unavailable" || code === "service/throttled");
   const lasts = diagnostics.every(({ code }) => code.startsWith("config/")) ? ({ lasts: true } as const) : {};

@@ -192,6 +192,7 @@ export function findKey(secrets: readonly Secret[], salt: string, id: string, wh
   throw new StateSealed(
     "state/key-wrong",
     `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given; nothing was read or written`,
+    "give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS",
   );
 }
 

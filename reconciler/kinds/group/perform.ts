@@ -231,7 +231,7 @@ const create: Performer<"group.create"> = async (step, action, run) => {
   const description = action.description === undefined ? undefined : plainText(action.description);
   // A text that is known when the plan is made is recorded as the plan says.
   const record =
-    typeof action.description === "string" ? step.record : { ...step.record, ...onlyDefined({ description }) };
+    typeof step.action.description === "string" ? step.record : { ...step.record, ...onlyDefined({ description }) };
   // Two values may have turned out to be one address, and the service would refuse the whole group.
   const wanted = sortRules(action.rules);
   const rules: RuleInput[] = [];
