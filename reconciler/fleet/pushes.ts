@@ -66,6 +66,7 @@ async function placePushed(
       (failures > 0 && stack.status.failures > 0),
   );
   await queue.hastenAll(touched.map((stack) => triggerOf(stack, "push")));
+  if (before !== commit) await records.wokeFor(url, ref, commit);
   return { fetched: true, woken: touched.map(({ name }) => name) };
 }
 

@@ -280,10 +280,9 @@ describe("the desk", () => {
       mark: "m",
     };
     const body = { text: "", consents: [], opens: [], why: "" };
-    await records.savePull(pull);
     const beforeMerge = () => records.approvalBeforeMerge("merged", digest);
     const approveBefore = async (until: string): Promise<void> => {
-      await records.savePullStacks(url, 7, "h", [{ stack: "merged", content: "c" }]);
+      await records.savePull(pull, [{ stack: "merged", content: "c" }]);
       await records.savePullPlan(url, 7, { stack: "merged", content: "c", result: "asks", digest, body });
       const approval = { digest, by: "ann", at: now.toISOString(), until };
       expect(await records.approvePull(url, 7, "merged", approval)).toBe(true);

@@ -308,6 +308,9 @@ describe("the pages of a fleet", () => {
     expect((await push("guess")).status).toBe(401);
     expect(await (await push("hook-secret")).json()).toEqual({ woken: ["dev-b", "prod-a"] });
     commit("a/reconcile.yaml", "version: 1\nproject: x\n");
+    // Whoever saw the push dies before its rounds are queued.
+    const dying = { ...queue, hastenAll: () => Promise.reject(new Error("the database is away")) };
+    await expect(repositoryPushed({ records, queue: dying, cache }, repository, "main")).rejects.toThrow(/is away/);
     // While the secret is changed the one before counts as well.
     expect(await (await push("the one before")).json()).toEqual({ woken: ["prod-a"] });
     // Another stack names the repository otherwise, and what it names cannot be fetched.

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls";
 import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
+import { lookForPulls } from "../../reconciler/fleet/pulls/look";
 import { commentText } from "../../reconciler/fleet/pulls/tell";
+import type { Trigger } from "../../reconciler/fleet/queue";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { newRecords } from "../support/fleet-stage";
+import { idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
@@ -99,13 +101,31 @@ test.each(["v3", "v4"])("what is said behind a thousand comments is read (%s)", 
 test("a pull request that could not be told is told again behind those that were not tried yet", async () => {
   const { database, records } = await newRecords();
   const pull = { url: "u", ref: "main", base: "b", head: "h", author: "ann", outside: false, link: "l", mark: "m" };
-  for (const number of [1, 2]) await records.savePull({ ...pull, number });
+  for (const number of [1, 2]) await records.savePull({ ...pull, number }, []);
   expect((await records.takeUntold())?.number).toBe(1);
   await records.toldPull("u", 1, { told: {} });
   await database.query("UPDATE reconcile_fleet.pulls SET telling_until = now() - interval '1 second' WHERE number = 1");
   expect((await records.takeUntold())?.number).toBe(2);
   expect((await records.takeUntold())?.number).toBe(1);
   expect(await records.takeUntold()).toBeUndefined();
+  await database.close();
+});
+
+test("a plan whose round was never queued is asked for by the next look", async () => {
+  const { database, records } = await newRecords();
+  const host = await startGitHost();
+  const url = "https://git.example/acme/infra";
+  const pulls = { approvers: [], api: `${host.url}/api/v3`, token: { env: "PULLS_TOKEN" } };
+  await records.saveStacks([stackSpec("a", { source: { kind: "git", url, ref: "main", path: "a", pulls } })]);
+  const pull = { url, ref: "main", base: "b", head: "h", author: "ann", outside: false, link: "l", mark: "m" };
+  await records.savePull({ ...pull, number: 7 }, [{ stack: "a", content: "c" }]);
+  const asked: Trigger[] = [];
+  const queue = { ...idleQueue, hasten: async (trigger: Trigger) => void asked.push(trigger) };
+  process.env["PULLS_TOKEN"] = hostToken;
+  await lookForPulls({ records, queue, cache: makeFolder(), say: () => undefined }, new AbortController().signal);
+  delete process.env["PULLS_TOKEN"];
+  expect(asked).toMatchObject([{ stack: "a", cause: "pull request", pull: 7 }]);
+  await host.close();
   await database.close();
 });
 

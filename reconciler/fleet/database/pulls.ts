@@ -107,36 +107,21 @@ export const pullStatements = ({ query }: Database) => ({
     const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 ORDER BY stack`, [url, number]);
     return rows.map(planOf);
   },
-  /** Keeps what was seen of a pull request. `version` grows, so that its comment is written anew. */
-  async savePull(pull: Omit<PullRecord, "comment" | "version" | "said" | "updatedAt">): Promise<void> {
-    await query(
-      `INSERT INTO ${schema}.pulls AS p (url, number, ref, base, head, author, outside, link, why, mark, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '')
-       ON CONFLICT (url, number) DO UPDATE SET ref = $3, base = $4, head = $5, outside = $7, why = $9, said = NULL,
-         closed_at = NULL, version = p.version + 1`,
-      [
-        pull.url,
-        pull.number,
-        pull.ref,
-        pull.base,
-        pull.head,
-        pull.author,
-        pull.outside,
-        pull.link,
-        pull.why ?? null,
-        pull.mark,
-      ],
-    );
-  },
-  /** The stacks that it touches by now. One whose files are what they were keeps its plan and its approval. */
-  async savePullStacks(
-    url: string,
-    number: number,
-    head: string,
+  /**
+   * Keeps what was seen of a pull request, with the stacks that it touches by now, and tells which of them are to be
+   * planned. One whose files are what they were keeps its plan and its approval. `version` grows, so that its comment is
+   * written anew.
+   */
+  async savePull(
+    pull: Omit<PullRecord, "comment" | "version" | "said" | "updatedAt">,
     stacks: readonly { readonly stack: string; readonly content: string }[],
   ): Promise<readonly string[]> {
     const rows = await query(
-      `WITH gone AS (DELETE FROM ${schema}.pull_plans WHERE url = $1 AND number = $2
+      `WITH pull AS (INSERT INTO ${schema}.pulls AS p (url, number, head, ref, base, author, outside, link, why, mark, updated_at)
+           VALUES ($1, $2, $3, $5, $6, $7, $8, $9, $10, $11, '')
+           ON CONFLICT (url, number) DO UPDATE SET head = $3, ref = $5, base = $6, outside = $8, why = $10, said = NULL,
+             closed_at = NULL, version = p.version + 1),
+         gone AS (DELETE FROM ${schema}.pull_plans WHERE url = $1 AND number = $2
            AND stack NOT IN (SELECT s ->> 'stack' FROM jsonb_array_elements($4::jsonb) AS s)),
          now AS (INSERT INTO ${schema}.pull_plans AS p (url, number, stack, head, content, result)
            SELECT $1, $2, s ->> 'stack', $3, s ->> 'content', 'waits' FROM jsonb_array_elements($4::jsonb) AS s
@@ -147,9 +132,30 @@ export const pullStatements = ({ query }: Database) => ({
              approval = CASE WHEN p.content = excluded.content THEN p.approval END
            RETURNING stack, result)
        SELECT stack FROM now WHERE result = 'waits'`,
-      [url, number, head, JSON.stringify(stacks)],
+      [
+        pull.url,
+        pull.number,
+        pull.head,
+        JSON.stringify(stacks),
+        pull.ref,
+        pull.base,
+        pull.author,
+        pull.outside,
+        pull.link,
+        pull.why ?? null,
+        pull.mark,
+      ],
     );
     return rows.map((row) => textOf(row["stack"]));
+  },
+  /** What is still to be planned of the open ones into one branch. */
+  async pullsToPlan(url: string, ref: string): Promise<readonly { readonly number: number; readonly stack: string }[]> {
+    const rows = await query(
+      `SELECT number, stack FROM ${schema}.pull_plans JOIN ${schema}.pulls p USING (url, number)
+       WHERE url = $1 AND p.ref = $2 AND p.closed_at IS NULL AND result = 'waits'`,
+      [url, ref],
+    );
+    return rows.map((row) => ({ number: Number(row["number"]), stack: textOf(row["stack"]) }));
   },
   async pullPlan(url: string, number: number, stack: string): Promise<PullPlan | undefined> {
     const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 AND stack = $3`, [url, number, stack]);

@@ -174,6 +174,8 @@ const migrations: readonly string[] = [
   `DROP FUNCTION ${schema}.begin_run(text, text, text, text, jsonb, text, int, int);
    ${beginRun("CREATE", diesUntold, lessUntold, byHost)}`,
   `ALTER TABLE ${schema}.workers ADD COLUMN troubles jsonb NOT NULL DEFAULT '[]';`,
+  `ALTER TABLE ${schema}.repositories ADD COLUMN woken text;
+   UPDATE ${schema}.repositories SET woken = revision;`,
 ];
 
 /**

@@ -202,16 +202,20 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
   },
-  /** Stores the commit of a repository that has answered; tells what was known of it before. */
+  /** Stores the commit of a repository that has answered; tells for which one its stacks were woken last. */
   async sawCommit(url: string, ref: string, commit: string): Promise<SeenRepository> {
     const rows = await query(
-      `WITH before AS (SELECT revision, failures FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),
+      `WITH before AS (SELECT woken AS revision, failures FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),
          now AS (INSERT INTO ${schema}.repositories (url, ref, revision, looked_at) VALUES ($1, $2, $3, now())
            ON CONFLICT (url, ref) DO UPDATE SET revision = $3, looked_at = now(), failures = 0, why = NULL)
        SELECT revision, failures FROM before`,
       [url, ref, commit],
     );
     return repositoryInRow(rows[0]);
+  },
+  /** The rounds of all stacks that the commit touched are queued. */
+  async wokeFor(url: string, ref: string, commit: string): Promise<void> {
+    await query(`UPDATE ${schema}.repositories SET woken = $3 WHERE url = $1 AND ref = $2`, [url, ref, commit]);
   },
   async repositorySeen(url: string, ref: string): Promise<SeenRepository> {
     const [row] = await query(

@@ -13,7 +13,7 @@ import { asksWhy, isSamePerson, namesIn } from "../decide";
 import type { FollowPorts } from "../follow";
 import type { SecretSource } from "../model";
 import { isTouched, lookAtEach, lookEveryS, sameRepository } from "../pushes";
-import { triggerOf } from "../queue";
+import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
 import { contentAt, type MergedBranch, mergedCommit } from "../sources/merge";
@@ -86,6 +86,9 @@ async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortS
   const { records } = ports;
   const here = await placeOfPulls(ports, url, ref, signal);
   if (here === undefined) return;
+  // Whoever saw them may have died before it asked for their plans.
+  for (const { number, stack } of await records.pullsToPlan(url, ref))
+    await askForPlan(ports.queue, here.stacks, stack, number);
   const open = await here.host.open(ref);
   const known = await records.pulls(url, ref);
   const base = (await records.repositorySeen(url, ref)).revision;
@@ -138,22 +141,27 @@ async function planAll(
           : "",
     })),
   );
-  await records.savePull({
-    url,
-    ref,
-    base,
-    number: pull.number,
-    head: pull.head,
-    author: pull.author,
-    outside: pull.outside,
-    link: pull.link,
-    mark: before?.mark ?? randomBytes(8).toString("hex"),
-    ...onlyDefined({ why }),
-  });
-  for (const name of await records.savePullStacks(url, pull.number, pull.head, contents)) {
-    const stack = touched.find((one) => one.name === name) ?? { name, spec: { tenant: "default" } };
-    await queue.hasten({ ...triggerOf(stack, "pull request"), pull: pull.number });
-  }
+  const waiting = await records.savePull(
+    {
+      url,
+      ref,
+      base,
+      number: pull.number,
+      head: pull.head,
+      author: pull.author,
+      outside: pull.outside,
+      link: pull.link,
+      mark: before?.mark ?? randomBytes(8).toString("hex"),
+      ...onlyDefined({ why }),
+    },
+    contents,
+  );
+  for (const name of waiting) await askForPlan(queue, touched, name, pull.number);
+}
+
+async function askForPlan(queue: Queue, stacks: readonly StackRecord[], name: string, number: number): Promise<void> {
+  const stack = stacks.find((one) => one.name === name);
+  if (stack !== undefined) await queue.hasten({ ...triggerOf(stack, "pull request"), pull: number });
 }
 
 /** Carries out what people ask for in comments that are new: /approve DIGEST and /plan, for which the answer is true. */
