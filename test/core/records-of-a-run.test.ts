@@ -81,4 +81,15 @@ describe("what became of a resource", () => {
     );
     expect(stateBefore({ resources: new Map(), runs }, "two")?.did).toEqual(new Map([["volume:1", "deleted"]]));
   });
+
+  it("is what an earlier run did, where a later one only gave it another address", () => {
+    const disk: RecordedResource = { ...data(10), address: "volume.disk" };
+    const runs: readonly RecordedRun[] = [
+      { ...run("one", { "volume.data": null }), did: { "volume:1": "made" } },
+      { ...run("two", { "volume.data": data(10), "volume.disk": null }), did: { "volume:1": "took" } },
+    ];
+    const state = { resources: new Map([["volume.disk", disk]]), runs };
+    expect(stateBefore(state, "one")?.did).toEqual(new Map([["volume:1", "made"]]));
+    expect(stateBefore(state, "two")?.did).toEqual(new Map());
+  });
 });

@@ -4,7 +4,7 @@
  * state can be told from the present one. Kept with the state, in whatever store that lies.
  */
 import type { Address } from "../model/address";
-import { identity, identityKey } from "../model/identity";
+import { addressesByIdentity, identity, identityKey } from "../model/identity";
 import type { Before, Deed, Intent, RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
 import { itemAt } from "../text/invariant";
 
@@ -163,7 +163,10 @@ export function stateBefore({ resources, runs = [] }: Remembering, id: string): 
     for (const [address, record] of Object.entries(run.before))
       if (record === null) records.delete(address);
       else records.set(address, record);
-    for (const [key, deed] of Object.entries(run.did ?? {})) if (!did.has(key)) did.set(key, deed);
+    const had = addressesByIdentity(records.values());
+    // What the state had already came to another address, which is no run's taking over.
+    for (const [key, deed] of Object.entries(run.did ?? {}))
+      if (!did.has(key) && !(deed === "took" && had.has(key))) did.set(key, deed);
     if (run.id === id) return { records, did };
   }
   return undefined;
