@@ -45,10 +45,18 @@ export async function closeDesired(
 ): Promise<ClosedOrProblems> {
   const { external } = desired;
   if (external === undefined) return { desired: asClosed(desired) };
+  const isTakenAway = destroy === true && isOpen(desired);
   const { values, diagnostics } = await fetchExternal(external, client, open);
-  if (hasErrors(diagnostics))
-    return destroy === true && isOpen(desired) ? { desired: withoutWishes(desired) } : { problems: diagnostics };
-  if (readAgain !== undefined) return { desired: readAgain(values) };
+  if (hasErrors(diagnostics)) return isTakenAway ? { desired: withoutWishes(desired) } : { problems: diagnostics };
+  if (readAgain !== undefined) {
+    try {
+      return { desired: readAgain(values) };
+    } catch (error) {
+      // Also a project that was taken away itself has a state, which hands nothing out any more.
+      if (!isTakenAway || diagnosticsIn(error) === undefined) throw error;
+      return { desired: withoutWishes(desired) };
+    }
+  }
   const moved = external.values === undefined ? [] : changedExternals(external.values, values);
   if (moved.length === 0) return { desired: asClosed(desired) };
   return {

@@ -290,4 +290,16 @@ describe("a desired state that takes something from elsewhere", () => {
     const saved = desiredWith(external({ reads: {}, lookups: {} }, "wep"));
     expect(await problemsOf({ desired: saved }, elsewhere, { destroy: true })).toHaveLength(1);
   });
+  it("may be taken away where what it reads is there and hands out something else", async () => {
+    const files = (problem: Error) => ({
+      desired: desiredWith(external()),
+      readAgain: () => {
+        throw problem;
+      },
+    });
+    const missing = files(new Refused([{ severity: "error", code: "config/unknown-reference", summary: "no output" }]));
+    expect(await problemsOf(missing, elsewhere, { destroy: true })).toMatchObject({ resources: [] });
+    await expect(problemsOf(missing, elsewhere, { destroy: false })).rejects.toThrow("no output");
+    await expect(problemsOf(files(new Error("a bug")), elsewhere, { destroy: true })).rejects.toThrow("a bug");
+  });
 });
