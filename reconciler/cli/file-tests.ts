@@ -14,7 +14,7 @@ import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
 import { onlyDefined } from "../core/text/objects";
 import { openBeside } from "../outside/beside";
-import { carryOutGiven, nothingGiven, runFileTest, type TestGround } from "../rehearse/file-test";
+import { carryOutGiven, compareRefusedFile, nothingGiven, runFileTest, type TestGround } from "../rehearse/file-test";
 import type { TestResult } from "../report/test-text";
 import { readSourceFile } from "./workspace";
 
@@ -102,48 +102,58 @@ async function runOne({ file, test }: TestOfFile, shared: SharedReadings): Promi
   });
   try {
     const given = test.given === undefined ? shared.nothing : await shared.given(file, test.given);
-    if (isProblems(given)) return done(given);
+    if (isRefused(given)) return done(given.problems);
     const when = shared.desired(file, test.when);
-    // A test may expect that its file is refused.
-    if (isProblems(when)) return done(test.expect.exitCode === 1 ? [] : when);
     const { destroy, replace, expect } = test;
+    if (isRefused(when)) {
+      const { problems, codes } = when;
+      // A test may expect that its file is refused.
+      return done(
+        codes === undefined || expect.exitCode !== 1 ? problems : compareRefusedFile(problems, codes, expect),
+      );
+    }
     return done(await runFileTest({ given, when, destroy, replace, expect, now: shared.now }));
   } catch (error) {
     return done([errorMessage(error)]);
   }
 }
 
-type OrProblems<T> = T | readonly string[];
-const isProblems = (read: OrProblems<object>): read is readonly string[] => Array.isArray(read);
+/** `codes`: of the file's own errors and warnings. Absent: it is the test that lacks something. */
+interface Refused {
+  readonly problems: readonly string[];
+  readonly codes?: readonly string[];
+}
+type OrRefused<T> = T | Refused;
+const isRefused = (read: OrRefused<object>): read is Refused => "problems" in read;
 
 type SharedReadings = ReturnType<typeof shareReadings>;
 
 /** Many tests read the same file in the same way and are given the same result. */
 function shareReadings(all: ForAll) {
   const { now } = all;
-  const desiredStates = new Map<string, OrProblems<Closed>>();
-  const begun = new Map<string, Promise<OrProblems<TestGround>>>();
+  const desiredStates = new Map<string, OrRefused<Closed>>();
+  const begun = new Map<string, Promise<OrRefused<TestGround>>>();
   const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
 
-  function desired(test: string, side: TestSide): OrProblems<Closed> {
+  function desired(test: string, side: TestSide): OrRefused<Closed> {
     const key = keyOf(test, side);
     const known = desiredStates.get(key) ?? readTestSide(test, side, all);
     desiredStates.set(key, known);
     return known;
   }
 
-  async function begin(test: string, side: TestSide): Promise<OrProblems<TestGround>> {
+  async function begin(test: string, side: TestSide): Promise<OrRefused<TestGround>> {
     const wanted = desired(test, side);
-    if (isProblems(wanted)) return wanted.map((problem) => `given: ${problem}`);
+    if (isRefused(wanted)) return { problems: wanted.problems.map((problem) => `given: ${problem}`) };
     const given = await carryOutGiven(wanted, now);
-    return typeof given === "string" ? [given] : given;
+    return typeof given === "string" ? { problems: [given] } : given;
   }
 
   return {
     now,
     nothing: nothingGiven(now),
     desired,
-    given(test: string, side: TestSide): Promise<OrProblems<TestGround>> {
+    given(test: string, side: TestSide): Promise<OrRefused<TestGround>> {
       const key = keyOf(test, side);
       const known = begun.get(key) ?? begin(test, side);
       begun.set(key, known);
@@ -152,7 +162,7 @@ function shareReadings(all: ForAll) {
   };
 }
 
-function readTestSide(test: string, side: TestSide, { given }: ForAll): OrProblems<Closed> {
+function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefused<Closed> {
   const at = (path: string): string => join(dirname(test), path);
   const sources = sourcesOf(side, (path) => readSourceFile(at(path)));
   const options: ReadOptions = {
@@ -166,7 +176,11 @@ function readTestSide(test: string, side: TestSide, { given }: ForAll): OrProble
   const external = unseen.desired?.external;
   const untold = external?.reads.filter(({ name }) => side.external.reads[name] === undefined) ?? [];
   if (untold.length > 0)
-    return untold.map(({ name }) => `the test says nothing of what ${name} reads: reads: { ${name}: { OUTPUT: … } }`);
+    return {
+      problems: untold.map(
+        ({ name }) => `the test says nothing of what ${name} reads: reads: { ${name}: { OUTPUT: … } }`,
+      ),
+    };
   const { desired, diagnostics } =
     external === undefined
       ? { ...unseen, desired: unseen.desired === undefined ? undefined : asClosed(unseen.desired) }
@@ -174,16 +188,17 @@ function readTestSide(test: string, side: TestSide, { given }: ForAll): OrProble
           ...options,
           external: { ...side.external, lookups: madeUp(external.lookups, side.external) },
         });
-  return (
-    desired ??
-    diagnostics.flatMap(({ severity, summary, source, fix }) =>
+  if (desired !== undefined) return desired;
+  return {
+    problems: diagnostics.flatMap(({ severity, summary, source, fix }) =>
       severity === "error"
         ? [
             `${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}${fix === undefined ? "" : ` (${fix})`}`,
           ]
         : [],
-    )
-  );
+    ),
+    codes: diagnostics.flatMap(({ severity, code }) => (severity === "note" ? [] : [code])),
+  };
 }
 
 /** Made-up results of lookups for tests that give none: ids, names and addresses that nothing else has. */

@@ -4,7 +4,7 @@
  */
 
 import { checkPlan } from "../core/findings/checks";
-import { type Finding, isRefused } from "../core/findings/finding";
+import { isRefused } from "../core/findings/finding";
 import { findingsOfPlan } from "../core/findings/plan-findings";
 import type { Closed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
@@ -117,10 +117,10 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
     replace: test.replace.length === 0 ? undefined : test.replace,
   };
   const prepared = await bench.plan(test.when, options);
-  const judged = judgeTest(prepared, test);
-  const problems = comparePlan(prepared, judged, test.expect);
-  if (judged.exitCode !== 0 || problems.length > 0) return problems;
   const { expect } = test;
+  const told = toldOfPlan(prepared, test, expect);
+  const problems = comparePlan(told, expect);
+  if (told.exitCode !== 0 || problems.length > 0) return problems;
   if (expect.converges === undefined && expect.outputs === undefined && isEmpty(prepared.plan)) return problems;
   const failed = await bench.apply(prepared);
   const again = failed === undefined ? await bench.plan(test.when, test.destroy ? options : {}) : undefined;
@@ -131,23 +131,39 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
   return problems;
 }
 
+/** The same of a file that is refused when it is read: there is no plan. `codes`: of its errors and warnings. */
+export const compareRefusedFile = (errors: readonly string[], codes: readonly string[], expect: ExpectedPlan) =>
+  comparePlan(
+    { changes: [], steps: [], consents: [], owed: [], codes, reachability: "not judged", exitCode: 1, errors },
+    expect,
+  );
+
 const otherOutputs = (expected: Readonly<Record<string, unknown>>, outputs: Outputs): string[] =>
   Object.entries(expected).flatMap(([name, value]) => {
     const is = outputs[name]?.value;
     if (deepEqual(is, value)) return [];
-    return [`output ${name}: expected ${JSON.stringify(value)}, is ${JSON.stringify(is ?? null)}`];
+    return [
+      `output ${name}: expected ${JSON.stringify(value)}, is ${is === undefined ? "not there" : JSON.stringify(is)}`,
+    ];
   });
 
 const errorText = ({ diagnostics }: Plan): string =>
   diagnostics.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ");
 
-interface JudgedTest {
-  readonly findings: readonly Finding[];
-  readonly verdicts: readonly { readonly verdict: string }[];
+/** What a plan is, in the words of a test. */
+interface ToldPlan {
+  readonly changes: readonly string[];
+  readonly steps: readonly string[];
+  readonly consents: readonly string[];
+  readonly owed: readonly string[];
+  readonly codes: readonly string[];
+  readonly reachability: string;
   readonly exitCode: number;
+  /** Why it is not carried out. */
+  readonly errors: readonly string[];
 }
 
-function judgeTest(prepared: Prepared, { now }: RunTest): JudgedTest {
+function toldOfPlan(prepared: Prepared, { now }: RunTest, expect: ExpectedPlan): ToldPlan {
   const { plan, desired, state } = prepared;
   const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
   const { findings: broken, verdicts } = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
@@ -156,11 +172,26 @@ function judgeTest(prepared: Prepared, { now }: RunTest): JudgedTest {
     { plan, diagnostics: plan.diagnostics, exposure, more: [...broken, ...checked] },
     { deny: desired.deny ?? [], strict: false },
   );
-  const exitCode = hasErrors(plan.diagnostics) ? 1 : isRefused(findings) ? 3 : 0;
-  return { findings, verdicts, exitCode };
+  const withAddresses = expect.consents?.some((one) => one.includes(" ")) === true;
+  return {
+    changes: plan.changes.map(({ address, action }) => `${address} ${action}`),
+    steps: plan.steps
+      .filter(({ action, needs }) => action.operation !== "record" && needs.every(({ on }) => on !== "failed"))
+      .map(({ action, address }) => `${action.operation} ${address}`),
+    consents: plan.consents.map(({ kind, address }) =>
+      withAddresses && address !== undefined ? `${kind} ${address}` : kind,
+    ),
+    owed: owedBy(plan).map(({ address }) => address),
+    codes: findings.flatMap(({ severity, code }) =>
+      severity !== "note" && !code.startsWith("consent/") ? [code] : [],
+    ),
+    reachability: ["violated", "unproven"].find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "holds",
+    exitCode: hasErrors(plan.diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
+    errors: findings.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])),
+  };
 }
 
-function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: JudgedTest, expect: ExpectedPlan): string[] {
+function comparePlan(told: ToldPlan, expect: ExpectedPlan): string[] {
   const problems: string[] = [];
   const differ = (what: string, expected: readonly string[] | undefined, is: readonly string[]): void => {
     if (expected === undefined || deepEqual(expected, is)) return;
@@ -168,39 +199,23 @@ function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: Judge
     problems.push(`${what}: expected ${list(expected)}; is ${list(is)}`);
   };
   const sorted = (some: readonly string[]): string[] => [...new Set(some)].sort();
-  const sortedOrNone = (some: readonly string[] | undefined) => (some === undefined ? undefined : sorted(some));
-  if (expect.changes !== undefined)
-    differ(
-      "changes",
-      sorted(Object.entries(expect.changes).map(([address, action]) => `${address} ${action}`)),
-      sorted(plan.changes.map(({ address, action }) => `${address} ${action}`)),
-    );
-  differ(
-    "steps",
-    expect.steps,
-    plan.steps
-      .filter(({ action, needs }) => action.operation !== "record" && needs.every(({ on }) => on !== "failed"))
-      .map(({ action, address }) => `${action.operation} ${address}`),
-  );
-  if (expect.consents !== undefined) {
-    const full = expect.consents.some((one) => one.includes(" "));
-    const is = plan.consents.map(({ kind, address }) => (full && address !== undefined ? `${kind} ${address}` : kind));
-    differ("consents", sorted(expect.consents), sorted(is));
-  }
-  differ("owed", sortedOrNone(expect.owed), sorted(owedBy(plan).map(({ address }) => address)));
-  if (expect.findings !== undefined) {
-    const told = findings.filter(({ severity, code }) => severity !== "note" && !code.startsWith("consent/"));
-    differ("findings", sorted(expect.findings), sorted(told.map(({ code }) => code)));
-  }
-  if (expect.reachability !== undefined) {
-    const is = ["violated", "unproven"].find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "holds";
-    differ("reachability", [expect.reachability], [is]);
-  }
+  const differAsSet = (what: string, expected: readonly string[] | undefined, is: readonly string[]): void =>
+    differ(what, expected === undefined ? undefined : sorted(expected), sorted(is));
+  const changes = Object.entries(expect.changes ?? {}).map(([address, action]) => `${address} ${action}`);
+  differAsSet("changes", expect.changes === undefined ? undefined : changes, told.changes);
+  differ("steps", expect.steps, told.steps);
+  differAsSet("consents", expect.consents, told.consents);
+  differAsSet("owed", expect.owed, told.owed);
+  differAsSet("findings", expect.findings, told.codes);
+  if (expect.reachability !== undefined) differ("reachability", [expect.reachability], [told.reachability]);
+  const { exitCode, errors } = told;
   // A test that expects nothing of the plan expects that the plan can be carried out.
   const wanted = expect.exitCode ?? (expect.findings === undefined && expect.reachability === undefined ? 0 : exitCode);
   if (exitCode !== wanted)
-    problems.push(
-      `exit code: expected ${wanted}; is ${exitCode}${exitCode === 0 ? "" : `: ${findings.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ")}`}`,
-    );
+    problems.push(`exit code: expected ${wanted}; is ${exitCode}${exitCode === 0 ? "" : `: ${errors.join("; ")}`}`);
+  if (exitCode === 0) return problems;
+  const undone = `the plan ends with exit code ${exitCode} and is not applied`;
+  if (expect.converges === true) problems.push(convergenceProblem(false, undone));
+  if (expect.outputs !== undefined) problems.push(`outputs: ${undone}`);
   return problems;
 }

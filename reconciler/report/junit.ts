@@ -30,7 +30,9 @@ function caseLines({ suite, name, durationMs, failure, skipped, said }: JunitCas
   const time = durationMs === undefined ? "" : ` time="${(durationMs / 1000).toFixed(3)}"`;
   const head = `    <testcase classname="${xml(suite)}" name="${xml(name)}"${time}`;
   const inside = [
-    ...(failure === undefined ? [] : [`      <failure message="${xml(firstLine(failure))}">${xml(failure)}</failure>`]),
+    ...(failure === undefined
+      ? []
+      : [`      <failure message="${xml(firstLine(failure))}">${xmlLines(failure)}</failure>`]),
     ...(skipped === undefined ? [] : [`      <skipped message="${xml(skipped)}"/>`]),
     ...(said === undefined ? [] : [`      <system-out>${xml(said)}</system-out>`]),
   ];
@@ -39,3 +41,4 @@ function caseLines({ suite, name, durationMs, failure, skipped, said }: JunitCas
 
 const entities: Record<string, string> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" };
 const xml = (text: string): string => printable(text).replace(/[<>&"]/g, (character) => entities[character] ?? "");
+const xmlLines = (text: string): string => text.split("\n").map(xml).join("\n");

@@ -78,6 +78,41 @@ it("tells what is not, with its place, as text, TAP, JUnit and JSON", async () =
   expect(lines.filter(({ type }) => type === "test").map(({ ok }) => ok)).toEqual([false, false, true, true]);
 });
 
+it("expects everything that a test names, also of a plan that is not applied and of a file that is refused", async () => {
+  const opened = "{ set: { groups: { web: { rules: [ { protocol: tcp, dst_port: 5432 } ] } } } }";
+  const wrong = "{ inline: { version: 1, project: p, region: r, vms: { xyz: {} } } }";
+  const rows: readonly [when: string, expected: string, problems: readonly string[]][] = [
+    ["reconcile.yaml", "{ steps: }", [expect.stringMatching(/^steps: expected none; is group.create/)]],
+    ["reconcile.yaml", "{ changes: }", [expect.stringMatching(/^changes: expected none; is group.web create/)]],
+    ["reconcile.yaml", "{ outputs: { nope: null } }", ["output nope: expected null, is not there"]],
+    [
+      opened,
+      "{ exit_code: 3, converges: true, outputs: { disk: other } }",
+      [
+        "it does not converge: the plan ends with exit code 3 and is not applied",
+        "outputs: the plan ends with exit code 3 and is not applied",
+      ],
+    ],
+    [opened, "{ exit_code: 3, converges: false }", []],
+    [wrong, "{ exit_code: 1, findings: [config/missing], changes: {}, converges: false }", []],
+    [
+      wrong,
+      "{ exit_code: 1, findings: [config/cycle], changes: { vm.xyz: create }, reachability: holds }",
+      [
+        "changes: expected vm.xyz create; is none",
+        "findings: expected config/cycle; is config/missing",
+        "reachability: expected holds; is not judged",
+      ],
+    ],
+  ];
+  const written = rows.map(([when, expected], at) => `  - { name: "${at}", when: ${when}, expect: ${expected} }\n`);
+  const cwd = makeFolder({ "reconcile.yaml": file, "a.test.yaml": `tests:\n${written.join("")}` });
+  const lines = jsonLines((await run(cwd, "--json")).stdout).filter(({ type }) => type === "test");
+  expect(lines.map(({ problems }) => problems)).toEqual(rows.map(([, , problems]) => problems));
+  // Several problems are several lines.
+  expect((await run(cwd, "--format", "junit")).stdout).toContain("applied\noutputs: the plan ends");
+});
+
 it("names every mistake of a test file at its line", async () => {
   const cwd = makeFolder({
     "reconcile.yaml": file,

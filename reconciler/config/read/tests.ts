@@ -120,19 +120,16 @@ function surroundingsOf({ vars, env, reads, lookups }: Surroundings): Pick<TestS
 const severalTexts = (texts: Several | undefined): readonly string[] | undefined =>
   texts === undefined || texts === null ? undefined : typeof texts === "string" ? [texts] : texts;
 
+/** What is named and has nothing behind it expects nothing: it is never what a test leaves out. */
 function readExpected(block: NonNullable<ExpectBlock>): ExpectedPlan {
   const { changes, exit_code, outputs, reachability, converges } = block;
-  const [steps, consents, findings] = [
-    severalTexts(block.steps),
-    severalTexts(block.consents),
-    severalTexts(block.findings),
-  ];
+  const exactly = (texts: Several | undefined) => (texts === null ? [] : severalTexts(texts));
   return {
-    changes: changes === undefined || changes === null ? undefined : changes,
-    steps,
-    consents,
-    findings,
-    owed: severalTexts(block.owed),
+    changes: changes === null ? {} : changes,
+    steps: exactly(block.steps),
+    consents: exactly(block.consents),
+    findings: exactly(block.findings),
+    owed: exactly(block.owed),
     outputs,
     reachability,
     exitCode: exit_code,
