@@ -28,6 +28,29 @@ it.each<[what: string, answer: unknown, told: readonly string[]]>([
     { result: [{ expressions: [{ value: { deny: ["no"], warn: ["well"] } }] }] },
     [denied("no"), denied("well", "warning")],
   ],
+  [
+    "what OPA prints of a package with rules of several names",
+    {
+      result: [
+        {
+          expressions: [
+            {
+              value: {
+                deny: [],
+                deny_public: ["no"],
+                violation: [{ msg: "nor this" }],
+                warn_later: ["well"],
+                denial: 1,
+              },
+            },
+          ],
+        },
+      ],
+    },
+    [denied("no"), denied("nor this"), denied("well", "warning")],
+  ],
+  ["denials of nothing", { deny: null, warn: [] }, []],
+  ["a denial of another form beside an empty one", { deny: [], deny_public: { a: true } }, unread],
   ["what OPA prints of a set", { result: [{ expressions: [{ value: ["no"] }] }] }, [denied("no")]],
   ["what OPA prints of nothing", { result: [{ expressions: [{ value: [] }] }] }, []],
   ["a severity that there is not", [{ severity: "fatal", msg: "no" }], [denied("no")]],

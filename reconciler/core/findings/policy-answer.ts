@@ -64,13 +64,18 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
       ? flatten(expressions.map((one: unknown) => (isObject(one) ? one["value"] : one)))
       : undefined;
   }
-  if ("deny" in value || "warn" in value) return bySeverity(value["deny"], value["warn"]);
+  const [denied, warned] = [rulesNamed(value, /^(?:deny|violation)(?:_|$)/), rulesNamed(value, /^warn(?:_|$)/)];
+  if (denied.length + warned.length > 0) return bySeverity(denied, warned);
   return ["summary", "message", "msg"].some((key) => key in value)
     ? [{ ...of, ...value }]
     : Object.keys(value).length === 0
       ? []
       : undefined;
 }
+
+/** What the rules of a package of OPA say: `deny`, and `deny_public` beside it. */
+const rulesNamed = (value: Fields, pattern: RegExp): unknown[] =>
+  Object.keys(value).flatMap((name) => (pattern.test(name) ? [value[name] ?? []] : []));
 
 function bySeverity(errors: unknown, warnings: unknown): Fields[] | undefined {
   const read = [flatten(errors ?? [], "error"), flatten(warnings ?? [], "warning")];
