@@ -1,6 +1,6 @@
 /** What plan, apply and destroy have in common: make the plan, show it, carry it out, say how it ended. */
 import type { PlanOptions } from "../core/diff/context";
-import { findingAsDiagnostic } from "../core/findings/finding";
+import { type Finding, findingAsDiagnostic } from "../core/findings/finding";
 import type { Closed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Grants } from "../core/plan/consent";
@@ -30,6 +30,7 @@ import type { Invocation } from "./command";
 import { commandHolder } from "./compose";
 import { getConsent, grantsBeforehand, grantsInFlags, type PlanApproval } from "./consent";
 import { projectOfSession } from "./externals";
+import type { Output } from "./output";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
@@ -111,6 +112,16 @@ export function showPlan(
     if (text !== "") output.print(`${text}\n`);
   }
   showPlanText(invocation, plan, approval && grantsBeforehand(invocation, plan, approval));
+  tellPlan(output, plan, findings);
+}
+
+/** The plan for programs, whatever people are shown of it. */
+export function tellPlan(output: Output, plan: Plan, findings: readonly Finding[]): void {
+  if (!output.events) return;
+  for (const event of changeEvents(plan)) output.event(event);
+  for (const event of plannedStepEvents(plan.steps)) output.event(event);
+  for (const event of outputEvents(plan)) output.event(event);
+  for (const event of memoryEvents(plan)) output.event(event);
   for (const finding of findings) output.event(findingEvent(finding));
 }
 
@@ -119,12 +130,6 @@ export function showPlanText(
   plan: Plan,
   grants = grantsInFlags(flags),
 ): void {
-  if (output.events) {
-    for (const event of changeEvents(plan)) output.event(event);
-    for (const event of plannedStepEvents(plan.steps)) output.event(event);
-    for (const event of outputEvents(plan)) output.event(event);
-    for (const event of memoryEvents(plan)) output.event(event);
-  }
   if (output.json) return;
   output.printLines(
     planLines(plan, {

@@ -97,6 +97,24 @@ describe("a plan", () => {
 });
 
 describe("--json-into", () => {
+  it.each([["--markdown"], ["--annotations", "sarif"], ["--summary"]])(
+    "writes the whole plan, whatever people are shown: %s %s",
+    async (...form) => {
+      write(world);
+      const lines = async (...words: string[]) => {
+        await reconcile("plan", ...words, "--json-into", "plan.jsonl");
+        return jsonLines(read("plan.jsonl")).map(({ time: _, duration_ms: __, ...line }) => line);
+      };
+      const plain = await lines();
+      const changes = plain.filter(({ type }) => type === "change");
+      expect(changes).toHaveLength(7);
+      expect(await lines(...form)).toEqual(plain);
+      await reconcile("plan", "--out", "it.plan.json");
+      const shown = jsonLines((await reconcile("show", "it.plan.json", "--markdown", "--json")).stdout);
+      expect(shown.filter(({ type }) => type === "change")).toHaveLength(7);
+    },
+  );
+
   it("has the lines of --json beside the text for people, for its owner alone", async () => {
     write(world);
     const applied = await reconcile("apply", "-y", "--json-into", "run.jsonl");

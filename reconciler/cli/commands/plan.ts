@@ -21,7 +21,7 @@ import { onceAProject, withoutGroupNames } from "../once-a-project";
 import type { Output } from "../output";
 import { keepPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
-import { prepareBeside, showPlan } from "../planning";
+import { prepareBeside, showPlan, tellPlan } from "../planning";
 import { reviewPlan } from "../review";
 import { type Session, withNotes } from "../session";
 import { withSession } from "../with-session";
@@ -148,6 +148,8 @@ async function planFiles(invocation: Invocation, part?: FolderPart): Promise<num
     const { plan } = prepared;
     const review = await reviewPlan(withNotes(session, await runBeside(session, prepared)), prepared);
     const { findings, diagnostics } = review;
+    if (format === undefined && flags.markdown !== true) showPlan(invocation, prepared, review);
+    else tellPlan(output, plan, findings);
     if (format !== undefined) printAnnotations(invocation, format, findings);
     else if (flags.markdown === true) {
       const limit = part?.limit ?? commentLimit;
@@ -157,7 +159,7 @@ async function planFiles(invocation: Invocation, part?: FolderPart): Promise<num
         planMarkdown(plan, { limit: limit - exposure.length, findings, ...title, ...keyOfPart(output, part) }) +
           exposure,
       );
-    } else showPlan(invocation, prepared, review);
+    }
     const failed = review.exitCode !== 0;
     if (flags.out !== undefined && !failed) {
       keepPlan(session, prepared, flags.out);

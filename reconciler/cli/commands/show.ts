@@ -1,13 +1,12 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { onlyDefined } from "../../core/text/objects";
-import { findingEvent } from "../../report/json-lines";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
 import { command, oneArgument } from "../command";
 import { fail } from "../compose";
 import { readPlan } from "../plan-file";
-import { showPlanText } from "../planning";
+import { showPlanText, tellPlan } from "../planning";
 
 export const showCommand = command({
   usage: "show F.plan.json [--steps|--summary|--markdown|--json]",
@@ -34,7 +33,7 @@ export const showCommand = command({
       showPlanText(invocation, plan);
     }
     const findings = findingsOfPlan({ plan, diagnostics: plan.diagnostics }, { deny: [], strict: false });
-    for (const finding of findings) output.event(findingEvent(finding));
+    tellPlan(output, plan, findings);
     return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, findings, plan });
   },
 });
