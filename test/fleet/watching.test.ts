@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import type { Records } from "../../reconciler/fleet/database/records";
 import { createLive } from "../../reconciler/fleet/pages/live";
+import { script } from "../../reconciler/fleet/pages/style";
 
 test("a watcher whose right to see has ended is told of no further change", async () => {
   let moment = 0;
@@ -13,7 +14,29 @@ test("a watcher whose right to see has ended is told of no further change", asyn
   const app = new Hono();
   app.get("/events", (context) => live.stream(context, {}, "", async () => may.shift() ?? false));
   const answer = await app.request("/events");
+  expect(answer.headers.get("x-accel-buffering")).toBe("no");
   // The stream ends by itself: reading to its end would wait for ever otherwise.
   const told = await answer.text();
   expect([told.match(/event: \w+/g), may]).toEqual([["event: hello", "event: changed"], []]);
+});
+
+test.each([
+  ["says nothing of itself", true, []],
+  ["is marked where a proxy keeps back what is said", false, ["hello"]],
+])("a page %s", (_, isHidden, kept) => {
+  const note = { hidden: true };
+  const page = {
+    querySelector: (what: string) => (what === "main" ? { dataset: { live: "/events" } } : null),
+    querySelectorAll: () => [],
+    getElementById: () => note,
+    addEventListener: () => undefined,
+  };
+  class Source {
+    addEventListener(what: string, hear: () => void): void {
+      if (what === "hello" && !kept.includes(what)) hear();
+    }
+  }
+  const begin = new Function("document", "EventSource", "location", "setTimeout", script);
+  begin(page, Source, { href: "http://127.0.0.1:8470/" }, (act: () => void) => act());
+  expect(note.hidden).toBe(isHidden);
 });

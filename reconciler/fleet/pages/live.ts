@@ -88,8 +88,10 @@ export function createLive(records: Pick<Records, "overview" | "moments">, again
   return {
     mark: async ({ stack }) =>
       markOf(stack === undefined ? (await records.overview()).moment : (await records.moments([stack])).get(stack)),
-    stream: (context, topic, mark, mayStay) =>
-      streamSSE(context, async (stream) => {
+    stream: (context, topic, mark, mayStay) => {
+      // nginx keeps what is said back until there is much of it, and obeys this.
+      context.header("x-accel-buffering", "no");
+      return streamSSE(context, async (stream) => {
         let changed = false;
         let wake = (): void => undefined;
         const watcher: Watcher = {
@@ -127,6 +129,7 @@ export function createLive(records: Pick<Records, "overview" | "moments">, again
         } finally {
           remove(watcher);
         }
-      }),
+      });
+    },
   };
 }

@@ -63,7 +63,7 @@ function localTimes() {
 }
 localTimes();
 const note = document.getElementById("stale");
-const saidMs = 6000;
+const saidMs = 6000, helloMs = 10000;
 // The address of a page says nothing of an action that is over, so that a reload does not repeat it.
 const here = new URL(location.href);
 if (here.searchParams.has("said")) { here.searchParams.delete("said"); history.replaceState(null, "", here); }
@@ -103,6 +103,8 @@ if (topic) {
   const seen = new EventSource(topic);
   seen.addEventListener("changed", renew);
   seen.addEventListener("hello", () => { if (opened) renew(); opened = true; });
+  // A proxy in between may keep back what is said.
+  setTimeout(() => { if (!opened) note.hidden = false; }, helloMs);
   seen.addEventListener("error", () => { note.hidden = false; });
   seen.addEventListener("open", () => { note.hidden = true; });
   document.addEventListener("visibilitychange", () => { if (later && !document.hidden) { later = false; renew(); } });
