@@ -316,7 +316,7 @@ describe("the giving state writes", () => {
       [run("r", 1, { before: undefined })],
       [run("r", 1, { before: undefined })],
     ],
-  ])("%s", (_, runs, left) => expect(runsGiving(runs, addresses)).toEqual(left));
+  ])("%s", (_, runs, left) => expect(runsGiving({ resources: new Map(), runs }, addresses)).toEqual(left));
 });
 
 describe("the runs of a state that takes records", () => {
@@ -389,12 +389,14 @@ describe("the runs of a state that takes records", () => {
       [run("theirs", 0, { at: at(2), brought: true, before: { "shop/vm.a": null } })],
     ],
   ])("%s", (_, own, given, runs) =>
-    expect(JSON.parse(JSON.stringify(runsTaking(own, given, addresses)))).toEqual(JSON.parse(JSON.stringify(runs))),
+    expect(JSON.parse(JSON.stringify(runsTaking(own, { resources: new Map(), runs: given }, addresses)))).toEqual(
+      JSON.parse(JSON.stringify(runs)),
+    ),
   );
 
   it("are copies: what the state adds to its last run is not in the other's", () => {
     const own = [run("own", 1, { before: { "vm.c": null } })];
-    expect(runsTaking(own, [], addresses)[0]?.before).not.toBe(own[0]?.before);
+    expect(runsTaking(own, state({}), addresses)[0]?.before).not.toBe(own[0]?.before);
   });
 });
 
@@ -495,5 +497,41 @@ describe("what a state has beside its records", () => {
     const own = ownHeadOf({ runs: [last] }).runs?.[0];
     expect(own?.before).not.toBe(last.before);
     expect(own?.did).not.toBe(last.did);
+  });
+});
+
+describe("what had another address before", () => {
+  const [b, c] = [vm("b"), vm("c")];
+  const was = (id: string, address: string) => vm(id.slice(3), { address, id });
+  const made = run("made", 1, { before: { "vm.b": null, "vm.c": null } });
+  it.each<[what: string, before: RecordedRun["before"], stays: object, goes: object]>([
+    ["goes along under the address that it has now", { "vm.b": b, "vm.a": null }, {}, { "shop/vm.a": "id-b" }],
+    [
+      "leaves what stays with nothing under the address that it had meanwhile",
+      { "vm.b": b, "vm.a": was("id-c", "vm.a") },
+      { "vm.a": "id-c", "vm.b": null },
+      { "shop/vm.a": "id-b" },
+    ],
+    [
+      "leaves what another one was alone",
+      { "vm.b": b, "vm.a": null, "vm.c": c },
+      { "vm.c": "id-c" },
+      { "shop/vm.a": "id-b" },
+    ],
+  ])("%s", (_, before, stays, goes) => {
+    const giving = {
+      ...{ resources: new Map([["vm.a", was("id-b", "vm.a")]]) },
+      runs: [made, run("moved", 2, { before: { ...before } })],
+    };
+    const ids = (runs: readonly RecordedRun[]) =>
+      runs.map((one) =>
+        Object.fromEntries(
+          Object.entries(one.before ?? {}).map(([address, record]) => [address, record === null ? null : record.id]),
+        ),
+      );
+    expect(ids(runsGiving(giving, addresses))).toEqual([{ "vm.c": null }, stays]);
+    const taken = runsTaking([], giving, addresses);
+    expect(ids(taken)).toEqual([{ "shop/vm.a": null }, goes]);
+    expect(taken[1]?.before?.["shop/vm.a"]?.address).toBe("shop/vm.a");
   });
 });

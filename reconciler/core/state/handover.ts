@@ -86,7 +86,7 @@ export function changesOfGiving(giving: State, id: string, note: Transfer): Stat
       ...(giving.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
     ]),
     ...(note.orphans ?? []).map((key): StateChange => ({ type: "orphan", key, orphan: null })),
-    ...(runs === undefined ? [] : [{ type: "runs" as const, runs: runsGiving(runs, note.addresses) }]),
+    ...(runs === undefined ? [] : [{ type: "runs" as const, runs: runsGiving(giving, note.addresses) }]),
     ...(note.outputs === undefined ? [] : [{ type: "outputs" as const, outputs: note.outputs }]),
     { type: "transfer", id, transfer: { ...note, side: "gave" } },
   ];
@@ -172,7 +172,7 @@ function seenAlong(
 
 function runsAlong(giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): StateChange[] {
   const own = taking.runs ?? [];
-  const runs = runsTaking(own, giving.runs ?? [], addresses);
+  const runs = runsTaking(own, giving, addresses);
   // Also where no run comes along: the records that come are no change of the last run here.
   return runs.length === 0 ? [] : [{ type: "runs", runs }];
 }

@@ -88,12 +88,12 @@ type Addresses = Readonly<Record<Address, Address>>;
  */
 export function runsTaking(
   own: readonly RecordedRun[],
-  given: readonly RecordedRun[],
+  { resources, runs: given = [] }: Remembering,
   addresses: Addresses,
 ): readonly RecordedRun[] {
   const brought = new Map(
-    given.flatMap((run): [string, RecordedRun][] => {
-      const before = movedRecords(run.before ?? {}, addresses);
+    parted(given, resources, addresses).flatMap(({ run, goes }): [string, RecordedRun][] => {
+      const before = movedRecords(goes, addresses);
       return Object.keys(before).length === 0 ? [] : [[run.id, { ...run, open: {}, before, brought: true }]];
     }),
   );
@@ -119,16 +119,64 @@ export function runsTaking(
 }
 
 /** The runs of a state that gives records away. A run that came along with them and changed nothing else goes again. */
-export const runsGiving = (runs: readonly RecordedRun[], addresses: Addresses): readonly RecordedRun[] =>
-  runs.flatMap((run) => {
+export const runsGiving = ({ resources, runs = [] }: Remembering, addresses: Addresses): readonly RecordedRun[] =>
+  parted(runs, resources, addresses).flatMap(({ run, stays }) => {
     if (run.before === undefined) return [run];
-    const before = Object.fromEntries(
-      Object.entries(run.before).filter(([address]) => !Object.hasOwn(addresses, address)),
-    );
-    return run.brought === true && Object.keys(before).length === 0 ? [] : [{ ...run, before }];
+    return run.brought === true && Object.keys(stays).length === 0 ? [] : [{ ...run, before: stays }];
   });
 
-function movedRecords(before: NonNullable<RecordedRun["before"]>, addresses: Addresses) {
+/**
+ * What was before each run, parted: of what goes along, under the address that it has now, and of the rest. What a run
+ * gave another address would stay behind under its former one, for an undo to take back what the other state manages.
+ */
+function parted(
+  runs: readonly RecordedRun[],
+  resources: Remembering["resources"],
+  addresses: Addresses,
+): readonly Parted[] {
+  let going = Object.keys(addresses).map((now) => ({ now, at: now, key: keyOf(resources.get(now)) }));
+  return [...runs]
+    .reverse()
+    .map((run): Parted => {
+      const { before = {} } = run;
+      const places = addressesByIdentity(Object.values(before).filter((record) => record !== null));
+      const keys = new Set(going.map(({ key }) => key));
+      const stays = { ...before };
+      const goes: Former = {};
+      going = going.map((one) => {
+        const { now, at, key } = one;
+        const former = before[at];
+        if (former === undefined) return one;
+        const from = (key === undefined ? undefined : places.get(key)) ?? at;
+        const record = before[from];
+        if (from === at || record === undefined) {
+          delete stays[at];
+          goes[now] = former;
+          return { ...one, key: keyOf(former) };
+        }
+        goes[now] = record;
+        delete stays[from];
+        if (former === null) delete stays[at];
+        // What stays had the address, and has the former one of what goes.
+        else if (!keys.has(keyOf(former))) stays[from] = null;
+        return { now, at: from, key };
+      });
+      return { run, stays, goes };
+    })
+    .reverse();
+}
+
+type Former = NonNullable<RecordedRun["before"]>;
+interface Parted {
+  readonly run: RecordedRun;
+  readonly stays: Former;
+  readonly goes: Former;
+}
+
+const keyOf = (record: RecordedResource | null | undefined): string | undefined =>
+  record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
+
+function movedRecords(before: Former, addresses: Addresses) {
   const moved: Record<Address, RecordedResource | null> = {};
   for (const [from, to] of Object.entries(addresses)) {
     const record = before[from];
