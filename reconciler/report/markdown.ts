@@ -21,7 +21,7 @@ export interface MarkdownOptions {
   readonly limit?: number;
   /** The service, project, environment and state of the plan. */
   readonly where?: Where;
-  /** Stands before the summary: the project, in a comment on several. */
+  /** Stands before the summary: the project, in a comment on several; the environment, where nothing else names it. */
   readonly title?: string;
   /** Tells the comments of several projects on one merge request apart. */
   readonly key?: string;
@@ -40,11 +40,13 @@ export const markerOf = (key = "default"): string =>
 const whereLine = (where: Where | undefined): string =>
   where === undefined ? "" : `${escapeText(whereText(where))}\n\n`;
 
+const titleText = (title: string | undefined): string => (title === undefined ? "" : `${escapeText(title)}: `);
+
 export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string {
   const limit = options.limit ?? commentLimit;
   const { blocks, touched } = outlinePlan(plan);
   const look: PlanLayout = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
-  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${options.title === undefined ? "" : `${escapeText(options.title)}: `}${summaryText(plan)}\n`;
+  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${titleText(options.title)}${summaryText(plan)}\n`;
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
     opening,
@@ -83,10 +85,10 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
 /** The comment when a plan could not be made. */
 export function failureMarkdown(
   findings: readonly Finding[],
-  { where, key, limit = commentLimit }: Pick<MarkdownOptions, "where" | "key" | "limit">,
+  { where, key, title, limit = commentLimit }: Omit<MarkdownOptions, "findings">,
 ): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
-  const opening = `${markerOf(key)}\n${whereLine(where)}### No plan: ${countOf(errors, "error")}\n`;
+  const opening = `${markerOf(key)}\n${whereLine(where)}### ${titleText(title)}No plan: ${countOf(errors, "error")}\n`;
   const parts = findingParts(findings, limit - opening.length - 200).join("\n");
   return `${opening}\n${parts}\nThe plan that stood here before is not the one of the last push.\n`;
 }

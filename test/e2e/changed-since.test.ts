@@ -59,6 +59,18 @@ describe("plan --changed-since", () => {
     expect(ran.stderr).toContain("warning[plan/project-removed]: the files of c are gone");
   });
 
+  it("loses no plan of two folders with like names, and has a part for a project that cannot be planned", async () => {
+    const text = "version: 1\nservice: { base_url: embedded }\nvolumes: { data: { size: 1 } }\n";
+    for (const name of ["x/y", "x-y", "z"]) {
+      mkdirSync(join(folder, name), { recursive: true });
+      write(`${name}/reconcile.yaml`, name === "z" ? "version: [\n" : text);
+    }
+    const ran = await plan("base", "x/y", "x-y", "z", "--markdown", "--out", "plans");
+    expect(ran.exitCode).toBe(1);
+    expect(readdirSync(join(folder, "plans")).sort()).toEqual(["x-y-2.plan.json", "x-y.plan.json"]);
+    expect(ran.stdout.match(/^### .*?plan: /gim)).toEqual(["### x/y: Plan: ", "### x-y: Plan: ", "### z: No plan: "]);
+  });
+
   it("does not take a folder that is nowhere for one that is not touched", async () => {
     mkdirSync(join(folder, "network"));
     for (const words of [["netwrok"], ["a", "netwrok"]]) {

@@ -36,6 +36,19 @@ it.each([["plan"], ["move", "--all", "--to", "../other"]])(
   },
 );
 
+it("have a comment each, which a plan that fails writes over too", async () => {
+  const comments = async (env: string): Promise<[string | undefined, string | undefined][]> =>
+    (await reconcile("plan", "--markdown", "--env", env)).stdout
+      .split(/^(?=<!-- reconcile-plan)/m)
+      .map((part) => [part.split("\n")[0], /^### .*?plan: /im.exec(part)?.[0]]);
+  expect(await comments("prod")).toEqual([["<!-- reconcile-plan prod -->", "### Plan: "]]);
+  const file = join(place.folder, "reconcile.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("tier: large", "tier: vast"));
+  const failed = ["<!-- reconcile-plan prod -->", "### prod: No plan: "];
+  expect(await comments("prod")).toEqual([failed]);
+  expect(await comments("all")).toEqual([["<!-- reconcile-plan dev -->", "### Plan: "], failed]);
+});
+
 it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
   const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");
   expect(all.exitCode, all.stderr).toBe(2);

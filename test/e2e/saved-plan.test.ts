@@ -171,6 +171,9 @@ it("takes no flag that would make another plan of it, and needs the flush consen
   await run(first, "plan", "infra", "--out", "p.plan.json");
   for (const flag of [
     ["--target", "vm.one"],
+    ["--target-file", "targets"],
+    ["--exclude", "vm.one"],
+    ["--prices", "prices.yaml"],
     ["--replace", "vm.one"],
     ["--var", "a=b"],
     ["-f", "infra/reconcile.yaml"],

@@ -45,6 +45,8 @@ export const applyCommand = command({
 const decided = [
   "file",
   "target",
+  "target-file",
+  "exclude",
   "replace",
   "owe",
   "adopt",
@@ -54,6 +56,7 @@ const decided = [
   "max-age",
   "var",
   "var-file",
+  "prices",
 ] as const satisfies FlagName[];
 
 function applySaved(invocation: Invocation, read: SavedPlan, file: string): Promise<number> {

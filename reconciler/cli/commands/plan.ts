@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
+import { onlyDefined } from "../../core/text/objects";
 import { printable } from "../../core/text/printable";
 import type { Prepared } from "../../engine/plan";
 import { touchesGroups } from "../../kinds/group/changes";
@@ -18,14 +19,13 @@ import { asDiagnostics } from "../crash";
 import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
 import { consentFlags, planFlags } from "../flags";
 import { onceAProject, withoutGroupNames } from "../once-a-project";
-import type { Output } from "../output";
 import { keepPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
 import { prepareBeside, showPlan, tellPlan } from "../planning";
 import { reviewPlan } from "../review";
 import { type Session, withNotes } from "../session";
 import { withSession } from "../with-session";
-import { readWorkspace } from "../workspace";
+import { chosenEnvironment, readWorkspace } from "../workspace";
 
 export const planCommand = command({
   usage: "plan [FILE|DIR]… [flags]",
@@ -59,14 +59,13 @@ export const planCommand = command({
 });
 
 /** A plan that cannot be made gives a comment as well, which is written over the former comment. */
-async function commented(invocation: Invocation, run: () => Promise<number>): Promise<number> {
+async function commented(invocation: Invocation, run: () => Promise<number>, part?: FolderPart): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    const { output, flags } = invocation;
     const diagnostics = asDiagnostics(error);
-    if (flags.markdown === true && diagnostics !== undefined)
-      output.print(failureMarkdown(diagnostics, keyOfPart(output, undefined)));
+    if (invocation.flags.markdown === true && diagnostics !== undefined)
+      invocation.output.print(failureMarkdown(diagnostics, partOfComment(invocation, part)));
     throw error;
   }
 }
@@ -77,7 +76,7 @@ function planHere(invocation: Invocation): Promise<number> {
   if (!isForAll(invocation)) return planFiles(invocation);
   if (invocation.flags.out !== undefined)
     throw fail("cli/bad-flag", "--out saves the plan of one environment, not of all", "--env NAME --out FILE for each");
-  return forEachEnvironment(invocation, (own) => planFiles(own));
+  return forEachEnvironment(invocation, (own) => commented(own, () => planFiles(own)));
 }
 
 /** One report with a part for each project that the change touches; each part of a comment has its own marker. */
@@ -96,21 +95,35 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
   if (touched.length === 0 && flags.markdown === true)
     output.print(`${markerOf()}\n### Nothing to plan: no project is touched.\n`);
   else if (touched.length === 0) output.print(`No project is touched since ${since}.`);
+  const names = fileNamesOf(touched);
   return forEachPart(
     invocation,
     "folder",
     touched,
-    (folder, own) => {
-      if (flags.markdown !== true) own.output.print(`${folder}\n`);
-      const out = flags.out === undefined ? {} : { out: join(flags.out, `${fileNameOf(folder)}.plan.json`) };
+    (folder, given) => {
+      if (flags.markdown !== true) given.output.print(`${folder}\n`);
+      const out = flags.out === undefined ? {} : { out: join(flags.out, `${names.get(folder)}.plan.json`) };
       const part = { folder, limit: Math.floor(commentLimit / touched.length) };
-      return planFiles({ ...own, args: [folder], flags: { ...own.flags, ...out } }, part);
+      const own = { ...given, args: [folder], flags: { ...given.flags, ...out } };
+      return commented(own, () => planFiles(own, part), part);
     },
     gone,
   );
 }
 
-const fileNameOf = (folder: string): string => folder.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+|-+$/g, "") || "plan";
+/** A name for the plan of each folder. No two are the same, also where a file system takes no notice of case. */
+function fileNamesOf(folders: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Set<string>();
+  return new Map(
+    folders.map((folder) => {
+      const plain = folder.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+|-+$/g, "") || "plan";
+      let name = plain;
+      for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${plain}-${count}`;
+      taken.add(name.toLowerCase());
+      return [folder, name];
+    }),
+  );
+}
 
 /** One project of several that share a comment. */
 interface FolderPart {
@@ -118,11 +131,16 @@ interface FolderPart {
   readonly limit: number;
 }
 
-/** The marker that tells comments of several environments or projects on one merge request apart. */
-const keyOfPart = ({ where }: Output, part: FolderPart | undefined) => {
-  const key = [part?.folder, where?.environment].filter((word) => word !== undefined).join("-");
-  return { where, key: key === "" ? undefined : key };
-};
+/**
+ * What tells comments of several environments or projects on one merge request apart. A plan that failed early names no
+ * environment yet, and is written over the comment of the one that was asked for.
+ */
+function partOfComment({ output: { where }, flags }: Invocation, part: FolderPart | undefined) {
+  const environment = where === undefined ? chosenEnvironment(flags) : where.environment;
+  const key = [part?.folder, environment].filter((word) => word !== undefined).join("-");
+  const title = part?.folder ?? (where === undefined ? environment : undefined);
+  return { where, ...onlyDefined({ key: key === "" ? undefined : key, title, limit: part?.limit }) };
+}
 
 /** A warning when another run holds the state: a change that looks unfinished may be under way there. */
 async function runBeside({ store }: Session, { plan: { changes } }: Prepared): Promise<readonly Diagnostic[]> {
@@ -154,11 +172,8 @@ async function planFiles(invocation: Invocation, part?: FolderPart): Promise<num
     else if (flags.markdown === true) {
       const limit = part?.limit ?? commentLimit;
       const exposure = review.exposure === undefined ? "" : exposureMarkdown(review.exposure, limit / 8);
-      const title = part === undefined ? {} : { title: part.folder };
-      output.print(
-        planMarkdown(plan, { limit: limit - exposure.length, findings, ...title, ...keyOfPart(output, part) }) +
-          exposure,
-      );
+      const own = { ...partOfComment(invocation, part), limit: limit - exposure.length };
+      output.print(planMarkdown(plan, { ...own, findings }) + exposure);
     }
     const failed = review.exitCode !== 0;
     if (flags.out !== undefined && !failed) {
