@@ -60,7 +60,9 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const isShown = looking.includes(invocation.command) || (invocation.command === "watch" && !invocation.flags.apply);
   const missing = programsMissing(plan, service.trust, isShown);
   const asked =
-    hasErrors(diagnostics) || isEmpty(plan) ? [] : [...missing, ...(await askPolicy(session, prepared, judged))];
+    hasErrors(diagnostics) || isEmpty(plan)
+      ? []
+      : [...missing, ...(await askPolicy(session, prepared, judged, invocation.output.masked))];
   const findings =
     asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
   return {
@@ -94,6 +96,7 @@ export async function askPolicy(
   { workspace, service, store }: PlanPlace,
   { plan, desired }: Pick<Prepared, "plan" | "desired">,
   findings: readonly Finding[],
+  masked: (text: string) => string = (text) => text,
 ): Promise<Finding[]> {
   const { folder, sources } = workspace;
   const { policy: own, project } = desired;
@@ -104,8 +107,16 @@ export async function askPolicy(
   // A saved plan brings no files along: paths in it are relative to its folder here.
   const beside = sources.length === 0 && policy === own ? folder : dirname(resolve(policy.source.file));
   const answer = await askProgram(policy.command, beside, input, policy.timeoutMs, policy.env);
-  return [...said, ...findingsOfAnswer(answer, policy.source)];
+  const found = findingsOfAnswer(answer, policy.source);
+  return [...said, ...found.map((finding) => ({ ...finding, ...textsOf(finding, masked) }))];
 }
+
+/** Before a report escapes them, so that what is hidden is found in them. */
+const textsOf = ({ summary, detail, fix }: Finding, masked: (text: string) => string) => ({
+  summary: masked(summary),
+  detail: detail === undefined ? undefined : masked(detail),
+  fix: fix === undefined ? undefined : masked(fix),
+});
 
 const usualPolicyTimeoutMs = 60_000;
 

@@ -6,6 +6,7 @@
 import type { Diagnostic, Severity } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, told } from "../core/model/fix";
+import { credentialMask } from "../core/text/credential-mask";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml/file";
@@ -70,6 +71,40 @@ export function problemsIn(problems: Problems, along: string): Problems {
     covers: (place) => problems.covers(place),
   };
 }
+
+/**
+ * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which
+ * nobody would find them any more. A fix for such a value may be made of its parts, and is left out.
+ */
+export function withoutSecrets(diagnostics: readonly Diagnostic[], secrets: readonly string[]): Diagnostic[] {
+  const spellings = secrets
+    .filter((secret) => secret.length >= shortestHidden)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+    .flatMap((text) => [text, printable(text)])
+    .sort((a, b) => b.length - a.length);
+  const clean = (text: string): string =>
+    spellings.reduce((rest, spelling) => withoutCut(rest.replaceAll(spelling, credentialMask), spelling), text);
+  return diagnostics.map((diagnostic) => {
+    const { fix: _, fixParts: __, ...kept } = diagnostic;
+    const summary = clean(kept.summary);
+    const detail = kept.detail === undefined ? undefined : clean(kept.detail);
+    return summary === kept.summary && detail === kept.detail ? diagnostic : { ...kept, summary, detail };
+  });
+}
+
+/** What is shorter stands in other words too often. */
+const shortestHidden = 3;
+
+/** A long value is shown up to the sign where it was cut. */
+function withoutCut(text: string, secret: string): string {
+  const end = text.indexOf(cutSign);
+  for (let kept = Math.min(secret.length - 1, end); kept >= shortestHidden; kept--)
+    if (text.startsWith(secret.slice(0, kept), end - kept))
+      return `${text.slice(0, end - kept)}${credentialMask}${text.slice(end)}`;
+  return text;
+}
+
+const cutSign = "…";
 
 /** Counts problems without keeping them, for a reading of which only success matters. */
 export function countProblems(): Problems {
@@ -165,7 +200,7 @@ export function shown(value: unknown): string {
   if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty map" : "a map";
   if (typeof value === "string" && holdsOpen(value)) return withoutMarks(value);
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return text.length > 80 ? `${text.slice(0, 79)}${cutSign}` : text;
 }
 
 /** The one item of a list, written without the list. */

@@ -1,6 +1,6 @@
 /**
- * Takes a secret out of a text in every spelling in which a service may repeat it: as it is, escaped for JSON or a URL,
- * in hexadecimal, and in base64, also as a part of something longer.
+ * Takes a secret out of a text in every spelling in which a service may repeat it: as it is, escaped for JSON, HTML or a
+ * URL, in hexadecimal, and in base64, also as a part of something longer.
  */
 import { credentialMask } from "../core/text/credential-mask";
 
@@ -46,6 +46,9 @@ function everySpelling(secret: string): string[] {
   const all = [
     secret,
     JSON.stringify(secret).slice(1, -1),
+    withEntities(secret, { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }),
+    withEntities(secret, { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }),
+    secret.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`),
     url,
     url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     hex,
@@ -55,6 +58,9 @@ function everySpelling(secret: string): string[] {
   ];
   return [...new Set(all)].sort((a, b) => b.length - a.length);
 }
+
+const withEntities = (text: string, entities: Readonly<Record<string, string>>): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 
 /** What stands for these bytes alone when `shift` others come before them, whatever comes before and after. */
 function innerBase64(bytes: Buffer, shift: number): string {

@@ -1,5 +1,5 @@
 /** Built-in checks and a policy program of the user's own, from outside. */
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Finding, judge } from "../../reconciler/core/findings/finding";
@@ -115,6 +115,20 @@ describe("policy", () => {
     write(policy);
     const ran = await reconcile("plan", "--json");
     expect([ran.exitCode, codesOf(ran)]).toEqual([3, ["error policy/failed"]]);
+  });
+
+  it("shows no sensitive value, however a report escapes it", async () => {
+    write(`vars: { hook: { sensitive: true } }\n${policy}`);
+    const hook = `open_<sesame>&"9'!`;
+    program(`cat > /dev/null\ncat <<'END'\n${JSON.stringify([{ summary: `said ${hook}`, severity: "warning" }])}\nEND`);
+    for (const form of [["--json"], ["--markdown"], ["--annotations", "junit"], ["--annotations", "github"]]) {
+      const { stdout, stderr } = await reconcile("plan", ...form, "--var", `hook=${hook}`);
+      expect([form, stdout + stderr]).toEqual([form, expect.stringContaining("said")]);
+      expect(stdout + stderr).not.toContain("sesame");
+    }
+    const applied = await reconcile("apply", "-y", "--report", "report.html", "--var", `hook=${hook}`);
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    expect(readFileSync(join(place.folder, "report.html"), "utf8")).not.toContain("sesame");
   });
 
   it("gets no credential", async () => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { runHelperIn } from "../../reconciler/outside/commands";
 import { Credential, findCredential } from "../../reconciler/service/credential";
+import { createMasking } from "../../reconciler/service/masking";
 import { checkBaseUrl } from "../../reconciler/service/transport";
 import { makeFolder } from "../support/folder";
 import { canary, closeAfterwards, makeClient, start } from "./make-client";
@@ -314,4 +315,13 @@ describe("where it may go", () => {
     expect(checkBaseUrl("http://cloud.example", true)).toBeUndefined();
     expect(() => makeClient("http://cloud.example")).toThrow(/bug/);
   });
+});
+
+test.each([
+  ["HTML", "long&amp;&lt;pass&gt;&quot;w&#39;d"],
+  ["XML", "long&amp;&lt;pass&gt;&quot;w'd"],
+  ["HTML, in numbers", "long&#38;&#60;pass&#62;&#34;w&#39;d"],
+])("a secret that is escaped for %s is masked", (_, written) => {
+  const { text } = createMasking(new Set([`long&<pass>"w'd`]));
+  expect(text(`<p>${written}</p>`)).toBe("<p>********</p>");
 });

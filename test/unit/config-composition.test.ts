@@ -171,6 +171,23 @@ describe("sensitive variables", () => {
     expect(problem).toMatchObject({ code: "config/sensitive", detail: expect.stringContaining(`${field} is kept`) });
     expect(JSON.stringify(problem)).not.toContain("sesame");
   });
+  it.each([
+    ["with signs that reports escape", "open_Sesame<&'%>!"],
+    ["of several lines", "open-one\nopen-two"],
+    ["with quotes", 'open "sesame"\\'],
+    ["that is cut where it is shown", `open\t${"sesame".repeat(40)}`],
+  ])("%s are in no problem, nor is a fix made of them", (_, hook) => {
+    for (const use of [
+      'name: "${var.hook}"',
+      'name: "x ${var.hook}"',
+      'size: "${var.hook}"',
+      'flavor_id: "${var.hook}"',
+    ]) {
+      const { diagnostics } = readText(body(use), { vars: { hook } });
+      expect(diagnostics.length).toBeGreaterThan(0);
+      expect(JSON.stringify(diagnostics).toLowerCase(), use).not.toMatch(/open|sesame/);
+    }
+  });
 });
 
 describe("enabled", () => {

@@ -31,7 +31,7 @@ import type { InterpolationScope, VariableValues } from "../interpolation";
 import { namingOrigins } from "../origins";
 import { type ExpectedFile, readOwnYaml, topKeys } from "../own-files";
 import { endlessDetail, endlessFix, fitOf } from "../patterns";
-import { addNumberProblems, collectProblems, type Problems, shown } from "../problems";
+import { addNumberProblems, collectProblems, type Problems, shown, withoutSecrets } from "../problems";
 import { openRooms, type Room } from "../rooms";
 import { schemaProblems } from "../schema-problems";
 import { schemaWords } from "../schema-words";
@@ -179,8 +179,9 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   refuseEndlessNames(desired, merged, problems);
   for (const file of files) addShapeProblems(file, problems);
   for (const component of new Set(reading.components.known.values())) component?.checkShape();
-  const diagnostics = sortDiagnostics(problems.diagnostics);
-  const sensitive = ifAny([...new Set([...sensitiveTexts(vars), ...secrets])]);
+  const hidden = [...new Set([...sensitiveTexts(vars), ...secrets])];
+  const diagnostics = withoutSecrets(sortDiagnostics(problems.diagnostics), hidden);
+  const sensitive = ifAny(hidden);
   const result = { diagnostics, environments, opened, sensitive };
   return hasErrors(diagnostics) ? result : { desired, ssh, ...result };
 }
