@@ -108,6 +108,16 @@ describe("what was deleted by hand, and made again by hand under its name", () =
     expect([refused.exitCode, refused.stderr.includes("state/occupied")]).toEqual([1, true]);
     expect(state().resources["vm.web"].id).toBe(id);
   });
+
+  it("is not to be forgotten for the sake of what does not exist, or of what another address manages", async () => {
+    declare({ volumes: { a: { size: 5 }, b: { size: 5 } } });
+    await apply();
+    const { id } = state().resources["volume.a"];
+    const nothing = await reconcile("import", "volume.b", "57a17000-0000-4000-8000-00000000dead");
+    expect([nothing.exitCode, nothing.stderr.includes("plan/import-not-found")]).toEqual([1, true]);
+    const other = await reconcile("import", "volume.b", id);
+    expect([other.exitCode, other.stderr.includes(`${id} is managed as volume.a already`)]).toEqual([1, true]);
+  });
 });
 
 it("a volume that is replaced and deleted in one run is no orphan of that run", async () => {

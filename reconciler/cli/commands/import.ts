@@ -98,13 +98,16 @@ export const importCommand = command({
       const recorded = state.resources.get(address);
       const isManaged = recorded?.id !== undefined && !state.intents.has(address);
       const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
-      if (isManaged && gone === undefined)
+      refuseManaged(state, address, id);
+      if (isManaged && gone === undefined) {
+        // Nobody is told to forget what is there for the sake of what is not.
+        await assertExists(client, workspace, state, { to: address, id });
         throw fail(
           "state/occupied",
           `${address} is ${recorded.id} already`,
           `${fixText(toRun(["state rm", address], "forgets it, leaves it alive"))}, then import`,
         );
-      refuseManaged(state, address, id);
+      }
       const held = await heldBySibling(session, parts.kind, address, id);
       if (hasErrors(held)) throw new CommandFailed(held);
       for (const { summary, fix } of held) invocation.output.note(`${summary}; ${fix}`);
