@@ -1,6 +1,7 @@
 /**
  * A file that somebody is writing may be cut at the end of a line, and then reads as a whole file that declares less.
- * So files are acted on only when they stayed the same for a moment.
+ * A folder that a checkout is written into may lack a file for a moment in the same way. So files are acted on only when
+ * all of them stayed the same for a moment.
  */
 import { CommandFailed } from "./crash";
 
@@ -9,6 +10,8 @@ interface SourcesRead {
 }
 
 export interface FileLooks {
+  /** The files that the command line names; those of a folder may become more while a checkout is written. */
+  readonly named: () => readonly string[];
   /** `undefined` when the file is not there or cannot be read. */
   readonly textOf: (file: string) => string | undefined;
   /** Waits as long as a writer may take from one write to the next. */
@@ -17,11 +20,21 @@ export interface FileLooks {
 
 const mostReadings = 20;
 
-export async function readWhenStill<T extends SourcesRead>(read: () => T, { textOf, pause }: FileLooks): Promise<T> {
+export async function readWhenStill<T extends SourcesRead>(
+  read: () => T,
+  { named, textOf, pause }: FileLooks,
+): Promise<T> {
   for (let tried = 0; tried < mostReadings; tried++) {
+    const before = new Map(named().map((file) => [file, textOf(file)]));
     const found = read();
     await pause();
-    if (found.sources.every(({ file, text }) => textOf(file) === text)) return found;
+    const after = named();
+    if (
+      after.length === before.size &&
+      after.every((file) => before.has(file) && textOf(file) === before.get(file)) &&
+      found.sources.every(({ file, text }) => textOf(file) === text)
+    )
+      return found;
   }
   throw new CommandFailed([
     {

@@ -22,7 +22,8 @@ import { type Observation, type RoundResult, watch } from "../../engine/watch";
 import { countOpenPorts, exposureOf } from "../../kinds/group/exposure/exposure";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { todayUtc } from "../../outside/clock";
-import { textIfThere } from "../../outside/commit";
+import { setting } from "../../outside/environment";
+import { mostOfGiven, readPlainFile } from "../../outside/files";
 import {
   afterStep,
   placedTexts,
@@ -56,7 +57,7 @@ import { startStatusServer } from "../status-server";
 import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
 import { withRoundTrace } from "../with-trace";
-import { readWorkspace, type Workspace } from "../workspace";
+import { pathsOf, readWorkspace, type Workspace } from "../workspace";
 
 export const watchCommand = command({
   usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
@@ -161,7 +162,8 @@ async function watchRound(
   try {
     const held = lease === undefined ? store : await lease.hold();
     const workspace = await readWhenStill((): Workspace => readWorkspace(invocation), {
-      textOf: textIfThere,
+      named: () => namedFiles(invocation),
+      textOf: textIfPlain,
       pause: () => systemClock.sleep(stillMs, stop.soft),
     });
     if (stateLocation(workspace, invocation.flags) !== place)
@@ -184,6 +186,23 @@ async function watchRound(
     if (diagnostics === undefined) throw error;
     return { result: { end: "failed", why: placedTexts(diagnostics) } };
   }
+}
+
+/** The files of the desired state, of variables and of the dialect that the command line or the environment names. */
+function namedFiles({ args, flags }: Invocation): readonly string[] {
+  const dialect = flags.dialect ?? setting("RECONCILE_DIALECT");
+  return [
+    ...new Set([
+      ...pathsOf({ args, flags }),
+      ...(flags["var-file"] ?? []),
+      ...(dialect === undefined ? [] : [dialect]),
+    ]),
+  ];
+}
+
+function textIfPlain(file: string): string | undefined {
+  const read = readPlainFile(file, mostOfGiven);
+  return "text" in read ? read.text : undefined;
 }
 
 /** What others make meanwhile is recorded in the other place: a round on this one would make it a second time. */
