@@ -7,6 +7,7 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type ChangeCounts, countChanges } from "../core/plan/plan";
 import { fieldsIn, keysOf, onlyDefined } from "../core/text/objects";
 import type { Where } from "../report/json-lines";
+import { printAnnotations, readAnnotations } from "./annotations";
 import type { Invocation } from "./command";
 import { asDiagnostics, CommandFailed } from "./crash";
 import type { Finish, Output } from "./output";
@@ -51,10 +52,13 @@ export async function forEachPart<I extends Invocation>(
   further: readonly Diagnostic[] = [],
 ): Promise<number> {
   const { output } = invocation;
+  const format = readAnnotations(invocation);
   const parts: EnvironmentPart[] = [];
   for (const [index, name] of names.entries()) {
-    if (index > 0) output.print("");
-    const own = partOutput(output, sort, name, (part) => parts.push(part));
+    if (index > 0 && format === undefined) output.print("");
+    const part = partOutput(output, sort, name, (part) => parts.push(part));
+    // The annotations of all parts are one document, which comes at the end.
+    const own = format === undefined ? part : { ...part, print: () => undefined, printLines: () => undefined };
     try {
       await run(name, { ...invocation, output: own });
     } catch (error) {
@@ -64,6 +68,11 @@ export async function forEachPart<I extends Invocation>(
       own.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
     }
   }
+  if (format !== undefined)
+    printAnnotations(invocation, format, [
+      ...parts.flatMap(({ findings, diagnostics = [] }) => findings ?? diagnostics),
+      ...further,
+    ]);
   output.tell(further);
   return output.finish(finishOfAll(sort, parts, further));
 }

@@ -29,7 +29,9 @@ export function annotationsText(
     // A note about the service as a whole belongs to no line; on any line it would be noise on every merge request.
     .filter(({ severity, source }) => severity !== "note" || source !== undefined)
     .map((finding) => annotationOf(finding, firstFile));
-  return writers[format](annotations, version);
+  // What is said of several environments or projects is said once.
+  const each = new Map(annotations.map((annotation) => [JSON.stringify(annotation), annotation]));
+  return writers[format]([...each.values()], version);
 }
 
 const asJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -49,6 +49,16 @@ it("have a comment each, which a plan that fails writes over too", async () => {
   expect(await comments("all")).toEqual([["<!-- reconcile-plan dev -->", "### Plan: "], failed]);
 });
 
+it.each(["plan", "validate"])("have one document of annotations, with those that fail: %s", async (command) => {
+  const annotated = async (form: string) => (await reconcile(command, "--annotations", form, "--env", "all")).stdout;
+  expect(JSON.parse(await annotated("sarif")).runs).toHaveLength(1);
+  const file = join(place.folder, "reconcile.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("tier: large", "tier: vast"));
+  const found = JSON.parse(await annotated("gitlab"));
+  expect(found).toMatchObject([{ check_name: "config/not-allowed", severity: "critical" }]);
+  expect((await annotated("junit")).match(/<testsuites /g)).toHaveLength(1);
+});
+
 it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
   const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");
   expect(all.exitCode, all.stderr).toBe(2);

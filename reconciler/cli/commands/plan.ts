@@ -94,7 +94,8 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
   if (flags.out !== undefined && touched.length > 0) mkdirSync(flags.out, { recursive: true, mode: 0o700 });
   if (touched.length === 0 && flags.markdown === true)
     output.print(`${markerOf()}\n### Nothing to plan: no project is touched.\n`);
-  else if (touched.length === 0) output.print(`No project is touched since ${since}.`);
+  else if (touched.length === 0 && flags.annotations === undefined)
+    output.print(`No project is touched since ${since}.`);
   const names = fileNamesOf(touched);
   return forEachPart(
     invocation,
