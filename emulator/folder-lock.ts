@@ -1,14 +1,23 @@
 /**
  * One process per world folder: two would each answer from their own memory and write into one journal. The lock names
- * its process; one whose process is gone, or whose number now belongs to a later process, is stale and taken over. The
- * process that serves may write down where it listens; others then use it as guests, and it stays while it has any.
+ * its process; one whose process is gone, or whose number now belongs to a later process, is stale and taken over, and so
+ * is that of a folder of which this is a copy. The process that serves may write down where it listens; others then use
+ * it as guests, and it stays while it has any.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { codeOfError } from "./errors";
-
-const foldersHeld = new Set<string>();
 
 /** A single executable has no program beside it: called with this word first, it serves a world (emulator/shared.ts). */
 export const serveWorldWord = "--serve-embedded-world";
@@ -17,27 +26,89 @@ export class WorldInUse extends Error {
   override readonly name = "WorldInUse";
 }
 
+/** By what this process writes into them. */
+const foldersHeld = new Set<string>();
+
 export function lockFolder(dir: string): () => void {
   mkdirSync(dir, { recursive: true });
-  const path = join(resolve(dir), "lock");
-  const own = `${process.pid} ${processStart(process.pid)}`;
-  for (let attempt = 0; ; attempt += 1) {
+  const path = lockOf(dir);
+  const own = holderHere(dir);
+  const holder = foldersHeld.has(own) ? own : takeLock(path, own, dir);
+  if (holder !== undefined)
+    throw new WorldInUse(`${dir} is in use by another emulator (process ${holder.split(" ")[0]})`);
+  foldersHeld.add(own);
+  return () => {
+    foldersHeld.delete(own);
+    // Another folder may have come to this place.
+    if (readLockHolder(path) === own) rmSync(path, { force: true });
+  };
+}
+
+const lockOf = (dir: string): string => join(resolve(dir), "lock");
+
+const holderHere = (dir: string): string => [process.pid, processStart(process.pid), ...folderIdentity(dir)].join(" ");
+
+/** Its number stays where a folder is moved, and its path where a file system gives numbers anew. A copy has neither. */
+function folderIdentity(dir: string): readonly [number: string, path: string] {
+  try {
+    const { dev, ino } = statSync(dir);
+    return [`${dev}:${ino}`, realpathSync(dir)];
+  } catch {
+    return ["", resolve(dir)];
+  }
+}
+
+/**
+ * `undefined`: the lock is ours; otherwise who has it. Several processes may find the same stale lock, so it is replaced
+ * by the one that holds the claim, which is a lock like any other.
+ */
+function takeLock(path: string, own: string, dir: string): string | undefined {
+  // A lock that names this process without being in `foldersHeld` is of an earlier one with its number.
+  const isAlive = (holder: string) => holder !== own && isHolderAlive(holder, dir);
+  const claim = `${path}.claim`;
+  while (!createLock(path, own)) {
+    const holder = readLockHolder(path) ?? "";
+    if (isAlive(holder)) return holder;
+    const claimant = takeLock(claim, own, dir);
+    if (claimant !== undefined) return claimant;
     try {
-      writeFileSync(path, own, { flag: "wx", mode: 0o600 });
-      break;
-    } catch (error) {
-      if (codeOfError(error) !== "EEXIST" || attempt > 3) throw error;
-      const holder = readLockHolder(path);
-      if (foldersHeld.has(path) || (holder !== own && isHolderAlive(holder)))
-        throw new WorldInUse(`${dir} is in use by another emulator (process ${holder.split(" ")[0]})`);
-      rmSync(path, { force: true });
+      const present = readLockHolder(path);
+      if (present === undefined || isAlive(present)) continue;
+      writeAside(path, own, (aside) => renameSync(aside, path));
+      return undefined;
+    } finally {
+      rmSync(claim, { force: true });
     }
   }
-  foldersHeld.add(path);
-  return () => {
-    foldersHeld.delete(path);
-    rmSync(path, { force: true });
-  };
+  return undefined;
+}
+
+/** False: there is one. It appears with its whole text, where the file system has links. */
+function createLock(path: string, own: string): boolean {
+  try {
+    writeAside(path, own, (aside) => {
+      try {
+        linkSync(aside, path);
+      } catch (error) {
+        if (codeOfError(error) === "EEXIST") throw error;
+        writeFileSync(path, own, { flag: "wx", mode: 0o600 });
+      }
+    });
+    return true;
+  } catch (error) {
+    if (codeOfError(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function writeAside(path: string, text: string, place: (aside: string) => void): void {
+  const aside = `${path}.${process.pid}`;
+  writeFileSync(aside, text, { mode: 0o600 });
+  try {
+    place(aside);
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 export interface Served {
@@ -48,16 +119,17 @@ export interface Served {
 /** Writes down where the folder's service listens, for later processes; whole or not at all. */
 export function announce(dir: string, served: Served): () => void {
   const file = join(dir, addressFile);
-  const own = `${file}.${process.pid}`;
-  writeFileSync(own, JSON.stringify({ ...served, pid: process.pid }), { mode: 0o600 });
-  renameSync(own, file);
+  writeAside(file, JSON.stringify({ ...served, pid: process.pid }), (aside) => renameSync(aside, file));
   return () => rmSync(file, { force: true });
 }
 
 /** The folder may be anybody's: what its file says is believed where it is an address that the emulator can have. */
 export function announced(dir: string): Served | undefined {
   try {
-    const { url, timeScale } = JSON.parse(readFileSync(join(dir, addressFile), "utf8"));
+    const { url, timeScale, pid } = JSON.parse(readFileSync(join(dir, addressFile), "utf8"));
+    // One who was killed, and one who serves the folder of which this is a copy, left an address too.
+    const holder = readLockHolder(lockOf(dir)) ?? "";
+    if (holder.split(" ")[0] !== String(pid) || !isHolderAlive(holder, dir)) return undefined;
     const { protocol, hostname, port, origin } = new URL(url);
     const isOwn = protocol === "http:" && isLoopbackHost(hostname) && port !== "" && typeof timeScale === "number";
     return isOwn ? { url: origin, timeScale } : undefined;
@@ -76,9 +148,8 @@ const guestFolder = "guests";
 export function becomeGuest(dir: string): () => void {
   const folder = join(resolve(dir), guestFolder);
   mkdirSync(folder, { recursive: true });
-  const own = `${process.pid} ${processStart(process.pid)}`;
   const path = join(folder, String(process.pid));
-  writeFileSync(path, own, { mode: 0o600 });
+  writeFileSync(path, holderHere(dir), { mode: 0o600 });
   return () => rmSync(path, { force: true });
 }
 
@@ -87,7 +158,7 @@ export function countGuests(dir: string): number {
   const folder = join(resolve(dir), guestFolder);
   let alive = 0;
   for (const name of fileNames(folder))
-    if (isHolderAlive(readLockHolder(join(folder, name)))) alive++;
+    if (isHolderAlive(readLockHolder(join(folder, name)) ?? "", dir)) alive++;
     else rmSync(join(folder, name), { force: true });
   return alive;
 }
@@ -100,16 +171,20 @@ function fileNames(folder: string): string[] {
   }
 }
 
-function readLockHolder(path: string): string {
+/** `undefined`: there is none. */
+function readLockHolder(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
-  } catch {
-    return "";
+  } catch (error) {
+    return codeOfError(error) === "ENOENT" ? undefined : "";
   }
 }
 
-function isHolderAlive(holder: string): boolean {
-  const [pid, started] = holder.split(" ");
+/** And of this folder; one of an older version names none. */
+function isHolderAlive(holder: string, dir: string): boolean {
+  const [pid, started, ofNumber, ...ofPath] = holder.split(" ");
+  const [number, path] = folderIdentity(dir);
+  if (ofNumber !== undefined && ofNumber !== number && ofPath.join(" ") !== path) return false;
   if (!/^[0-9]+$/.test(pid ?? "")) return false;
   try {
     process.kill(Number(pid), 0);

@@ -1,8 +1,8 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { WorldChange } from "../../emulator/entities";
-import { announce, announced, lockFolder } from "../../emulator/folder-lock";
+import { announce, announced, becomeGuest, countGuests, lockFolder } from "../../emulator/folder-lock";
 import { startEmulator } from "../../emulator/index";
 import { loadFolder, openJournal, readLines } from "../../emulator/journal";
 import { applyChanges, createWorld, dumpWorld } from "../../emulator/world";
@@ -136,6 +136,38 @@ describe("the folder", () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
+  it("is taken over by one of several processes that find the lock of a killed one: by that with the claim", () => {
+    const gone = "4194999 1";
+    const unlock = lockFolder(dir);
+    const [pid, started] = readFileSync(join(dir, "lock"), "utf8").split(" ");
+    unlock();
+    writeFileSync(join(dir, "lock"), gone);
+    writeFileSync(join(dir, "lock.claim"), `${pid} ${started}`);
+    expect(() => lockFolder(dir)).toThrow("is in use by another emulator");
+    expect(readFileSync(join(dir, "lock"), "utf8")).toBe(gone);
+    writeFileSync(join(dir, "lock.claim"), gone);
+    lockFolder(dir)();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it("is another one than its copy, whose lock, address and guests say nothing, and the same where it is moved", () => {
+    const [original, copy, moved] = [join(dir, "a"), join(dir, "a copy of it"), join(dir, "moved")];
+    const unlock = lockFolder(original);
+    announce(original, { url: "http://127.0.0.1:8080", timeScale: 20 });
+    becomeGuest(original);
+    cpSync(original, copy, { recursive: true });
+    expect([announced(original)?.url, countGuests(original)]).toEqual(["http://127.0.0.1:8080", 1]);
+    expect([announced(copy), countGuests(copy)]).toEqual([undefined, 0]);
+    lockFolder(copy)();
+    renameSync(original, moved);
+    expect(() => lockFolder(moved)).toThrow("is in use by another emulator");
+    expect([announced(moved)?.url, countGuests(moved)]).toEqual(["http://127.0.0.1:8080", 1]);
+    const again = lockFolder(original);
+    unlock();
+    expect(readdirSync(original)).toEqual(["lock"]);
+    again();
+  });
+
   it("is taken over when the number of the process now belongs to another", () => {
     writeFileSync(join(dir, "lock"), `${process.ppid} 0`);
     expect(() => lockFolder(dir)()).not.toThrow();
@@ -151,8 +183,11 @@ describe("the folder", () => {
     ["http://169.254.169.254:8080/latest", false],
     ["8080", false],
   ])("says where its service listens, and nothing else is believed: %s %s", (url, isBelieved) => {
+    const unlock = lockFolder(dir);
     announce(dir, { url, timeScale: 20 });
     expect(announced(dir)).toEqual(isBelieved ? { url, timeScale: 20 } : undefined);
+    unlock();
+    expect(announced(dir)).toBeUndefined();
   });
 
   it("keeps the world, its clock and its ids from run to run, and does not grow by being started", async () => {
