@@ -65,7 +65,7 @@ export async function exchange(service: Service, request: Request): Promise<Answ
   if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, path);
 
   const started = Date.now();
-  const spoken = service.speech === undefined ? undefined : await hearSpoken(service.speech, request);
+  const spoken = service.speech === undefined ? undefined : await hearSpoken(service.speech, request, { path, query });
   const job = spoken?.speech.authorization(spoken.heard) === undefined ? undefined : spoken?.speech.job(spoken.heard);
   if (job !== undefined) return asJson(job.status, job.body);
   const match = (spoken === undefined ? undefined : spoken.match) ?? matchRoute(service.routes, method, path);
@@ -114,14 +114,17 @@ interface Spoken {
 }
 
 /** Reads the body first, because it may decide which operation is meant. `match` is absent where it does not. */
-async function hearSpoken(speech: Speech, request: Request): Promise<Spoken> {
+async function hearSpoken(
+  speech: Speech,
+  request: Request,
+  { path, query }: { readonly path: string; readonly query: string },
+): Promise<Spoken> {
   const body = (await request.body(10 * mib)) ?? { text: "" };
-  const { pathname, searchParams } = new URL(request.url, "http://emulator.invalid");
   const parsed = "text" in body && body.text !== "" ? parseBody(body.text) : undefined;
   const heard: Heard = {
     method: request.method,
-    path: pathname,
-    query: searchParams,
+    path,
+    query: new URLSearchParams(query),
     headers: request.headers,
     body: parsed !== undefined && "value" in parsed ? parsed.value : undefined,
   };

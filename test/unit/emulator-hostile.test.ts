@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operationNames, startEmulator } from "../../emulator/index";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { hostileRequest, randomFrom, sendRaw } from "../support/hostile-inputs";
 
 // HOSTILE_REQUESTS=20000 for the whole campaign; HOSTILE_SEED to see one again.
@@ -7,34 +8,42 @@ const count = Number(process.env["HOSTILE_REQUESTS"] ?? 2_000);
 const seed = Number(process.env["HOSTILE_SEED"] ?? 20_260_101);
 
 describe("random and hostile requests", () => {
-  it(`${count} of them (seed ${seed}) each end in a success or a 4xx with the envelope, never a 500 or a crash`, async () => {
-    const internal: string[] = [];
-    const emulator = await startEmulator({
-      timeScale: 0,
-      with: operationNames,
-      logger: (line) => line.startsWith("internal error") && internal.push(line),
-    });
-    const chance = randomFrom(seed);
-    const wrong: string[] = [];
-    const statuses: Record<number, number> = {};
-    let sent = 0;
-    const worker = async () => {
-      while (sent < count) {
-        sent += 1;
-        const request = hostileRequest(chance);
-        const answer = await sendRaw(emulator.port, request.bytes);
-        statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
-        if (!isFine(answer)) wrong.push(`${answer.status} ${answer.body.slice(0, 200)} <- ${request.told}`);
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, worker));
-    const alive = await fetch(`${emulator.url}/api/v1/region/list`, { headers: { authorization: "x" } });
-    expect(wrong).toEqual([]);
-    expect(internal).toEqual([]);
-    expect(alive.status).toBe(200);
-    if (process.env["HOSTILE_REQUESTS"] !== undefined) process.stdout.write(`${JSON.stringify(statuses)}\n`);
-    await emulator.close();
-  });
+  it.each([
+    ["as the contract says", { with: operationNames }],
+    ["in the words of a dialect", { speaks: readDialectText("version: 1\n", "dialect.yaml").dialect }],
+  ])(
+    `${count} of them (seed ${seed}) each end in a success or a 4xx with the envelope, never a 500 or a crash: %s`,
+    async (_, options) => {
+      const internal: string[] = [];
+      const emulator = await startEmulator({
+        timeScale: 0,
+        ...options,
+        logger: (line) => line.startsWith("internal error") && internal.push(line),
+      });
+      const chance = randomFrom(seed);
+      const wrong: string[] = [];
+      const statuses: Record<number, number> = {};
+      let sent = 0;
+      const worker = async () => {
+        while (sent < count) {
+          sent += 1;
+          const request = hostileRequest(chance);
+          const answer = await sendRaw(emulator.port, request.bytes);
+          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+          if (!isFine(answer)) wrong.push(`${answer.status} ${answer.body.slice(0, 200)} <- ${request.told}`);
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+      const noHost = await sendRaw(emulator.port, Buffer.from("GET //[ HTTP/1.1\r\nHost: x\r\n\r\n"));
+      expect(noHost.status).toBe(404);
+      const alive = await fetch(`${emulator.url}/api/v1/region/list`, { headers: { authorization: "Bearer x" } });
+      expect(wrong).toEqual([]);
+      expect(internal).toEqual([]);
+      expect(alive.status).toBe(200);
+      if (process.env["HOSTILE_REQUESTS"] !== undefined) process.stdout.write(`${JSON.stringify(statuses)}\n`);
+      await emulator.close();
+    },
+  );
 });
 
 function isFine({ status, body }: { status: number; body: string }): boolean {
