@@ -11,14 +11,14 @@ import type { WorldChange } from "./entities";
 import type { FaultSpec } from "./faults";
 import { lockFolder } from "./folder-lock";
 import { createHttpServer, listen } from "./http";
-import { type Journal, loadFolder, openJournal } from "./journal";
+import { type Journal, type Loaded, loadFolder, openJournal } from "./journal";
 import { chooseOperations, type EmulatorOperation, emulatorOperations, isOperation } from "./operations";
 import { createRequestLog, type LoggedRequest, showLog } from "./request-log";
 import { buildRoutes } from "./routes";
 import { namedCatalogue, seedChanges, type WorldSeed } from "./seed";
 import { type Answer, exchange, type Request, type Service } from "./server";
 import { createSpeech, type SpokenDialect } from "./speech";
-import { applyChanges, changesOfDump, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
+import { applyChanges, changesOfDump, clockOffset, createWorld, dumpWorld, type World, type WorldDump } from "./world";
 
 export type { FaultSpec } from "./faults";
 export { FaultProblem, faultKinds, parseFault } from "./faults";
@@ -251,9 +251,18 @@ async function firstWorld(options: EmulatorOptions, newId: () => string) {
   const isNew = loaded.dump === undefined && !replayed;
   const world = createWorld();
   if (isNew) applyChanges(world, seedChanges({ ...catalogueIn(options.speaks), ...options.seed }, newId, Date.now()));
-  else if (loaded.dump !== undefined) applyChanges(world, changesOfDump(loaded.dump));
-  for (const changes of loaded.changes) applyChanges(world, changes);
+  else applyLoaded(world, loaded);
   return { world, isNew, replayed, next: loaded.next };
+}
+
+/** The changes are believed to be whole, so what another version or a hand wrote shows when they are applied. */
+function applyLoaded(world: World, { dump, changes }: Pick<Loaded, "dump" | "changes">): void {
+  try {
+    if (dump !== undefined) applyChanges(world, changesOfDump(dump));
+    for (const one of changes) applyChanges(world, one);
+  } catch (cause) {
+    throw new Error("the world's folder is of another version or damaged: it is left as it is", { cause });
+  }
 }
 
 /** A dialect that finds the id and the name at one place knows what VMs are made from by its name alone. */

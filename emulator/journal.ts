@@ -13,6 +13,7 @@ import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import type { WorldChange } from "./entities";
 import { codeOfError } from "./errors";
+import { isBodyObject } from "./fields";
 import type { WorldDump } from "./world";
 
 export interface Journal {
@@ -66,13 +67,21 @@ async function readWorldSnapshot(path: string): Promise<Snapshot | undefined> {
     if (codeOfError(error) === "ENOENT") return undefined;
     throw error;
   }
+  let read: unknown;
   try {
-    // Written by `compact`.
-    return JSON.parse(text);
+    read = JSON.parse(text);
   } catch {
     throw new Error("world.json is damaged: the world's folder was changed by something else");
   }
+  if (!isSnapshot(read)) throw new Error("world.json is of another program or of another version: it is left as it is");
+  return read;
 }
+
+const isSnapshot = (read: unknown): read is Snapshot =>
+  isBodyObject(read) &&
+  Number.isInteger(read["journal"]) &&
+  isBodyObject(read["world"]) &&
+  read["world"]["version"] === 1;
 
 export function readLines(text: string, name: string): (readonly WorldChange[])[] {
   const lines = text.split("\n");

@@ -24,7 +24,7 @@ import {
   type ServiceSetup,
 } from "../open-service";
 import { systemClock } from "../outside/clock";
-import { openWorld } from "../outside/embedded";
+import { openWorld, WorldInUse } from "../outside/embedded";
 import { setting } from "../outside/environment";
 import { shownPath } from "../outside/files";
 import { holderOf as holderCalled } from "../outside/holder";
@@ -128,11 +128,16 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules, limits
     throw fail(
       "service/embedded",
       `the embedded service cannot start: ${errorMessage(error)}`,
-      errorCode(error) === undefined
-        ? "another command may be using the same world: wait for it to end"
-        : `its world is a folder beside the file: check the rights to ${dir}, and its space`,
+      embeddedFix(error, dir),
     );
   }
+}
+
+function embeddedFix(error: unknown, dir: string): string {
+  if (error instanceof WorldInUse) return "another command may be using the same world: wait for it to end";
+  return errorCode(error) === undefined
+    ? `install the version that wrote ${dir}, or move that folder away: the next run begins with a new world`
+    : `its world is a folder beside the file: check the rights to ${dir}, and its space`;
 }
 
 interface ReadWith {

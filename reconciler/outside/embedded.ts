@@ -19,6 +19,8 @@ import { connectionsTo } from "../service/connections-here";
 import type { Connections } from "../service/transport";
 import { isSingleExecutable } from "../version";
 
+export { WorldInUse };
+
 const idleWorldMs = 20_000;
 const startMs = 10_000;
 const lookForWorldMs = 30;

@@ -190,6 +190,21 @@ describe("the folder", () => {
     expect(announced(dir)).toBeUndefined();
   });
 
+  it.each([
+    ["world.json", "{}"],
+    ["world.json", "null"],
+    ["world.json", '{"level":3,"seed":7}'],
+    ["world.json", '{"journal":2,"world":{"version":2}}'],
+    ["world.json", '{"journal":2,"world":{"version":1}}'],
+    ["journal-1.jsonl", "null\n"],
+    ["journal-1.jsonl", '[{"put":"router","value":{"id":"1"}}]\n'],
+  ])("of another version or program is refused, and left as it is: %s %s", async (name, text) => {
+    writeFileSync(join(dir, name), text);
+    await expect(startEmulator({ dir })).rejects.toThrow("version");
+    expect(readdirSync(dir)).toEqual([name]);
+    expect(readFileSync(join(dir, name), "utf8")).toBe(text);
+  });
+
   it("keeps the world, its clock and its ids from run to run, and does not grow by being started", async () => {
     const first = await startEmulator({ dir });
     await fetch(`${first.url}/_control/time`, { method: "POST", body: '{"advance_ms":5000}' });

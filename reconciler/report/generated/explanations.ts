@@ -946,7 +946,7 @@ export const explanations = {
   },
   "service/embedded": {
     "means": "The embedded service could not start.",
-    "todo": "Another command may be using the same world; wait for it."
+    "todo": "Another command may be using the same world; wait for it. A world of another version is left as it is; move its folder away, or install that version."
   },
   "service/flush_not_confirmed": {
     "means": "The service wants a confirmed flush before a detach.",

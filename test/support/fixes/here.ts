@@ -254,6 +254,14 @@ const ofService = {
       },
       follow: [{ hand: /check the rights to/, done: (here) => here.remove(".reconcile/world") }],
     },
+    {
+      name: "on a world of another version",
+      files: { ...file("groups: { web: {} }"), ".reconcile/world/world.json": '{"journal":2,"world":{"version":2}}' },
+      before: (here) => {
+        here.env["RECONCILE_BASE_URL"] = "embedded";
+      },
+      follow: [{ hand: /or move that folder away/, done: (here) => here.remove(".reconcile/world") }],
+    },
   ],
 } satisfies Worlds;
 
