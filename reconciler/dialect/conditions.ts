@@ -329,7 +329,7 @@ function judgeNotJson(operation: Operation, answer: Answer, judging: Judging): F
     ? "a page in HTML, which is not JSON"
     : `something that is not JSON${describeBody(answer)}`;
   const isSignIn = isHtml(answer) && looksLikeSignIn(answer);
-  const reason = `the service answered ${status} with ${what}${isSignIn ? ` that asks to sign in: ${credentialMayBeOver}` : ""}`;
+  const reason = `the service answered ${status} with ${what}${isSignIn ? ` and asks to sign in: ${credentialMayBeOver}` : ""}`;
   if (known !== undefined)
     return meant(operation, known, reason, status, askedWait(answer, undefined, envelope, nowMs));
   if (isSignIn && kind === "read")
