@@ -475,6 +475,33 @@ describe("the plan of an undo", () => {
   });
 });
 
+describe("a volume that is taken over while it hangs on a VM", () => {
+  const hung = {
+    kind: "volume",
+    id: "s",
+    name: "data",
+    sizeGb: 100,
+    attachedTo: idOf("vm.web"),
+    failed: false,
+  } as const;
+  const attachmentRecorded = (more: object) => {
+    const wanted = volume("data", more);
+    const world = { applied: [web], desired: [web, wanted], strangers: [hung] };
+    const { steps } = planFor({ missing: [], ...world, imports: [{ to: "volume.data", id: "s", source }] });
+    return steps.flatMap(({ action }) =>
+      action.operation === "record"
+        ? action.changes.flatMap((one) =>
+            one.type === "resource" && one.record?.kind === "volume" ? [one.record.attachedTo] : [],
+          )
+        : [],
+    );
+  };
+  it("is recorded with the attachment where the file says it, or the next plan would detach it", () => {
+    expect(attachmentRecorded({ attachTo: { address: "vm.web" } })).toEqual([idOf("vm.web")]);
+    expect(attachmentRecorded({})).toEqual([undefined]);
+  });
+});
+
 describe("the part of a world that a look is for", () => {
   const record = (one: DesiredResource, more: object = {}): RecordedResource =>
     ({

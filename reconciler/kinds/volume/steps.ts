@@ -267,7 +267,8 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
   const next: RecordedVolume = {
     ...volumeRecord(desired),
     id,
-    ...onlyDefined({ attachedTo: difference.attachedTo, owes }),
+    // Where the file does not say where the volume hangs, only an attachment that this tool made is recorded.
+    ...onlyDefined({ attachedTo: desired.attachTo === undefined ? undefined : difference.attachedTo, owes }),
   };
   const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };
   const step = addStep(draft, {
