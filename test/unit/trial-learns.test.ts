@@ -530,6 +530,19 @@ test("a next page that is named relative to the list is followed as a link", () 
   expect(ways?.[0]).toEqual({ next: ["/next"], as: "link" });
 });
 
+test.each([
+  ["https://c.example/servers?page=2", undefined],
+  ["https://c.example:443/servers?page=2", undefined],
+  ["https://c.example.other/servers?page=2", "rewritten"],
+  ["http://c.example/servers?page=2", "rewritten"],
+])("a link to %s is one of the service at https://c.example, or is followed there by its path", (next, links) => {
+  const page = { body: { items: [{}], next }, at: "/items", headers: {}, items: [{}] };
+  expect(waysOn({ ...page, id: undefined, origin: "https://c.example" })?.[0]).toEqual({
+    next: ["/next"],
+    ...(links !== undefined && { links }),
+  });
+});
+
 test("three places tell apart what two do not", () => {
   const of = (power: string, status: string, transaction?: string) => ({
     powerState: { keyName: power },

@@ -66,7 +66,8 @@ function waysAlong({ at }: Sign, page: FirstPage): readonly Way[] {
     ({ param, cut }): Way => ({ next: [withCut(placeOf(at, page.body), cut)], param, as: "token" }),
   );
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) {
-    const isOwn = value.startsWith(`${page.origin}/`);
+    // The usual port may be written in one of them.
+    const isOwn = URL.canParse(value) && new URL(value).origin === page.origin;
     return [isOwn ? { next } : { next, links: "rewritten" }, ...within];
   }
   if (value.startsWith("?")) return [{ next }, ...within];
