@@ -42,8 +42,9 @@ export type ProgramEnd = {
 const keptOutput = 8000;
 /** Beside that, so that no secret is cut where what is kept begins, and shows in part. */
 const keptBeside = 4000;
-/** The time between asking a program to end and killing it. */
-const killGraceMs = 2000;
+/** How often a program that was asked to end is looked for, and how many looks later it is killed. */
+const endLookMs = 50;
+const looksForEnd = 40;
 /** What a program started may hold its output open after its end. */
 const lingerMs = 1000;
 
@@ -156,8 +157,11 @@ function startProgram({ argv, folder, env, values }: Program): ChildProcess | Er
 
 const hasGroups = process.platform !== "win32";
 
-/** Programs that run now. A terminal's Ctrl-C does not reach their groups, so that it is passed on. */
-const runningPrograms = new Set<ChildProcess>();
+/**
+ * Programs that run now, each with the signal that ends it. A terminal's Ctrl-C does not reach their groups, so that it
+ * is passed on.
+ */
+const runningPrograms = new Map<ChildProcess, "SIGTERM" | "SIGKILL">();
 const signalsPassedOn = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 function watchOver(child: ChildProcess): void {
@@ -165,7 +169,7 @@ function watchOver(child: ChildProcess): void {
     process.on("exit", endAll);
     for (const name of signalsPassedOn) process.on(name, endWithThem);
   }
-  runningPrograms.add(child);
+  runningPrograms.set(child, "SIGTERM");
 }
 
 function releaseChild(child: ChildProcess): void {
@@ -176,7 +180,7 @@ function releaseChild(child: ChildProcess): void {
 }
 
 const endAll = (): void => {
-  for (const child of runningPrograms) signalChild(child, "SIGTERM");
+  for (const [child, signal] of runningPrograms) signalChild(child, signal);
 };
 
 /** A command that listens for the signal itself decides what becomes of its programs. */
@@ -187,13 +191,25 @@ function endWithThem(name: NodeJS.Signals): void {
   process.kill(process.pid, name);
 }
 
+/** This process waits for the end of the group: after its own end nobody would kill one that does not listen. */
 function endGroup(child: ChildProcess): void {
-  if (signalChild(child, "SIGTERM")) setTimeout(() => signalChild(child, "SIGKILL"), killGraceMs).unref();
-  releaseChild(child);
+  if (!signalChild(child, "SIGTERM")) {
+    releaseChild(child);
+    return;
+  }
+  runningPrograms.set(child, "SIGKILL");
+  let looks = 0;
+  const timer = setInterval(() => {
+    looks += 1;
+    if (looks < looksForEnd && signalChild(child, 0)) return;
+    clearInterval(timer);
+    signalChild(child, "SIGKILL");
+    releaseChild(child);
+  }, endLookMs);
 }
 
 /** False: nothing of it is there any more. */
-function signalChild(child: ChildProcess, name: NodeJS.Signals): boolean {
+function signalChild(child: ChildProcess, name: NodeJS.Signals | 0): boolean {
   try {
     if (!hasGroups || child.pid === undefined) return child.kill(name);
     return process.kill(-child.pid, name);

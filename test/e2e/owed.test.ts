@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, root, runCli } from "../support/cli-process";
+import { eventually, isGone } from "../support/eventually";
 import { writeFiles } from "../support/folder";
 import { headOf, ownPlace } from "../support/own-place";
 
@@ -132,6 +133,10 @@ describe("a command that is owed", () => {
     const late = await reconcile("apply", "-y");
     expect(late.exitCode).toBe(1);
     expect(late.stdout).toContain("did not end within");
+    const deaf = { command: ["sh", "-c", "trap '' TERM; echo $$ > deaf; sleep 3600"], timeout: "200ms" };
+    declare({ vms: { db: { ...host, after_ready: deaf } } });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(1);
+    await eventually("its end", () => isGone(-Number(read("deaf"))));
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runProgram } from "../../reconciler/outside/programs";
 import { jsonLines, runCli } from "../support/cli-process";
-import { eventually } from "../support/eventually";
+import { eventually, isGone } from "../support/eventually";
 import { fileOf, ownPlace, said } from "../support/own-place";
 
 const place = ownPlace();
@@ -81,14 +81,6 @@ describe("a program that a file names sees", () => {
 describe("a program that a file names", () => {
   const start = (script: string, options: Partial<Parameters<typeof runProgram>[0]> = {}) =>
     runProgram({ argv: ["sh", "-c", script], folder: place.folder, limitMs: 60_000, ...options });
-  const isGone = (pid: number): true | undefined => {
-    try {
-      process.kill(pid, 0);
-      return undefined;
-    } catch {
-      return true;
-    }
-  };
 
   it("is ended after its time with everything that it started", async () => {
     const end = await start("sh -c 'trap \"\" TERM; echo $$ > deaf; while :; do sleep 0.1; done' & wait", {

@@ -21,6 +21,16 @@ export async function eventually<T>(what: string, look: () => T | undefined | Pr
   }
 }
 
+/** No process has the id, or none of the group whose id is given as a negative number. */
+export function isGone(pid: number): true | undefined {
+  try {
+    process.kill(pid, 0);
+    return undefined;
+  } catch {
+    return true;
+  }
+}
+
 /* A service that is slow for as long as a test wants something to be under way, and then in a hurry. */
 
 /** Moves the service's clock on until all is over. */
