@@ -102,10 +102,10 @@ async function runOne({ file, test }: TestOfFile, shared: SharedReadings): Promi
   });
   try {
     const given = test.given === undefined ? shared.nothing : await shared.given(file, test.given);
-    if (isRefused(given)) return done(given.problems);
+    if (isRefusedReading(given)) return done(given.problems);
     const when = shared.desired(file, test.when);
     const { destroy, replace, expect } = test;
-    if (isRefused(when)) {
+    if (isRefusedReading(when)) {
       const { problems, codes } = when;
       // A test may expect that its file is refused.
       return done(
@@ -119,12 +119,12 @@ async function runOne({ file, test }: TestOfFile, shared: SharedReadings): Promi
 }
 
 /** `codes`: of the file's own errors and warnings. Absent: it is the test that lacks something. */
-interface Refused {
+interface RefusedReading {
   readonly problems: readonly string[];
   readonly codes?: readonly string[];
 }
-type OrRefused<T> = T | Refused;
-const isRefused = (read: OrRefused<object>): read is Refused => "problems" in read;
+type OrRefused<T> = T | RefusedReading;
+const isRefusedReading = (read: OrRefused<object>): read is RefusedReading => "problems" in read;
 
 type SharedReadings = ReturnType<typeof shareReadings>;
 
@@ -144,7 +144,7 @@ function shareReadings(all: ForAll) {
 
   async function begin(test: string, side: TestSide): Promise<OrRefused<TestGround>> {
     const wanted = desired(test, side);
-    if (isRefused(wanted)) return { problems: wanted.problems.map((problem) => `given: ${problem}`) };
+    if (isRefusedReading(wanted)) return { problems: wanted.problems.map((problem) => `given: ${problem}`) };
     const given = await carryOutGiven(wanted, now);
     return typeof given === "string" ? { problems: [given] } : given;
   }

@@ -108,11 +108,11 @@ export async function askPolicy(
   const beside = sources.length === 0 && policy === own ? folder : dirname(resolve(policy.source.file));
   const answer = await askProgram(policy.command, beside, input, policy.timeoutMs, policy.env);
   const found = findingsOfAnswer(answer, policy.source);
-  return [...said, ...found.map((finding) => ({ ...finding, ...textsOf(finding, masked) }))];
+  return [...said, ...found.map((finding) => ({ ...finding, ...maskedTexts(finding, masked) }))];
 }
 
 /** Before a report escapes them, so that what is hidden is found in them. */
-const textsOf = ({ summary, detail, fix }: Finding, masked: (text: string) => string) => ({
+const maskedTexts = ({ summary, detail, fix }: Finding, masked: (text: string) => string) => ({
   summary: masked(summary),
   detail: detail === undefined ? undefined : masked(detail),
   fix: fix === undefined ? undefined : masked(fix),

@@ -76,7 +76,7 @@ export function problemsIn(problems: Problems, along: string): Problems {
  * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which
  * nobody would find them any more. A fix for such a value may be made of its parts, and is left out.
  */
-export function withoutSecrets(diagnostics: readonly Diagnostic[], secrets: readonly string[]): Diagnostic[] {
+export function withMaskedTexts(diagnostics: readonly Diagnostic[], secrets: readonly string[]): Diagnostic[] {
   const spellings = secrets
     .filter((secret) => secret.length >= shortestHidden)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])

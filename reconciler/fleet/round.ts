@@ -422,7 +422,7 @@ function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): Roun
 }
 
 /** Which of a person's settings has the key of a state is not in the words of the state. */
-const whyOf = (error: unknown): string =>
+const reasonOfError = (error: unknown): string =>
   error instanceof StateSealed && error.fix !== undefined ? `${error.message}: ${error.fix}` : errorMessage(error);
 
 /** The result for an error outside of the plan, in one sentence. */
@@ -445,7 +445,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
   if (diagnostics === undefined) {
     const isHopeless = error instanceof ReadingEnded || (error instanceof SourceFailed && error.isSilent);
     const lasts = isHopeless ? ({ lasts: true } as const) : {};
-    return { result: { end: "failed", why: whyOf(error), ...lasts } };
+    return { result: { end: "failed", why: reasonOfError(error), ...lasts } };
   }
   const isSilent = diagnostics.some(({ code }) => code === "service/unavailable" || code === "service/throttled");
   const lasts = diagnostics.every(({ code }) => code.startsWith("config/")) ? ({ lasts: true } as const) : {};

@@ -31,7 +31,7 @@ import type { InterpolationScope, VariableValues } from "../interpolation";
 import { namingOrigins } from "../origins";
 import { type ExpectedFile, readOwnYaml, topKeys } from "../own-files";
 import { endlessDetail, endlessFix, fitOf } from "../patterns";
-import { addNumberProblems, collectProblems, type Problems, shown, withoutSecrets } from "../problems";
+import { addNumberProblems, collectProblems, type Problems, shown, withMaskedTexts } from "../problems";
 import { openRooms, type Room } from "../rooms";
 import { schemaProblems } from "../schema-problems";
 import { schemaWords } from "../schema-words";
@@ -180,7 +180,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   for (const file of files) addShapeProblems(file, problems);
   for (const component of new Set(reading.components.known.values())) component?.checkShape();
   const hidden = [...new Set([...sensitiveTexts(vars), ...secrets])];
-  const diagnostics = withoutSecrets(sortDiagnostics(problems.diagnostics), hidden);
+  const diagnostics = withMaskedTexts(sortDiagnostics(problems.diagnostics), hidden);
   const sensitive = ifAny(hidden);
   const result = { diagnostics, environments, opened, sensitive };
   return hasErrors(diagnostics) ? result : { desired, ssh, ...result };

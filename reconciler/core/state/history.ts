@@ -134,7 +134,7 @@ function parted(
   resources: Remembering["resources"],
   addresses: Addresses,
 ): readonly Parted[] {
-  let going = Object.keys(addresses).map((now) => ({ now, at: now, key: keyOf(resources.get(now)) }));
+  let going = Object.keys(addresses).map((now) => ({ now, at: now, key: identityKeyOf(resources.get(now)) }));
   return [...runs]
     .reverse()
     .map((run): Parted => {
@@ -152,13 +152,13 @@ function parted(
         if (from === at || record === undefined) {
           delete stays[at];
           goes[now] = former;
-          return { ...one, key: keyOf(former) };
+          return { ...one, key: identityKeyOf(former) };
         }
         goes[now] = record;
         delete stays[from];
         if (former === null) delete stays[at];
         // What stays had the address, and has the former one of what goes.
-        else if (!keys.has(keyOf(former))) stays[from] = null;
+        else if (!keys.has(identityKeyOf(former))) stays[from] = null;
         return { now, at: from, key };
       });
       return { run, stays, goes };
@@ -173,7 +173,7 @@ interface Parted {
   readonly goes: Former;
 }
 
-const keyOf = (record: RecordedResource | null | undefined): string | undefined =>
+const identityKeyOf = (record: RecordedResource | null | undefined): string | undefined =>
   record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
 
 function movedRecords(before: Former, addresses: Addresses) {
