@@ -11,6 +11,7 @@ import {
   type Hop,
   jumpText,
   noAccess,
+  pathInConfig,
   quotedForShell,
   type Route,
   routeTo,
@@ -113,9 +114,7 @@ export function sshConfigText({ hosts }: Inventory, routes: Routes): string {
       `  HostName ${route.host}`,
       ...(user === undefined ? [] : [`  User ${user}`]),
       ...(port === undefined ? [] : [`  Port ${port}`]),
-      ...(identityFile === undefined
-        ? []
-        : [`  IdentityFile ${/\s/.test(identityFile) ? `"${identityFile}"` : identityFile}`]),
+      ...(identityFile === undefined ? [] : [`  IdentityFile ${pathInConfig(identityFile)}`]),
       ...(jump.length === 0 ? [] : [`  ProxyJump ${jump.join(",")}`]),
     ];
     return [`${lines.join("\n")}\n`];

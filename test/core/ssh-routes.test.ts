@@ -25,7 +25,7 @@ region: r1
 ${ssh}
 environments: { prod: { ssh: { user: admin } } }
 defaults: { vm: { owner: a@b.example, user_id: "1", image_id: i, flavor_id: f, size: 1 } }
-vms: { bastion: {}, second: {}, dark: {}, six: { name: six-1 }, db: { name: db-1,${vms}} }
+vms: { bastion: {}, ${vms.includes("second:") ? "" : "second: {}, "}dark: {}, six: { name: six-1 }, db: { name: db-1,${vms}} }
 `;
 const read = (text: string, env = "prod") => readDesired([{ file: "reconcile.yaml", text }], { env });
 
@@ -60,6 +60,22 @@ describe("the way to a VM", () => {
       ["-l", "admin", "-J", "admin@198.51.100.2", "10.0.0.12"],
     ],
     ["the VM that others go through", "{ jump: vm.bastion }", "", "vm.bastion", {}, ["-l", "admin", "198.51.100.2"]],
+    [
+      "the VM that the one of all is reached through",
+      "{ jump: vm.second }",
+      " }, second: { ssh: { jump: vm.bastion } ",
+      "vm.bastion",
+      {},
+      ["-l", "admin", "198.51.100.2"],
+    ],
+    [
+      "through both of them",
+      "{ jump: vm.second }",
+      " }, second: { ssh: { jump: vm.bastion } ",
+      "vm.db",
+      {},
+      ["-l", "admin", "-J", "admin@198.51.100.2,admin@10.0.0.3", "10.0.0.12"],
+    ],
     [
       "a host of somebody else",
       "{ jump: ops@gate.example:2200 }",
@@ -109,8 +125,8 @@ describe("the way to a VM", () => {
   it("a machine on the way that has a key is a command of its own, as -J takes none", () => {
     const way = access('ssh: { jump: vm.bastion, identity_file: "/keys/it\'s 100%" }');
     expect(argsOf("vm.db", way)).toEqual([
-      ...["-l", "admin", "-i", "/keys/it's 100%", "-o"],
-      `ProxyCommand=ssh -l admin -i '/keys/it'\\''s 100%%' -W '[%h]:%p' 198.51.100.2`,
+      ...["-l", "admin", "-o", `IdentityFile="/keys/it's 100%%"`, "-o"],
+      `ProxyCommand=ssh -l admin -o 'IdentityFile="/keys/it'\\''s 100%%%%"' -W '[%h]:%p' 198.51.100.2`,
       "10.0.0.12",
     ]);
     expect(quotedForShell("~/.ssh/my key")).toBe("~/'.ssh/my key'");
@@ -153,6 +169,8 @@ describe("the forms of other programs", () => {
     expect(sshConfigText(inventory, routes)).toContain(
       `# vm.db\nHost db\n  HostName 10.0.0.12\n  User admin\n  IdentityFile "/my keys/k"\n  ProxyJump bastion\n`,
     );
+    const odd = routesOf(inventory, access('ssh: { identity_file: "/o\'keys/100%" }'));
+    expect(sshConfigText(inventory, odd)).toContain(`  IdentityFile "/o'keys/100%%"\n`);
     expect(sshConfigText(inventory, routes)).toContain(
       `Host bastion\n  HostName 198.51.100.2\n  User admin\n  IdentityFile "/my keys/k"\n\n`,
     );

@@ -114,27 +114,33 @@ export function routeTo(
 type RealJump = Exclude<Jump, "none">;
 
 /** The machines before a VM, the first one first. Never the VM itself, and each once. */
-function hopsTo(address: Address, access: SshAccess, given: SshGiven): RealJump[] {
-  const { jump: first } = given;
+function hopsTo(address: Address, access: SshAccess, { jump }: SshGiven): RealJump[] {
+  if (jump === undefined) return fileHops(address, access);
+  if (jump === "none") return [];
   // What leads to the machine that the command line names is as the file says.
-  const before = first === undefined || first === "none" || !("vm" in first) ? [] : fileHops(first.vm, access);
-  const isBefore = (vm: Address): boolean =>
-    before.some((hop) => "vm" in hop && hop.vm === vm) ||
-    (first !== undefined && first !== "none" && "vm" in first && first.vm === vm);
-  if (first === undefined || isBefore(address)) return fileHops(address, access);
-  return first === "none" ? [] : [...before, first];
+  const hops = "vm" in jump ? [...fileHops(jump.vm, access), jump] : [jump];
+  return passes(hops, address) ? fileHops(address, access) : hops;
 }
 
-function fileHops(address: Address, access: SshAccess): RealJump[] {
+function fileHops(address: Address, { all, each }: SshAccess): RealJump[] {
+  // What is said for all leads through these, so it is not said for them.
+  const ofAll = hopsFrom(all.jump, (vm) => each.get(vm)?.jump);
+  const jumpOf = (vm: Address): Jump | undefined => each.get(vm)?.jump ?? (passes(ofAll, vm) ? undefined : all.jump);
+  return hopsFrom(jumpOf(address), jumpOf);
+}
+
+const passes = (hops: readonly RealJump[], vm: Address): boolean => hops.some((hop) => "vm" in hop && hop.vm === vm);
+
+/** A circle, which the reader of files refuses, ends where it began. */
+function hopsFrom(first: Jump | undefined, next: (vm: Address) => Jump | undefined): RealJump[] {
   const hops: RealJump[] = [];
-  const seen = new Set([address]);
-  for (let at: Address | undefined = address; at !== undefined; ) {
-    const jump: Jump | undefined = access.each.get(at)?.jump ?? access.all.jump;
-    if (jump === undefined || jump === "none") break;
+  const seen = new Set<Address>();
+  for (let jump = first; jump !== undefined && jump !== "none"; ) {
     if ("vm" in jump && seen.has(jump.vm)) break;
     hops.unshift(jump);
-    at = "vm" in jump ? jump.vm : undefined;
-    if (at !== undefined) seen.add(at);
+    if (!("vm" in jump)) break;
+    seen.add(jump.vm);
+    jump = next(jump.vm);
   }
   return hops;
 }
@@ -169,8 +175,19 @@ export const sshArguments = ({ via, ...hop }: Route): string[] => [...hopArgumen
 const hopArguments = ({ user, port, identityFile }: Omit<Hop, "host">): string[] => [
   ...(user === undefined ? [] : ["-l", user]),
   ...(port === undefined ? [] : ["-p", String(port)]),
-  ...(identityFile === undefined ? [] : ["-i", identityFile]),
+  ...(identityFile === undefined
+    ? []
+    : // Behind -i there is no way to write a per cent sign.
+      identityFile.includes("%")
+      ? ["-o", `IdentityFile=${pathInConfig(identityFile)}`]
+      : ["-i", identityFile]),
 ];
+
+/** A path as the configuration of ssh has it, where a per cent sign begins a token. */
+export function pathInConfig(path: string): string {
+  const literal = path.replaceAll("%", "%%");
+  return /[\s'#=]/.test(literal) ? `"${literal}"` : literal;
+}
 
 /**
  * `-J` takes no key for the machines on the way, so a hop that has one is a command of its own, as ssh itself would
