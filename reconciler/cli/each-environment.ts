@@ -5,8 +5,9 @@
 
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type ChangeCounts, countChanges } from "../core/plan/plan";
-import { fieldsIn, keysOf, onlyDefined } from "../core/text/objects";
-import type { Where } from "../report/json-lines";
+import { listText } from "../core/text/list-text";
+import { fieldsIn, groupedBy, keysOf, onlyDefined } from "../core/text/objects";
+import { summaryLine, type Where } from "../report/json-lines";
 import { printAnnotations, readAnnotations } from "./annotations";
 import type { Invocation } from "./command";
 import { asDiagnostics, CommandFailed } from "./crash";
@@ -70,10 +71,10 @@ export async function forEachPart<I extends Invocation>(
   }
   if (format !== undefined)
     printAnnotations(invocation, format, [
-      ...parts.flatMap(({ findings, diagnostics = [] }) => findings ?? diagnostics),
+      ...saidOnce(sort, parts, ({ findings, diagnostics }) => findings ?? diagnostics),
       ...further,
     ]);
-  output.tell(further);
+  output.tell([...saidOnce(sort, parts, ({ diagnostics }) => diagnostics), ...further]);
   return output.finish(finishOfAll(sort, parts, further));
 }
 
@@ -90,7 +91,6 @@ function partOutput(output: Output, sort: PartSort, name: string, keep: (part: E
       return located;
     },
     finish(finish) {
-      output.tell(finish.diagnostics ?? []);
       keep({ ...finish, name, where: located });
       return finish.exitCode;
     },
@@ -100,24 +100,37 @@ function partOutput(output: Output, sort: PartSort, name: string, keep: (part: E
 /** The exit codes from the mildest to the gravest; the report ends with the gravest of its parts. */
 const gravityOfExit = [0, 2, 4, 3, 1];
 
+/** What a part of the report has of the summary that it would have alone. */
+const keysOfPart = ["exit_code", "changes", "service", "project", "state", "diagnostics", "outputs", "owed", "cost"];
+
+/** What several parts have in common is said once. Where not all have it, those that do are named. */
+function saidOnce<D extends Diagnostic>(
+  sort: PartSort,
+  parts: readonly EnvironmentPart[],
+  saidBy: (part: EnvironmentPart) => readonly D[] | undefined,
+): D[] {
+  const said = parts.flatMap((part) => (saidBy(part) ?? []).map((diagnostic) => ({ name: part.name, diagnostic })));
+  return [...groupedBy(said, ({ diagnostic }) => JSON.stringify(diagnostic)).values()].map((same) => {
+    const { diagnostic } = same[0];
+    const names = [...new Set(same.map(({ name }) => name))];
+    if (names.length === parts.length) return diagnostic;
+    const whose = `in the ${names.length === 1 ? sort : plurals[sort]} ${listText(names)}`;
+    return { ...diagnostic, detail: diagnostic.detail === undefined ? whose : `${diagnostic.detail}; ${whose}` };
+  });
+}
+
 function finishOfAll(sort: PartSort, parts: readonly EnvironmentPart[], further: readonly Diagnostic[]): Finish {
   const changes: Record<keyof ChangeCounts, number> = { ...countChanges([]) };
-  const each = parts.map(({ name, where, exitCode, plan }) => {
-    const counts = countChanges(plan?.changes ?? []);
+  const each = parts.map(({ name, ...finish }) => {
+    const counts = countChanges(finish.plan?.changes ?? []);
     for (const action of keysOf(counts)) changes[action] += counts[action];
-    return {
-      [sort]: name,
-      exit_code: exitCode,
-      changes: counts,
-      service: where?.service ?? null,
-      project: where?.project ?? null,
-      state: where?.state ?? null,
-    };
+    const { diagnostics = [], forPrograms = diagnostics, orphans = [] } = finish;
+    const whole = fieldsIn(
+      summaryLine({ command: "", durationMs: 0, ...finish, diagnostics: forPrograms, orphans, extra: {} }),
+    );
+    return { [sort]: name, ...Object.fromEntries(keysOfPart.map((key) => [key, whole[key]])) };
   });
-  const said: Diagnostic[] = [
-    ...parts.flatMap(({ forPrograms, diagnostics = [] }) => [...(forPrograms ?? diagnostics)]),
-    ...further,
-  ];
+  const said = [...saidOnce(sort, parts, ({ diagnostics, forPrograms = diagnostics }) => forPrograms), ...further];
   return {
     exitCode: [...parts, ...(hasErrors(further) ? [{ exitCode: 1 }] : [])].reduce(
       (worst, { exitCode }) => (gravityOfExit.indexOf(exitCode) > gravityOfExit.indexOf(worst) ? exitCode : worst),
@@ -125,7 +138,9 @@ function finishOfAll(sort: PartSort, parts: readonly EnvironmentPart[], further:
     ),
     diagnostics: [],
     forPrograms: said,
-    findings: parts.flatMap(({ findings = [] }) => findings),
+    findings: saidOnce(sort, parts, ({ findings }) => findings),
+    orphans: parts.flatMap(({ orphans = [] }) => orphans),
+    owed: parts.flatMap(({ owed, plan }) => owed ?? plan?.owed ?? []),
     extra: {
       changes,
       ...onlyDefined({ environment: sort === "environment" ? "all" : undefined }),

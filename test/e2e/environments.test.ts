@@ -59,6 +59,42 @@ it.each(["plan", "validate"])("have one document of annotations, with those that
   expect((await annotated("junit")).match(/<testsuites /g)).toHaveLength(1);
 });
 
+it("tell a common problem once and whose another one is, and have their own cost and commands in JSON", async () => {
+  const file = join(place.folder, "reconcile.yaml");
+  const written = readFileSync(file, "utf8");
+  const problems = async (env: string) => {
+    const ran = await reconcile("validate", "--env", env, "--json");
+    const { diagnostics } = jsonLines(ran.stdout).at(-1) ?? {};
+    const told = (await reconcile("validate", "--env", env)).stderr;
+    expect(told.match(/^error/gm)).toHaveLength(1);
+    return [diagnostics, told];
+  };
+  writeFileSync(file, written.replace("version: 1", "version: 1\nregoin: x"));
+  expect(await problems("all")).toEqual(await problems("dev"));
+  writeFileSync(file, written.replace("tier: large", "tier: vast"));
+  expect(await problems("all")).toEqual([
+    [expect.objectContaining({ detail: "expected one of small, large; in the environment prod" })],
+    expect.stringContaining("= expected: one of small, large; in the environment prod\n"),
+  ]);
+
+  const prices = "prices: { currency: EUR, per: month, vm: { m1.small: 10, m1.large: 20 } }\n";
+  writeFileSync(
+    file,
+    `${written.replace("vms: { web: {", "vms: { web: { after_ready: { command: [never] },")}${prices}`,
+  );
+  const applied = await reconcile("apply", "--env", "dev", "-y", "--no-programs", "--base-url", place.emulator.url);
+  expect(applied.exitCode, applied.stderr).toBe(4);
+  const summary = jsonLines((await reconcile("plan", "--env", "all", "--json")).stdout).at(-1);
+  const owed = [expect.objectContaining({ address: "vm.web", command: "after_ready" })];
+  expect(summary).toMatchObject({
+    owed,
+    environments: [
+      { owed, cost: { after: "10.00" } },
+      { owed: [], cost: { after: "20.00" } },
+    ],
+  });
+});
+
 it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
   const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");
   expect(all.exitCode, all.stderr).toBe(2);
