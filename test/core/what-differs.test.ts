@@ -192,6 +192,15 @@ const vms: readonly Row[] = [
     ["vm.web delete removed", "asks empty", "asks prevent_destroy", "asks data_loss"],
   ],
   [
+    "taken over, protected and rebuilt at once",
+    {
+      desired: [vm("web", { lifecycle: { ...lifecycle, preventDestroy: true } })],
+      strangers: [{ ...strangerVm, image: uuid(1) }],
+      imports: [{ to: "vm.web", id: "s1", source: { file: "f", line: 1, column: 1 } }],
+    },
+    ["vm.web import imported image_id:rebuild", "asks prevent_destroy", "asks data_loss"],
+  ],
+  [
     "let go",
     { applied: [web], removed: [{ from: "vm.web", destroy: false, source: { file: "f", line: 1, column: 1 } }] },
     ["vm.web forget let_go"],

@@ -236,7 +236,7 @@ function harmOf(
   if (change.action === "replace") return { word: "replace", says: "replace it" };
   if (isAbandoned(change)) return { word: "delete", says: `${change.action} it` };
   // What is gone may still owe the delete of its volume, which was consented to when that began.
-  return change.action === "update" && change.losses.length > 0
+  return (change.action === "update" || change.action === "import") && change.losses.length > 0
     ? { word: "rebuild", says: "wipe its root disk" }
     : undefined;
 }
