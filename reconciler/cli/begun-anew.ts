@@ -31,8 +31,8 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
       const isThere = (one: WantedByName): boolean =>
         has.some((record) => record.id !== undefined && isRecordOf(one, record));
       const twice = wanted.filter(isThere);
-      const taken = twice.filter(({ action }) => action === "import");
-      const made = twice.filter((one) => !taken.includes(one));
+      const made = twice.filter(({ action = "create" }) => action === "create");
+      const taken = twice.filter((one) => !made.includes(one));
       return [
         ...(made.length === 0 ? [] : [isElsewhere(session, location, made)]),
         ...(taken.length === 0 ? [] : [isInBoth(location, taken)]),
@@ -51,7 +51,8 @@ function wantedByName({ plan, desired }: Prepared): readonly WantedByName[] {
     desired.imports.some(({ to, id }) => to === address && id !== undefined);
   const taken = new Set(plan.diagnostics.flatMap(({ code, address }) => (code === "plan/name-taken" ? [address] : [])));
   return [
-    ...plan.changes.filter((one) => one.action === "create" || (one.action === "import" && !isNamed(one))),
+    // What is replaced on an empty state is taken over before.
+    ...plan.changes.filter((one) => one.action === "create" || !isNamed(one)),
     ...desired.resources.filter(({ address }) => taken.has(address)),
   ];
 }

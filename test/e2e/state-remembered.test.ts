@@ -316,6 +316,8 @@ describe("a state that is given another place", () => {
       const ran = await reconcile(["plan", "--json", ...flags], moved);
       expect([ran.exitCode, codesOf(ran)]).toEqual([0, []]);
       expect(ran.stdout).toContain("two states would manage it: vm.db");
+      const replaced = await reconcile(["plan", "--json", ...flags, "--replace", "vm.db"], moved);
+      expect(replaced.stdout).toContain("two states would manage it: vm.db");
     }
     vm();
     const quiet = await reconcile(["plan", "--adopt", "--new-state"], moved);
