@@ -3,9 +3,12 @@
  * of them has is taken over by no other: both would change it in turns. The states of the others are read only where a
  * plan takes something over, or finds a name taken.
  */
+import type { Change } from "../core/diff/changes";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { idsKeptBy } from "../core/model/facts";
 import { fixText, toRun } from "../core/model/fix";
+import { identity, identityKey } from "../core/model/identity";
 import type { Kind } from "../core/model/kinds";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
@@ -78,8 +81,9 @@ async function readSiblings({ one, origin, others }: Family): Promise<Siblings> 
     find: (kind, { id, name }) =>
       held.find(
         ({ record }) =>
-          record.kind === kind &&
-          (id !== undefined ? record.id === id : record.id !== undefined && record.name?.toLowerCase() === name),
+          (record.kind === kind &&
+            (id !== undefined ? record.id === id : record.id !== undefined && record.name?.toLowerCase() === name)) ||
+          (id !== undefined && idsKeptBy(record).includes(identityKey(identity(kind, id)))),
       ),
     warnings,
   };
@@ -120,10 +124,11 @@ function isHeld(
   isOpen = false,
 ): Diagnostic {
   const made = fixText(toRun(["state resolve", address, "--not-created"]));
+  const as = record.id === id ? record.address : `the own data volume of ${record.address}`;
   return {
     severity: "error",
     code: "plan/held-by-sibling",
-    summary: `${address} cannot take ${id} over: it is ${record.address} of the ${sibling}`,
+    summary: `${address} cannot take ${id} over: it is ${as} of the ${sibling}`,
     detail: `${inTurns(one)}.`,
     fix: isOpen ? `${made}, and ${wayOut(one)}` : wayOut(one),
     address,
@@ -143,7 +148,10 @@ const isUnread = (address: string, id: string, unread: readonly Diagnostic[]): D
 export async function refuseSiblings(family: Family, prepared: Prepared): Promise<Prepared> {
   const { one } = family;
   const { plan, desired } = prepared;
-  const taken = plan.changes.filter(({ action, id }) => action === "import" && id !== undefined);
+  // Whatever becomes of it: also one that is replaced or deleted is taken over before.
+  const isTaken = ({ address, movedFrom = address, id }: Change): boolean =>
+    id !== undefined && prepared.state.resources.get(movedFrom)?.id !== id;
+  const taken = plan.changes.filter(isTaken);
   const isNameTaken = ({ code, address }: Diagnostic): boolean => code === "plan/name-taken" && address !== undefined;
   if (taken.length === 0 && !plan.diagnostics.some(isNameTaken)) return prepared;
   const siblings = await readSiblings(family);

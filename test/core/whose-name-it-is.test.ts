@@ -53,6 +53,15 @@ describe("a name that another one has", () => {
       ],
     ],
     [
+      "a VM's own data volume, which has a manager",
+      {
+        applied: [web],
+        desired: [web, data],
+        strangers: [liveVolume(`${idOf("vm.web")}-data`)],
+      },
+      [],
+    ],
+    [
       "a volume in other letters",
       { desired: [data], strangers: [liveVolume("s", { name: "DATA" })] },
       [
@@ -387,6 +396,28 @@ describe("what is to be taken over", () => {
       [
         "error plan/import-managed: volume.data cannot be imported: volume id-volume-old is managed as volume.old already => moved: [ { from: volume.old, to: volume.data } ], or remove the imports entry",
       ],
+    ],
+    [
+      "the own data volume of a VM, which would have two addresses",
+      {
+        applied: [web],
+        desired: [web, data],
+        strangers: [liveVolume(`${idOf("vm.web")}-data`)],
+        imports: by("volume.data", { id: `${idOf("vm.web")}-data` }),
+      },
+      [
+        "error plan/import-managed: volume.data cannot be imported: volume id-vm-web-data is the own data volume of vm.web => remove the imports entry and volume.data",
+      ],
+    ],
+    [
+      "the data volume of a VM that goes",
+      {
+        applied: [web],
+        desired: [data],
+        strangers: [liveVolume(`${idOf("vm.web")}-data`)],
+        imports: by("volume.data", { id: `${idOf("vm.web")}-data` }),
+      },
+      [],
     ],
     [
       "a VM that another address manages",

@@ -118,6 +118,20 @@ describe("what was deleted by hand, and made again by hand under its name", () =
     const other = await reconcile("import", "volume.b", id);
     expect([other.exitCode, other.stderr.includes(`${id} is managed as volume.a already`)]).toEqual([1, true]);
   });
+
+  it("nor is the own data volume of a VM: it would have two addresses, and each would undo what the other does", async () => {
+    leaveOpen("volume.open", "open");
+    declare({ vms: { web: {} }, volumes: { data: { size: 10 } } });
+    await apply("--target", "vm.web");
+    const { dataVolumeId } = state().resources["vm.web"];
+    for (const address of ["volume.data", "volume.open"]) {
+      const refused = await reconcile("import", address, dataVolumeId);
+      expect([refused.exitCode, refused.stderr.includes("is the own data volume of vm.web")]).toEqual([1, true]);
+    }
+    // A VM that goes leaves it.
+    declare({ volumes: { data: { size: 10 } } });
+    expect((await reconcile("import", "volume.data", dataVolumeId)).exitCode).toBe(0);
+  });
 });
 
 it("a volume that is replaced and deleted in one run is no orphan of that run", async () => {

@@ -63,6 +63,14 @@ ${more}`;
     expect(await refused(wished, staging)).toContain(
       `vm.web cannot take ${id} over: it is vm.web of the stack staging`,
     );
+    const disk = before.volumes.find(({ root }) => !root)?.id ?? "";
+    const parted = `${file().replace(/vms:.*\n/, "")}imports: [{ to: volume.disk, id: "${disk}" }]\nvolumes: { disk: { size: 10 } }\n`;
+    expect(await refused(parted, staging)).toContain(
+      `volume.disk cannot take ${disk} over: it is the own data volume of vm.web of the stack staging`,
+    );
+    // It would be deleted as well.
+    const replaced = wished.replace("ops@acme.example", "dev@acme.example");
+    expect(await refused(replaced, staging)).toContain(`vm.web cannot take ${id} over`);
     // Nobody else has it.
     expect(await refused(wished, join(folder, "empty.json"))).toBe("");
     const byName = file("imports: [{ to: vm.web, name: shop-web }]\n");

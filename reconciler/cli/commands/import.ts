@@ -7,6 +7,7 @@ import { writeYaml } from "../../config/yaml/write";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
+import { keepersIn } from "../../core/diff/context";
 import {
   type Address,
   type AddressParts,
@@ -21,6 +22,7 @@ import type { Sighting } from "../../core/model/evidence";
 import { recordAsDesired } from "../../core/model/facts";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
 import { fixText, toRun } from "../../core/model/fix";
+import { identity } from "../../core/model/identity";
 import { definitionOf, kindRows, ofKind } from "../../core/model/kinds";
 import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
 import {
@@ -98,7 +100,7 @@ export const importCommand = command({
       const recorded = state.resources.get(address);
       const isManaged = recorded?.id !== undefined && !state.intents.has(address);
       const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
-      refuseManaged(state, address, id);
+      refuseManaged(workspace, state, address, id);
       if (isManaged && gone === undefined) {
         // Nobody is told to forget what is there for the sake of what is not.
         await assertExists(client, workspace, state, { to: address, id });
@@ -157,7 +159,7 @@ function undeclaredAddress(address: Address, given: string, { desired }: Workspa
   );
 }
 
-function refuseManaged(state: State, address: Address, id: string): void {
+function refuseManaged({ desired }: Workspace, state: State, address: Address, id: string): void {
   const owner = [...state.resources.values()].find(
     (record) => record.kind === kindOf(address) && record.id === id && record.address !== address,
   );
@@ -166,6 +168,13 @@ function refuseManaged(state: State, address: Address, id: string): void {
       "state/occupied",
       `${id} is managed as ${owner.address} already`,
       fixText(toRun(["state mv", owner.address, address])),
+    );
+  const keeper = keepersIn(desired, state)(identity(kindOf(address), id));
+  if (keeper !== undefined)
+    throw fail(
+      "state/occupied",
+      `${id} is the own data volume of ${keeper}`,
+      `leave it to ${keeper}, whose size grows it`,
     );
 }
 

@@ -8,6 +8,7 @@ import type { Abilities } from "../model/abilities";
 import { type Address, kindOf } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
+import { idsKeptBy } from "../model/facts";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
 import { allOfKind, type Kind, kindRows } from "../model/kinds";
 import { type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
@@ -52,6 +53,8 @@ export interface DiffContext {
   /** Live resources of each kind by their names in lower case: those of a list, and VMs that were read one by one. */
   readonly byName: { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
   readonly addressOf: AddressOf;
+  /** The declared VM whose own data volume this is: it has no address of its own, and gets none. */
+  readonly keeperOf: AddressOf;
   /** What the state left behind and knows as its own. */
   readonly orphanOf: (identity: Identity) => Orphan | undefined;
   readonly replace: ReadonlySet<Address>;
@@ -100,11 +103,21 @@ export function diffContext(input: {
     },
     byName: namedIn(live),
     addressOf: lookUpIn(addresses),
+    keeperOf: keepersIn(input.desired, state),
     orphanOf: (one) => state.orphans.get(identityKey(one)),
     replace: new Set(input.options.replace ?? []),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
     ...indexHosts(live, state),
   };
+}
+
+export function keepersIn({ resources }: Desired, state: State): AddressOf {
+  const keepers = new Map<string, Address>();
+  for (const { address } of resources) {
+    const record = state.resources.get(address);
+    for (const key of record === undefined ? [] : idsKeptBy(record)) keepers.set(key, address);
+  }
+  return lookUpIn(keepers);
 }
 
 const leftOpenBy =
@@ -140,8 +153,10 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
 /**
  * Whether no other address manages the live resource with this id: then it may be the one that this address looks for.
  */
-export const isUnclaimed = (address: Address, id: string, { addressOf }: DiffContext): boolean =>
-  (addressOf(identity(kindOf(address), id)) ?? address) === address;
+export function isUnclaimed(address: Address, id: string, { addressOf, keeperOf }: DiffContext): boolean {
+  const one = identity(kindOf(address), id);
+  return (addressOf(one) ?? keeperOf(one) ?? address) === address;
+}
 
 /** The part of the live world that one kind has. */
 export interface KindSeen<L> {

@@ -14,6 +14,7 @@ import { type DiffContext, isUnclaimed, type KindSeen, seenOf } from "./context"
 import { cutByService, describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
 import {
   importGone,
+  importKept,
   importManaged,
   importSpelt,
   nameTaken,
@@ -89,6 +90,8 @@ function findKnown<L extends LiveOf[Kind]>(
   const manager = context.addressOf(identity(pair.kind, id));
   if (isImport && manager !== undefined && manager !== pair.address)
     return failed(importManaged(pair, what, id, manager));
+  const keeper = isImport ? context.keeperOf(identity(pair.kind, id)) : undefined;
+  if (keeper !== undefined) return failed(importKept(pair, what, id, keeper));
   const sighting = seen.sight(id);
   if (sighting.seen === "gone" && isImport && pair.import?.again !== true) return failed(importGone(pair, what, id));
   // A service that takes an id in any case has one resource under several texts, and an address must not have a second one.

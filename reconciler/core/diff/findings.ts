@@ -98,6 +98,17 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   source: pair.import?.source,
 });
 
+/** Whatever grew or attached it for one of two addresses would undo it for the other. */
+export const importKept = (pair: Pair, what: What, id: string, keeper: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/import-managed",
+  summary: `${pair.address} cannot be imported: ${what} ${id} is the own data volume of ${keeper}`,
+  detail: `One resource has one address: the size of ${keeper} grows it.`,
+  fix: `remove the imports entry and ${pair.address}`,
+  address: pair.address,
+  source: pair.import?.source,
+});
+
 export const importSpelt = (pair: Pair, what: What, id: string, shown: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",

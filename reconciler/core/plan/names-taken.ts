@@ -29,7 +29,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     return name === undefined ? [] : [{ step, ...name }];
   });
   if (given.length === 0) return [];
-  const { addressOf } = draft.context;
+  const { addressOf, keeperOf } = draft.context;
   const { orphans } = draft.state;
   const lookUp = bearerLookup(draft);
   const freers = freersOf(draft);
@@ -43,7 +43,8 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
       // A create whose answer was lost: who bore the name before was looked at when the create was planned.
       if (pair?.intent?.idsBefore.includes(id) === true) return false;
       // Where two may have one name, only one that nobody manages may be the missing one.
-      if (!isNamed[kind]) return address === undefined && !orphans.has(orphanKey({ kind, id }));
+      if (!isNamed[kind])
+        return (address ?? keeperOf(identity(kind, id))) === undefined && !orphans.has(orphanKey({ kind, id }));
       return address === undefined || freers.get(nameKey(kind, name)) !== address;
     };
     const other = lookUp(kind, name.toLowerCase()).find(isOther);

@@ -119,6 +119,19 @@ export const names = {
       },
       follow: [{ write: /moved: \[.*?\]/ }],
     },
+    {
+      name: "the own data volume of a VM",
+      files: file("vms: { web: {} }"),
+      before: async (here) => {
+        await applied(here);
+        const id = here.emulator.dump().volumes.find(({ root }) => !root)?.id ?? "";
+        here.write(
+          "reconcile.yaml",
+          `${head()}vms: { web: {} }\nimports: [ { to: volume.disk, id: "${id}" } ]\nvolumes: { disk: { size: 10 } }\n`,
+        );
+      },
+      follow: [{ hand: /remove the imports entry and volume.disk/, done: rewritten(/imports.*\nvolumes.*\n/, "") }],
+    },
   ],
   "plan/import-by-name": [
     {
