@@ -254,7 +254,9 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
             assertKept(there);
           }
         } finally {
-          await unlock(id, holder);
+          // A server that does not look whose lock it lets go of would let go of that of whoever took it by force.
+          const present = protocol.checksId ? undefined : await askForLock(id, holder);
+          if (present?.id === undefined) await unlock(id, holder);
         }
       },
     };

@@ -52,7 +52,7 @@ describe("state check", () => {
   it.each<[StateServerOptions["kind"], string[]]>([
     ["gitlab", []],
     ["plain", []],
-    ["careless", ["write-of-another"]],
+    ["careless", ["write-of-another", "unlock-of-another"]],
   ])("says of a state server (%s) what does not hold", async (kind, expected) => {
     const server = await startStateServer({ kind });
     try {
