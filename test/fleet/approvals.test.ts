@@ -172,7 +172,8 @@ test("a checkout tells what was changed since a revision, in its folder and in t
     "dora",
     "app/reconcile.yaml",
     "version: 1\nproject: b\n",
-    "rename it\n\nCo-authored-by: Eve <eve@acme.example>",
+    // As a mail program folds it.
+    "rename it\n\nCo-authored-by: Eve Miller\n <eve@acme.example>",
   );
   const cache = makeFolder();
   const { changeSince } = await checkOutGit({ url: folder, ref: "main", path: "app" }, cache);

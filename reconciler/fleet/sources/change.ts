@@ -34,7 +34,8 @@ export interface FileChange {
 }
 
 /** One record of `git log` with this format is one line of a commit's fields. */
-export const logFormat = "%H%x00%an%x00%ae%x00%aI%x00%(trailers:key=Co-authored-by,valueonly,separator=%x1f)%x00%s";
+export const logFormat =
+  "%H%x00%an%x00%ae%x00%aI%x00%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x1f)%x00%s";
 
 /** Terminals obey control characters, and these texts are written by whoever may commit. */
 const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ").slice(0, 300);
