@@ -170,6 +170,16 @@ describe("a round of a stack from a repository", () => {
     commit("shared.yaml", `${judged}# a word\n`);
     expect((await round()).plan?.digest).not.toBe(linked);
     rmSync(join(repository, "shop/reconcile.yaml"));
+    // A folder that is a link has the files of another one.
+    symlinkSync("shop", join(repository, "linked"));
+    commit("shop/judge.sh", "echo '[]'\n");
+    commit("shop/reconcile.yaml", `${project}policy: { command: [sh, ./judge.sh] }\n`);
+    const inLink = { source: { ...spec.source, path: "linked" } };
+    const before = await round(never, undefined, newStatus, inLink);
+    expect(before.files).toEqual(["shop/judge.sh", "shop/reconcile.yaml"]);
+    commit("shop/judge.sh", "echo '[]' # another\n");
+    expect((await round(never, undefined, newStatus, inLink)).plan?.digest).not.toBe(before.plan?.digest);
+    rmSync(join(repository, "linked"));
     commit("shop/reconcile.yaml", project);
   });
 

@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
+import type { Checkout } from "../../fleet/sources/checkout";
 
 /** A program that a stack brings along is no larger. */
 const mostBytesBeside = 16 * 1024 * 1024;
@@ -18,9 +19,14 @@ export interface FileBeside {
 }
 
 /** `named`: any value of which texts may be paths. */
-export function filesBeside(named: unknown, files: readonly string[], folder: string): readonly FileBeside[] {
+export function filesBeside(
+  named: unknown,
+  files: readonly string[],
+  { root, folder }: Pick<Checkout, "root" | "folder">,
+): readonly FileBeside[] {
   const found = new Map<string, FileBeside>();
-  const home = realPathOf(folder) ?? folder;
+  // Where the folder is a link, what it shows is elsewhere in the repository.
+  const home = join(realPathOf(root) ?? root, relative(root, folder));
   const add = (path: string): void => {
     const real = realPathOf(path);
     if (real === undefined || isWithinFolder(home, real) || statSync(real).isDirectory()) return;

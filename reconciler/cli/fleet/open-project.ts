@@ -322,9 +322,9 @@ function project(
 
   const { trust } = service;
   const asked = { workspace, service: { baseUrl: baseUrlOfStack(named, law) ?? "", trust }, store };
-  const changesJudges = base !== undefined && judgesOf(law, base.folder) !== judgesOf(workspace, checkout.folder);
+  const changesJudges = base !== undefined && judgesOf(law, base) !== judgesOf(workspace, checkout);
   const files = workspace.sources.map(({ file }) => resolve(file));
-  const beside = filesBeside(workspace.desired, files, checkout.folder);
+  const beside = filesBeside(workspace.desired, files, checkout);
   const about = {
     beside: digestBeside(beside),
     // Two services may be two accounts at one address.
@@ -411,12 +411,12 @@ const judgedBy = (law: Desired | undefined, desired: Closed): Closed =>
   law === undefined ? desired : closedWith(desired, { policy: law.policy, checks: law.checks, deny: law.deny });
 
 /** What judges a plan of these files, and how they say that the service is spoken to. */
-function judgesOf(workspace: Workspace, folder: string): string {
+function judgesOf(workspace: Workspace, checkout: Checkout): string {
   const { policy, checks, deny, service } = workspace.desired;
   const { source: _, ...judge } = policy ?? { source: undefined };
   return canonicalJson({
     judge,
-    beside: digestBeside(filesBeside(policy?.command, [], folder)) ?? "",
+    beside: digestBeside(filesBeside(policy?.command, [], checkout)) ?? "",
     checks: withoutPlaces(checks),
     deny: withoutPlaces(deny),
     address: service.baseUrl ?? "",
