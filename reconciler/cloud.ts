@@ -328,9 +328,7 @@ function refuseErrors(diagnostics: readonly Diagnostic[]): void {
 }
 
 function assertSame(saved: SavedPlan, plan: Plan): void {
-  // A new state has a lineage only once it is written.
-  const now = saved.serial === 0 && plan.serial === 0 ? { ...plan, lineage: saved.lineage } : plan;
-  const differences = whatChanged(saved, now);
+  const differences = whatChanged(saved, plan);
   if (differences.length > 0) throw stale(differences);
 }
 

@@ -77,6 +77,8 @@ export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): Save
 
 const essenceOf = (plan: Plan) => ({
   ...partsOf(plan),
+  // A state that does not exist yet would get another lineage at each plan, and the same inputs give the same bytes.
+  lineage: plan.serial === 0 ? "" : plan.lineage,
   // The text of a fix is made of its parts.
   diagnostics: plan.diagnostics.map(({ fixParts: _parts, ...diagnostic }) => diagnostic),
 });

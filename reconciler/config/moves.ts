@@ -88,13 +88,21 @@ export function isDeclared(name: string, declared: Declared): boolean {
   );
 }
 
+const takeOut = "take the move out";
+
 function isValidMove(move: MovedEntry, declared: Declared): boolean {
   const { from, to } = move;
-  if (from === to) report(move, `${from} is moved to itself`, "to", undefined, "take the move out");
+  if (from === to) report(move, `${from} is moved to itself`, "to", undefined, takeOut);
   else if (from.endsWith("/") !== to.endsWith("/"))
-    report(move, `${from} cannot become ${to}`, "to", "a component becomes a component, and an address an address");
+    report(
+      move,
+      `${from} cannot become ${to}`,
+      "to",
+      "a component becomes a component, and an address an address",
+      takeOut,
+    );
   else if (!from.endsWith("/") && kindOf(from) !== kindOf(to))
-    report(move, `${from} cannot become ${to}`, "to", `a ${kindOf(from)} stays a ${kindOf(from)}`);
+    report(move, `${from} cannot become ${to}`, "to", `a ${kindOf(from)} stays a ${kindOf(from)}`, takeOut);
   else if (from.endsWith("/") ? isDeclared(from, declared) && !isInstanceOf(to, from) : declared.addresses.has(from))
     reportDeclared(move);
   else return true;

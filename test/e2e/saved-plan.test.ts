@@ -54,6 +54,18 @@ it("applies what was reviewed and not what the files say by now, and only once",
   expect(again.stderr).toMatch(/plan\/stale.*the state has moved on \(serial 0 then, \d+ now\)/);
 });
 
+it("is the same file each time it is made of the same files and the same world, also before there is a state", async () => {
+  const { first, run } = await setUp();
+  const made = async () => {
+    expect((await run(first, "plan", "infra", "--out", "p.plan.json")).exitCode).toBe(0);
+    return readFileSync(join(first, "p.plan.json"), "utf8");
+  };
+  expect(await made()).toBe(await made());
+  await run(first, "apply", "infra", "--auto-approve");
+  writeFiles(first, { "infra/reconcile.yaml": vms("one", "two") });
+  expect(await made()).toBe(await made());
+});
+
 it("holds for another checkout, another folder, and without the environment it was made in", async () => {
   const { emulator, first, run, names } = await setUp();
   expect((await run(first, "plan", "infra", "--out", "p.plan.json")).exitCode).toBe(0);

@@ -535,7 +535,7 @@ describe("imports, moved and removed", () => {
     ],
     "moving to another kind": [
       `${vms}moved: [{ from: volume.old, to: vm.web }]`,
-      "invalid-move 3:33 | volume.old cannot become vm.web | keep one of the two",
+      "invalid-move 3:33 | volume.old cannot become vm.web | take the move out",
     ],
     "moving two to one": [
       `${vms}moved: [{ from: vm.x, to: vm.web }, { from: vm.y, to: vm.web }]`,

@@ -91,15 +91,12 @@ async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promis
   const { invocation } = session;
   const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
   if (stop.soft.aborted) return stoppedEarly(invocation);
-  // A new state has a lineage only once it is written.
-  const plan =
-    saved.serial === 0 && prepared.plan.serial === 0 ? { ...prepared.plan, lineage: saved.lineage } : prepared.plan;
-  const differences = whatChanged(saved, plan);
+  const differences = whatChanged(saved, prepared.plan);
   if (differences.length > 0) throw stale(differences);
-  const review = await reviewPlan(session, { ...prepared, plan });
+  const review = await reviewPlan(session, prepared);
   const approval = { reviewed: saved.consents };
-  showPlan(invocation, { ...prepared, plan }, review, approval);
-  return approveAndApply(session, { ...prepared, plan }, review, approval, stop);
+  showPlan(invocation, prepared, review, approval);
+  return approveAndApply(session, prepared, review, approval, stop);
 }
 
 /** The reviewed plan is for one service and one state, whatever a flag or a variable of this machine says. */
