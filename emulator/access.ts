@@ -30,9 +30,8 @@ export function authenticate(
 }
 
 /** In an open world every credential is accepted, and stands for the first owner who is no special case. */
-function openUser(world: World): string | undefined {
-  return firstUnder(world, "user/called/ops@acme.example") ?? world.tables.user.keys().next().value;
-}
+const openUser = (world: World): string | undefined =>
+  firstUnder(world, "user/called/ops@acme.example") ?? world.tables.user.keys().next().value;
 
 function callerOf(world: World, user: User): RequestCaller {
   const membership = user.memberships[0];

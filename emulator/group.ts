@@ -106,8 +106,8 @@ export function updateGroup(request: Request): Reply {
   });
 }
 
-export function deleteGroup(request: Request): Reply {
-  return onOwnGroup(request, (group) => {
+export const deleteGroup = (request: Request): Reply =>
+  onOwnGroup(request, (group) => {
     const forbidden = refuseEdit(request, group);
     if (forbidden !== undefined) return forbidden;
     if (idsUnder(request.world, `vm/group/${group.id}`).size > 0)
@@ -116,7 +116,6 @@ export function deleteGroup(request: Request): Reply {
       return refuseWith(409, `Security Group ${group.id} in use.`);
     return acknowledge("Security group deleted", removeGroup(request.world, group));
   });
-}
 
 const isNamedByOthers = (world: World, group: Group): boolean =>
   [...idsUnder(world, `rule/remote/${group.id}`)].some(

@@ -44,8 +44,8 @@ function portListened(address: AddressInfo | string | null): number {
   throw new Error("the server does not listen on a port");
 }
 
-export function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
+export const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) =>
       reject(error.code === "EADDRINUSE" ? new Error(taken(host, port), { cause: error }) : error);
     server.once("error", refused);
@@ -54,7 +54,6 @@ export function listen(server: Server, host: string, port: number): Promise<numb
       resolve(portListened(server.address()));
     });
   });
-}
 
 const refused = (status: number, message: string): Answer => ({
   status,

@@ -52,12 +52,10 @@ const failedImport = (name: string, skipped: readonly string[], error: string) =
   error,
 });
 
-function shapesOf(group: GroupOfListing, skipped: string[], failures: string[]): RuleShape[] {
-  return [
-    ...group.ingress.flatMap((permission) => shapesOfPermission("ingress", permission, skipped, failures)),
-    ...group.egress.flatMap((permission) => shapesOfPermission("egress", permission, skipped, failures)),
-  ];
-}
+const shapesOf = (group: GroupOfListing, skipped: string[], failures: string[]): RuleShape[] => [
+  ...group.ingress.flatMap((permission) => shapesOfPermission("ingress", permission, skipped, failures)),
+  ...group.egress.flatMap((permission) => shapesOfPermission("egress", permission, skipped, failures)),
+];
 
 /** One branch for each sort of source in the listing, with the reason why it is left out. */
 function shapesOfPermission(

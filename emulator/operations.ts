@@ -12,18 +12,17 @@ export const emulatorOperations = Object.keys(operationRows) as readonly Emulato
 export const isOperation = (name: string): name is EmulatorOperation => Object.hasOwn(operationRows, name);
 
 /** Which operations this deployment has. */
-export function chooseOperations(options: {
+export const chooseOperations = (options: {
   readonly contractOnly?: boolean;
   readonly with?: readonly string[];
   readonly without?: readonly string[];
-}): readonly EmulatorOperation[] {
-  return emulatorOperations.filter((name) => {
+}): readonly EmulatorOperation[] =>
+  emulatorOperations.filter((name) => {
     const { availability } = operationRows[name];
     if (options.without?.includes(name)) return false;
     if (options.with?.includes(name)) return true;
     return availability === "documented" || (availability === "assumed" && options.contractOnly !== true);
   });
-}
 
 /** One request against the world: the answer, and the changes that are its whole effect. */
 export function decideOperation(operation: EmulatorOperation, request: Request): Reply {

@@ -7,34 +7,31 @@ import type { Group, RuleEntity, RuleShape } from "./entities";
 import { isEntityId, readFields } from "./fields";
 import type { World } from "./world";
 
-export function ruleEntityOf(shape: RuleShape, group: Group, id: string, created_at: string): RuleEntity {
-  return {
-    id,
-    security_group_id: group.id,
-    project_id: group.project_id,
-    name: null,
-    direction: shape.direction,
-    protocol: shape.protocol,
-    port_range_min: shape.port_range_min,
-    port_range_max: shape.port_range_max,
-    ether_type: shape.ether_type,
-    remote_ip_prefix: shape.remote_ip_prefix,
-    normalized_cidr: shape.normalized_cidr,
-    remote_group_id: shape.remote_group_id,
-    remote_address_group_id: null,
-    belongs_to_default_sg: group.platform,
-    revision_number: 0,
-    description: shape.description,
-    created_at,
-  };
-}
+export const ruleEntityOf = (shape: RuleShape, group: Group, id: string, created_at: string): RuleEntity => ({
+  id,
+  security_group_id: group.id,
+  project_id: group.project_id,
+  name: null,
+  direction: shape.direction,
+  protocol: shape.protocol,
+  port_range_min: shape.port_range_min,
+  port_range_max: shape.port_range_max,
+  ether_type: shape.ether_type,
+  remote_ip_prefix: shape.remote_ip_prefix,
+  normalized_cidr: shape.normalized_cidr,
+  remote_group_id: shape.remote_group_id,
+  remote_address_group_id: null,
+  belongs_to_default_sg: group.platform,
+  revision_number: 0,
+  description: shape.description,
+  created_at,
+});
 
 /** The rules that such services put into every new group: outbound traffic is open until somebody closes it. */
-export function defaultEgress(group: Group, newId: () => string, created_at: string): RuleEntity[] {
-  return (["IPv4", "IPv6"] as const).map((ether_type) =>
+export const defaultEgress = (group: Group, newId: () => string, created_at: string): RuleEntity[] =>
+  (["IPv4", "IPv6"] as const).map((ether_type) =>
     ruleEntityOf({ ...anyTraffic, direction: "egress", ether_type }, group, newId(), created_at),
   );
-}
 
 const anyTraffic = {
   protocol: null,

@@ -230,14 +230,12 @@ export function seedChanges(
   ];
 }
 
-function userOf(seed: UserSeed, newId: () => string): User {
-  return {
-    id: seed.id ?? newId(),
-    email: seed.email,
-    username: seed.username ?? seed.email.replace(/@.*$/, ""),
-    ...(seed.token === undefined ? {} : { token: seed.token }),
-    system_admin: seed.system_admin ?? false,
-    memberships:
-      seed.role === undefined ? [] : [{ project_id: ownProjectId, role: seed.role, active: seed.active ?? true }],
-  };
-}
+const userOf = (seed: UserSeed, newId: () => string): User => ({
+  id: seed.id ?? newId(),
+  email: seed.email,
+  username: seed.username ?? seed.email.replace(/@.*$/, ""),
+  ...(seed.token === undefined ? {} : { token: seed.token }),
+  system_admin: seed.system_admin ?? false,
+  memberships:
+    seed.role === undefined ? [] : [{ project_id: ownProjectId, role: seed.role, active: seed.active ?? true }],
+});

@@ -146,23 +146,21 @@ export function resizeVm(request: Request): Reply {
   });
 }
 
-export function confirmResize(request: Request): Reply {
-  return inState(request, "confirm the resize of", [], (vm) =>
+export const confirmResize = (request: Request): Reply =>
+  inState(request, "confirm the resize of", [], (vm) =>
     acknowledge("Resize confirmed", [
       { put: "vm", value: { ...vm, status: vm.resize_from?.status ?? "ACTIVE", resize_from: null, pending: null } },
     ]),
   );
-}
 
-export function revertResize(request: Request): Reply {
-  return inState(request, "revert the resize of", [], (vm) => {
+export const revertResize = (request: Request): Reply =>
+  inState(request, "revert the resize of", [], (vm) => {
     const becomes = { status: "ACTIVE", ...vm.resize_from, resize_from: null };
     const until = request.now + seconds.revert * request.settings.secondMs;
     return acknowledge("VM is reverting", [
       { put: "vm", value: { ...vm, status: "REVERT_RESIZE", pending: { until, becomes } } },
     ]);
   });
-}
 
 export function snapshotVm(request: Request): Reply {
   const fields = readFields(request.body);
@@ -175,25 +173,23 @@ export function snapshotVm(request: Request): Reply {
 }
 
 /** The call blocks: the VM has stopped by the time the answer leaves. */
-export function stopVm(request: Request): Reply {
-  return inState(request, "stop", [], (vm) => {
+export const stopVm = (request: Request): Reply =>
+  inState(request, "stop", [], (vm) => {
     const until = request.now + seconds.stop * request.settings.secondMs;
     const next: Vm = { ...vm, status: "STOPPING", pending: { until, becomes: { status: "SHUTOFF" } } };
     return { ...acknowledge("VM stopped", [{ put: "vm", value: next }]), holdUntil: until };
   });
-}
 
 export const startVm = (request: Request): Reply => startLike(request, "start", "STARTING", "VM is starting");
 export const rebootVm = (request: Request): Reply => startLike(request, "reboot", "REBOOT", "VM is rebooting");
 
-function startLike(request: Request, verb: "start" | "reboot", status: string, text: string): Reply {
-  return inState(request, verb, [], (vm) => {
+const startLike = (request: Request, verb: "start" | "reboot", status: string, text: string): Reply =>
+  inState(request, verb, [], (vm) => {
     const until = request.now + seconds[verb] * request.settings.secondMs;
     return acknowledge(text, [
       { put: "vm", value: { ...vm, status, pending: { until, becomes: { status: "ACTIVE" } } } },
     ]);
   });
-}
 
 export function deleteVm(request: Request): Reply {
   const wish = request.query.get("delete_floating_ip");
@@ -266,13 +262,12 @@ function onOwnVm(request: Request, then: (vm: Vm) => Reply): Reply {
   return vm === undefined ? refusals.vmNotFound() : then(vm);
 }
 
-function inState(request: Request, verb: VmVerb, problems: readonly string[], then: (vm: Vm) => Reply): Reply {
-  return onOwnVm(request, (vm) => {
+const inState = (request: Request, verb: VmVerb, problems: readonly string[], then: (vm: Vm) => Reply): Reply =>
+  onOwnVm(request, (vm) => {
     if (problems.length > 0) return refusals.badRequest(problems);
     if (!allowedFrom[verb].some((status) => status === vm.status)) return refusals.invalidState(verb, vm.status);
     return then(vm);
   });
-}
 
 function readFlavor(request: Request, fields: FieldReader, field: string): Flavor | undefined {
   const { flavor } = request.world.tables;

@@ -90,13 +90,12 @@ export function resizeVolume(request: Request): Reply {
   });
 }
 
-export function deleteVolume(request: Request): Reply {
-  return onOwnVolume(request, pathPart(request), (volume) => {
+export const deleteVolume = (request: Request): Reply =>
+  onOwnVolume(request, pathPart(request), (volume) => {
     if (volume.root) return refuseWith(400, "Root disk cannot be deleted; it goes with its VM");
     if (volume.attached_to !== null) return refuseWith(409, "Volume is attached and cannot be deleted");
     return acknowledge("Volume deleted", [{ drop: "volume", id: volume.id }]);
   });
-}
 
 export function volumeRecord(volume: Volume) {
   const { id, name, size, status, attached_to, root, created_at } = volume;

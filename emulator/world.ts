@@ -185,9 +185,8 @@ export function vmInWorld(world: World, projectId: string, id: string, now: numb
   return vm === undefined || vm.project_id !== projectId ? undefined : settleVmEntity(vm, now);
 }
 
-export function rulesInGroup(world: World, groupId: string): RuleEntity[] {
-  return [...idsUnder(world, `rule/group/${groupId}`)].flatMap((id) => world.tables.rule.get(id) ?? []);
-}
+export const rulesInGroup = (world: World, groupId: string): RuleEntity[] =>
+  [...idsUnder(world, `rule/group/${groupId}`)].flatMap((id) => world.tables.rule.get(id) ?? []);
 
 /** How far the clock of this world was moved ahead, in milliseconds. */
 export const clockOffset = (world: World): number => world.tables.setting.get("clock_offset_ms")?.value ?? 0;

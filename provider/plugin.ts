@@ -57,8 +57,9 @@ function endWithEngine(isIdle: () => boolean): void {
   ).unref();
 }
 
-function answer(name: string, handle: Handle | undefined) {
-  return (call: ServerUnaryCall<never, unknown>, callback: sendUnaryData<unknown>): void => {
+const answer =
+  (name: string, handle: Handle | undefined) =>
+  (call: ServerUnaryCall<never, unknown>, callback: sendUnaryData<unknown>): void => {
     if (handle === undefined) {
       callback({ code: grpc.status.UNIMPLEMENTED, details: `${name} is not implemented` });
       return;
@@ -68,7 +69,6 @@ function answer(name: string, handle: Handle | undefined) {
       (error: unknown) => callback(asStatus(error)),
     );
   };
-}
 
 const refuseStream = (call: { emit(event: "error", error: object): void }): void => {
   call.emit("error", { code: grpc.status.UNIMPLEMENTED, details: "not implemented" });

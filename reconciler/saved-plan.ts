@@ -175,12 +175,10 @@ function otherChanges(then: Plan["changes"], now: Plan["changes"]): string[] {
   ];
 }
 
-function otherAttachments(address: Address, then: readonly string[] = [], now: readonly string[] = []): string[] {
-  return [
-    ...now.filter((id) => !then.includes(id)).map((id) => `volume ${id} hangs on ${address} now, and did not then`),
-    ...then.filter((id) => !now.includes(id)).map((id) => `volume ${id} does not hang on ${address} any more`),
-  ];
-}
+const otherAttachments = (address: Address, then: readonly string[] = [], now: readonly string[] = []): string[] => [
+  ...now.filter((id) => !then.includes(id)).map((id) => `volume ${id} hangs on ${address} now, and did not then`),
+  ...then.filter((id) => !now.includes(id)).map((id) => `volume ${id} does not hang on ${address} any more`),
+];
 
 export const stale = (differences: readonly string[]): Refused =>
   refuse(

@@ -153,12 +153,11 @@ export function bodyWithList(place: Place, records: readonly unknown[]): unknown
   return setAt(undefined, tokens, place.keys === undefined ? wrapped : recordsByKey(wrapped, place.keys));
 }
 
-function recordsByKey(records: readonly unknown[], name: string): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
+const recordsByKey = (records: readonly unknown[], name: string): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
     records.map((record) => {
       if (!isPlainMap(record)) return [String(record), {}];
       const { [name]: key, ...rest } = record;
       return [String(key), rest];
     }),
   );
-}

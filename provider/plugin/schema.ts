@@ -154,21 +154,19 @@ function importOf(type: string): string {
   return `## Import\n\nAn existing one is imported by ${words}:\n\n\`\`\`sh\n$ pulumi import ${pluginToken(type)} example ${id}\n\`\`\``;
 }
 
-function componentSchema(
+const componentSchema = (
   { type, description, inputs, outputs }: Component,
   types: Json,
   shared: ReadonlyMap<Property, string>,
   example: string,
-): Json {
-  return {
-    isComponent: true,
-    description: `${description}\n\n${example}`,
-    inputProperties: describeAll(inputs, type, types, true, shared),
-    requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
-    properties: describeAll(outputs, type, types, false),
-    required: requiredIn(outputs),
-  };
-}
+): Json => ({
+  isComponent: true,
+  description: `${description}\n\n${example}`,
+  inputProperties: describeAll(inputs, type, types, true, shared),
+  requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
+  properties: describeAll(outputs, type, types, false),
+  required: requiredIn(outputs),
+});
 
 const functionSchema = ({ name, description, inputs, outputs }: Lookup, types: Json): Json => ({
   description: `${description}\n\n${lookupExampleOf(name)}`,

@@ -256,9 +256,7 @@ export function createService(log: Log) {
       return response;
     },
     construct: (request: ConstructRequest) => construct(request, log),
-    async attach() {
-      return new Empty();
-    },
+    attach: async () => new Empty(),
     async cancel() {
       cancelled = true;
       for (const one of running) one.abort();

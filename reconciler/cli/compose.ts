@@ -186,15 +186,13 @@ function folderOfDialect(
 }
 
 /** A path in a file is relative to that file, and is shown relative to the working folder. */
-function pathBesideFile({
+const pathBesideFile = ({
   source,
   path,
 }: {
   readonly source: { readonly file: string };
   readonly path: string;
-}): string {
-  return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
-}
+}): string => (isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path)));
 
 /**
  * Where the state lies: as a flag says, else the environment variable, else the file, else beside the file. `given:
@@ -274,13 +272,11 @@ export const newLineage = (): string => randomUUID();
 
 export const commandHolder = (command: string): Holder => holderCalled(`reconcile ${command}`);
 
-export function readNumber(text: string | undefined, flag: string): number | undefined {
-  return text === undefined ? undefined : Number(asChecked("number", text, flag));
-}
+export const readNumber = (text: string | undefined, flag: string): number | undefined =>
+  text === undefined ? undefined : Number(asChecked("number", text, flag));
 
-export function readCount(text: string | undefined, flag: string): number | undefined {
-  return text === undefined ? undefined : Number(asChecked("count", text, flag));
-}
+export const readCount = (text: string | undefined, flag: string): number | undefined =>
+  text === undefined ? undefined : Number(asChecked("count", text, flag));
 
 export const readDurationFlag = (text: string, flag: string): number =>
   parseDuration(asChecked("duration", text, flag)) ?? longestDurationMs;

@@ -202,11 +202,11 @@ function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefuse
 }
 
 /** Made-up results of lookups for tests that give none: ids, names and addresses that nothing else has. */
-function madeUp(
+const madeUp = (
   lookups: readonly LookupRequest[],
   { lookups: given }: TestSide["external"],
-): ExternalValues["lookups"] {
-  return Object.fromEntries(
+): ExternalValues["lookups"] =>
+  Object.fromEntries(
     lookups.map(({ name, by, wanted }, index) => {
       const host = `${Math.floor(index / 250)}.${(index % 250) + 1}`;
       const id = `22222222-2222-4222-8222-${String(index + 1).padStart(12, "0")}`;
@@ -214,4 +214,3 @@ function madeUp(
       return [name, { ...found, [by]: wanted, ...given[name] }];
     }),
   );
-}

@@ -189,10 +189,8 @@ export function programsMissing({ steps }: Plan, trust: Trust, isShown: boolean)
 }
 
 /** What the groups admit after the plan; computed only for a plan with groups. */
-function plannedExposure(prepared: Prepared): Exposure | undefined {
-  if (!touchesGroups(prepared.plan.changes)) return undefined;
-  return exposureOf(prepared, { touchedOnly: true });
-}
+const plannedExposure = (prepared: Prepared): Exposure | undefined =>
+  touchesGroups(prepared.plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
 
 const strictnessOf = (denials: readonly Denial[], flags: Flags): Strictness => ({
   deny: [...denials, ...(flags.deny ?? []).map((code) => ({ code }))],

@@ -151,9 +151,8 @@ function withoutFile(flags: Flags): Desired {
 export const chosenEnvironment = (flags: Flags): string | undefined => flags.env ?? setting("RECONCILE_ENV");
 
 /** The environments that the files declare, even when the files have errors. */
-export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
-  return declaredIn(readDesired(withoutRepeats(pathsOf(invocation)).map((path) => readSourceFile(path))));
-}
+export const environmentsOf = (invocation: Pick<Invocation, "args" | "flags">): readonly string[] =>
+  declaredIn(readDesired(withoutRepeats(pathsOf(invocation)).map((path) => readSourceFile(path))));
 
 /** Of a file that cannot be read nobody knows which environments it declares. */
 export function declaredIn({ environments, diagnostics }: ReadResult<Desired>): readonly string[] {

@@ -16,22 +16,20 @@ export interface Origins {
 }
 
 /** Adds to each problem at a text with references where their values were written. */
-export function namingOrigins(problems: Problems, origins: Origins): Problems {
-  return {
-    diagnostics: problems.diagnostics,
-    get reported() {
-      return problems.reported;
-    },
-    add(problem) {
-      const isAboutReference = /^config\/(interpolation|unknown-variable|sensitive|variable-)/.test(problem.code);
-      if (isAboutReference || problem.at === undefined || problem.namesOrigins) return problems.add(problem);
-      const all = new Set(originsOf(referencesAt(problem.at), origins).map(told));
-      const detail = [...(problem.detail === undefined ? [] : [problem.detail]), ...all].join("; ");
-      problems.add({ ...problem, namesOrigins: true, ...(detail === "" ? {} : { detail }) });
-    },
-    covers: (place) => problems.covers(place),
-  };
-}
+export const namingOrigins = (problems: Problems, origins: Origins): Problems => ({
+  diagnostics: problems.diagnostics,
+  get reported() {
+    return problems.reported;
+  },
+  add(problem) {
+    const isAboutReference = /^config\/(interpolation|unknown-variable|sensitive|variable-)/.test(problem.code);
+    if (isAboutReference || problem.at === undefined || problem.namesOrigins) return problems.add(problem);
+    const all = new Set(originsOf(referencesAt(problem.at), origins).map(told));
+    const detail = [...(problem.detail === undefined ? [] : [problem.detail]), ...all].join("; ");
+    problems.add({ ...problem, namesOrigins: true, ...(detail === "" ? {} : { detail }) });
+  },
+  covers: (place) => problems.covers(place),
+});
 
 /** No reference can mean anything. */
 export const namesNothing = ({ values, outer }: Origins): boolean =>
@@ -56,8 +54,8 @@ export const referencesAt = (place: Place): readonly Reference[] =>
   }));
 
 /** Where the value of each reference was written, and then those of which that one is made. */
-export function originsOf(references: readonly Reference[], origins: Origins, depth = 4): Origin[] {
-  return references.flatMap(({ root, name }) => {
+export const originsOf = (references: readonly Reference[], origins: Origins, depth = 4): Origin[] =>
+  references.flatMap(({ root, name }) => {
     let at: Origins | undefined = origins;
     while (at !== undefined && !(at.root === root && at.values.has(name))) at = at.outer;
     const from = at?.values.origin?.(name);
@@ -69,7 +67,6 @@ export function originsOf(references: readonly Reference[], origins: Origins, de
         : originsOf(referencesAt(from), next, depth - 1);
     return [{ reference: `\${${root}.${name}}`, from }, ...further];
   });
-}
 
 const told = ({ reference, from }: Origin): string =>
   `${reference} is given ${typeof from === "string" ? `with ${from}` : `in ${lineOf(from)}`}`;

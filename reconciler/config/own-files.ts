@@ -21,9 +21,8 @@ export interface ExpectedFile<C extends DiagnosticCode = ConfigCode> {
   readonly fix?: Advice;
 }
 
-export function readOwnYaml(source: ConfigSource, problems: Problems, expected: ExpectedFile): YamlFile {
-  return readIfOurs(source, problems, expected, (problem) => problems.add(problem));
-}
+export const readOwnYaml = (source: ConfigSource, problems: Problems, expected: ExpectedFile): YamlFile =>
+  readIfOurs(source, problems, expected, (problem) => problems.add(problem));
 
 /** `refuse` is told of a file that is not of this program. */
 export function readIfOurs<C extends DiagnosticCode>(
@@ -81,16 +80,14 @@ const isKeyKnown = (key: string, keys: readonly string[]): boolean =>
   keys.includes(key) || key.startsWith("x-") || nearestName(key, keys) !== undefined;
 
 /** Keeps problems until it is known whether they may be told. */
-function heldBack(held: (Problem & { readonly code: ConfigCode })[]): Problems {
-  return {
-    diagnostics: [],
-    get reported() {
-      return held.length;
-    },
-    add: (problem) => void held.push(problem),
-    covers: ({ source, offset }) => held.some(({ at }) => at?.source === source && at.offset === offset),
-  };
-}
+const heldBack = (held: (Problem & { readonly code: ConfigCode })[]): Problems => ({
+  diagnostics: [],
+  get reported() {
+    return held.length;
+  },
+  add: (problem) => void held.push(problem),
+  covers: ({ source, offset }) => held.some(({ at }) => at?.source === source && at.offset === offset),
+});
 
 /** The keys that a schema knows at the top, as its validator names them. */
 export function topKeys(

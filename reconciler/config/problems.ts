@@ -60,17 +60,15 @@ export function collectProblems(): Problems {
 }
 
 /** The same, with a sentence for every problem in a part of the file, such as where a component is used. */
-export function problemsIn(problems: Problems, along: string): Problems {
-  return {
-    diagnostics: problems.diagnostics,
-    get reported() {
-      return problems.reported;
-    },
-    add: (problem) =>
-      problems.add({ ...problem, detail: problem.detail === undefined ? along : `${problem.detail}; ${along}` }),
-    covers: (place) => problems.covers(place),
-  };
-}
+export const problemsIn = (problems: Problems, along: string): Problems => ({
+  diagnostics: problems.diagnostics,
+  get reported() {
+    return problems.reported;
+  },
+  add: (problem) =>
+    problems.add({ ...problem, detail: problem.detail === undefined ? along : `${problem.detail}; ${along}` }),
+  covers: (place) => problems.covers(place),
+});
 
 /**
  * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which

@@ -185,6 +185,5 @@ function unknownBlock(
   };
 }
 
-function didYouMean(name: string, candidates: Iterable<string>, declared: Declared): string | undefined {
-  return declared.suggestions.left-- > 0 ? nearestName(name, candidates) : undefined;
-}
+const didYouMean = (name: string, candidates: Iterable<string>, declared: Declared): string | undefined =>
+  declared.suggestions.left-- > 0 ? nearestName(name, candidates) : undefined;

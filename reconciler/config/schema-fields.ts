@@ -51,13 +51,12 @@ function* below(schema: Fields, part: SchemaPart): Generator<{ readonly step: st
   }
 }
 
-function wordsOf(schema: Fields, part: SchemaPart): string[] {
-  return [...schemaForms(schema, part)].flatMap(({ node }) => {
+const wordsOf = (schema: Fields, part: SchemaPart): string[] =>
+  [...schemaForms(schema, part)].flatMap(({ node }) => {
     const { enum: many, const: one } = node;
     const words = Array.isArray(many) ? many : one === undefined ? [] : [one];
     return node["type"] === "boolean" ? ["true", "false"] : words.map(String);
   });
-}
 
 /** Every field that a person may write, in the order of the schema. What is only a shape has no line of its own. */
 export function fieldsOfSchema(schema: unknown): SchemaField[] {

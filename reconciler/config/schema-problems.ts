@@ -167,9 +167,9 @@ function findingsAt<A extends SchemaArea>(
 }
 
 /** The generated validators name the keys that would be allowed (scripts/generate-validators.mjs). */
-function knownKeys(errors: readonly ErrorObject[]): readonly string[] {
-  return [...new Set(errors.flatMap(({ params }) => wordsIn(params.knownKeys)))];
-}
+const knownKeys = (errors: readonly ErrorObject[]): readonly string[] => [
+  ...new Set(errors.flatMap(({ params }) => wordsIn(params.knownKeys))),
+];
 
 /** The words in a parameter of an error, which may be one word or a list. */
 const wordsIn = (said: unknown): readonly string[] =>

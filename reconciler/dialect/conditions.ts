@@ -228,11 +228,10 @@ function errorLine(is: ErrorRule["is"], status: number, said: string): string {
 }
 
 /** A request that ended without an answer. `sent`: whether any of it may have reached the service. */
-export function judgeBreak(operation: Operation, sent: boolean, reason: string, fix?: string): Failure {
-  return sent
+export const judgeBreak = (operation: Operation, sent: boolean, reason: string, fix?: string): Failure =>
+  sent
     ? lost(rowOf(operation).kind, cleanMessage(reason))
     : { status: "unavailable", reason: cleanMessage(reason), fix };
-}
 
 /** Whether the service asks for fewer requests, rather than being out of order. */
 export const isThrottled = (outcome: Failure): boolean =>

@@ -34,6 +34,5 @@ function rawMessageOf(body: unknown): string {
   return "";
 }
 
-export function own(value: unknown, key: string): unknown {
-  return Object.hasOwn(fieldsIn(value), key) ? fieldsIn(value)[key] : undefined;
-}
+export const own = (value: unknown, key: string): unknown =>
+  Object.hasOwn(fieldsIn(value), key) ? fieldsIn(value)[key] : undefined;

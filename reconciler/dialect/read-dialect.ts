@@ -289,8 +289,8 @@ function pagingProblems(file: YamlFile, given: DialectFile): Problem[] {
   return [...sizes, ...waysOn];
 }
 
-function nameProblems(file: YamlFile, { names = {} }: DialectFile): Problem[] {
-  return kinds.flatMap((kind) => {
+const nameProblems = (file: YamlFile, { names = {} }: DialectFile): Problem[] =>
+  kinds.flatMap((kind) => {
     const pattern = names[kind]?.pattern;
     if (pattern === undefined || isRegularExpression(pattern)) return [];
     return [
@@ -302,7 +302,6 @@ function nameProblems(file: YamlFile, { names = {} }: DialectFile): Problem[] {
       },
     ];
   });
-}
 
 function isRegularExpression(pattern: string): boolean {
   try {
@@ -324,8 +323,8 @@ const todoNotes = (file: YamlFile, { todo = [] }: DialectFile): Diagnostic[] =>
     }),
   );
 
-function stateProblems(file: YamlFile, { states }: DialectFile): Problem[] {
-  return (["vm", "volume"] as const).flatMap((kind) => {
+const stateProblems = (file: YamlFile, { states }: DialectFile): Problem[] =>
+  (["vm", "volume"] as const).flatMap((kind) => {
     const meanings = new Map<string, string>();
     const problems: Problem[] = [];
     for (const [phase, words] of Object.entries(states?.[kind] ?? {}))
@@ -342,11 +341,10 @@ function stateProblems(file: YamlFile, { states }: DialectFile): Problem[] {
       });
     return problems;
   });
-}
 
 /** A rule without any part to compare would give every refusal its own meaning. */
-function errorProblems(file: YamlFile, { errors = [] }: DialectFile): Problem[] {
-  return errors.flatMap((rule, index) =>
+const errorProblems = (file: YamlFile, { errors = [] }: DialectFile): Problem[] =>
+  errors.flatMap((rule, index) =>
     [rule.status, rule.message, rule.code, rule.type, rule.location].some((part) => part !== undefined)
       ? []
       : [
@@ -358,4 +356,3 @@ function errorProblems(file: YamlFile, { errors = [] }: DialectFile): Problem[] 
           },
         ],
   );
-}

@@ -137,7 +137,5 @@ export function withVersion(request: VersionedRequest, place: string, version: S
   return { ...request, body: withAt(request.body, tokensOf(place), version) };
 }
 
-function withAt(value: unknown, [key, ...rest]: readonly string[], version: ShownVersion): unknown {
-  if (key === undefined) return version;
-  return { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };
-}
+const withAt = (value: unknown, [key, ...rest]: readonly string[], version: ShownVersion): unknown =>
+  key === undefined ? version : { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };

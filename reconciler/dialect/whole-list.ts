@@ -146,17 +146,15 @@ const isHeader = ({ at }: Sign): boolean => !at.startsWith("/");
 
 const signName = (sign: Sign): string => (isHeader(sign) ? `the header ${sign.at}` : sign.at);
 
-export function incomplete(operation: string, gap: Gap): Rejection {
-  return {
-    status: "rejected",
-    condition: "unreadable",
-    message: `the list of ${operation} is not whole: ${gap.because}`,
-    hint:
-      gap.kind === "open"
-        ? overrideLines(operation, gap.sign)
-        : `run the same command again when less is being changed${gap.sign === undefined ? "" : `, or in the dialect: ${ignoring(gap.sign)}`}`,
-  };
-}
+export const incomplete = (operation: string, gap: Gap): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the list of ${operation} is not whole: ${gap.because}`,
+  hint:
+    gap.kind === "open"
+      ? overrideLines(operation, gap.sign)
+      : `run the same command again when less is being changed${gap.sign === undefined ? "" : `, or in the dialect: ${ignoring(gap.sign)}`}`,
+});
 
 const ignoring = (sign: Sign): string => `pagination: { ignore: [${sign.at}] } (this says nothing about pages)`;
 

@@ -50,15 +50,14 @@ const keysOffered = (project: EditedProject, home: string, sort: SortOfName): Of
   declaredIn(project, home, sort).map(({ key }) => ({ word: key, says: sort, is: "name" }));
 
 /** The keys of blocks, `KEY[EACH]` for each of a for_each. */
-function resourcesOf(project: EditedProject, file: string, kind: Kind): Offer[] {
-  return declaredIn(project, file, kind).flatMap(({ key, file: where }) => {
+const resourcesOf = (project: EditedProject, file: string, kind: Kind): Offer[] =>
+  declaredIn(project, file, kind).flatMap(({ key, file: where }) => {
     const block = valueAt(project.files.get(where)?.source.root, [sectionOf[kind], key]);
     const each = eachOf(isMap(block) ? block["for_each"] : undefined);
     const says = `${kindRows[kind].fullNoun} ${isMap(block) && typeof block["name"] === "string" ? block["name"] : key}`;
     const all = each === undefined ? [key] : each.map((one) => `${key}[${one}]`);
     return all.map((word): Offer => ({ word, says, is: "name" }));
   });
-}
 
 const mostInstancesOffered = 50;
 

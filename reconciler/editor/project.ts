@@ -59,14 +59,13 @@ export function nameAtPlace(
 }
 
 /** Every place of a name in all files. */
-export function placesOfProject(project: EditedProject, name: ProjectName): FoundName[] {
-  return [...project.files].flatMap(([file, { names }]) =>
+export const placesOfProject = (project: EditedProject, name: ProjectName): FoundName[] =>
+  [...project.files].flatMap(([file, { names }]) =>
     names.places.flatMap((place) => {
       if (place.key !== name.key || place.sort !== name.sort) return [];
       return nameAtPlace(project, file, place)?.home === name.home ? [{ ...place, file }] : [];
     }),
   );
-}
 
 /** The names of a sort that a home declares. */
 export const declaredIn = (project: EditedProject, home: string, sort: SortOfName): FoundName[] =>

@@ -169,9 +169,8 @@ const seenChange = ({ at, addresses }: Sightings): StateChange => ({
 });
 
 /** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
-export async function applyPlan({ grants, ...input }: ApplyInput): Promise<RunReport> {
-  return carryOutPermitted(PermittedPlan.of(input.prepared.plan, grants ?? noGrants), input);
-}
+export const applyPlan = async ({ grants, ...input }: ApplyInput): Promise<RunReport> =>
+  carryOutPermitted(PermittedPlan.of(input.prepared.plan, grants ?? noGrants), input);
 
 const mostOpenRecorded = 1000;
 

@@ -71,9 +71,8 @@ export async function closeDesired(
   };
 }
 
-function withoutWishes({ external: _, outputs: __, reachability: ___, rollouts: ____, ...desired }: Desired): Closed {
-  return asClosed({ ...desired, resources: [], imports: [], moved: [], removed: [] });
-}
+const withoutWishes = ({ external: _, outputs: __, reachability: ___, rollouts: ____, ...desired }: Desired): Closed =>
+  asClosed({ ...desired, resources: [], imports: [], moved: [], removed: [] });
 
 function changedExternals(then: ExternalValues, now: ExternalValues): string[] {
   const compare = (root: string, before: ExternalParts, after: ExternalParts): string[] =>

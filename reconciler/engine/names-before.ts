@@ -13,9 +13,8 @@ export type NamesBefore = ByKind<string>;
 
 type Named = { readonly id: string; readonly name?: string };
 
-export function indexNamesBefore(live: Live): NamesBefore {
-  return lazilyByKind((kind) => idsByName(shownOf(live, kind), hasPlainNames[kind]));
-}
+export const indexNamesBefore = (live: Live): NamesBefore =>
+  lazilyByKind((kind) => idsByName(shownOf(live, kind), hasPlainNames[kind]));
 
 function idsByName(things: Iterable<Named>, lowerCase: boolean): Map<string, string[]> {
   const index = new Map<string, string[]>();

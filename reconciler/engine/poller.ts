@@ -354,6 +354,4 @@ function seenVmsOf(byId: ReadonlyMap<string, LiveVm>): SeenVms {
   };
 }
 
-function indexByName(vms: Iterable<LiveVm>): Map<string, LiveVm[]> {
-  return groupedBy(vms, (vm) => vm.name.toLowerCase());
-}
+const indexByName = (vms: Iterable<LiveVm>): Map<string, LiveVm[]> => groupedBy(vms, (vm) => vm.name.toLowerCase());

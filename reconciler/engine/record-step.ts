@@ -82,9 +82,11 @@ export async function noteDeleting(
 }
 
 /** The same note about what a step has just left behind and deletes itself. */
-export function orphanDeleting({ deleting: _, ...orphan }: Orphan, deleting: true | undefined): StepChange {
-  return { type: "orphan", key: orphanKey(orphan), orphan: { ...orphan, ...onlyDefined({ deleting }) } };
-}
+export const orphanDeleting = ({ deleting: _, ...orphan }: Orphan, deleting: true | undefined): StepChange => ({
+  type: "orphan",
+  key: orphanKey(orphan),
+  orphan: { ...orphan, ...onlyDefined({ deleting }) },
+});
 
 /**
  * A delete of what nobody saw before, answered with not-found: somebody else deleted it, or it is not shown. Either way

@@ -146,16 +146,13 @@ const keyOfRecord = (record: RecordedResource | undefined): string | undefined =
  * A new id and the end of its create. The id alone says both (fold.ts), so it counts even where the disk was full before
  * the second line.
  */
-function isSettledCreate([made, ended, ...others]: readonly StateChange[]): boolean {
-  return (
-    made?.type === "resource" &&
-    made.record?.id !== undefined &&
-    ended?.type === "intent" &&
-    ended.intent === null &&
-    ended.address === made.address &&
-    others.length === 0
-  );
-}
+const isSettledCreate = ([made, ended, ...others]: readonly StateChange[]): boolean =>
+  made?.type === "resource" &&
+  made.record?.id !== undefined &&
+  ended?.type === "intent" &&
+  ended.intent === null &&
+  ended.address === made.address &&
+  others.length === 0;
 
 /** An error that a store threw is a failure of the state. Its code tells it from a bug in a step. */
 function asStateError(error: unknown): Error {

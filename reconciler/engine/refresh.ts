@@ -395,8 +395,8 @@ export function knownIds(desired: Desired, state: State, part?: Part): Record<Ki
   return ids;
 }
 
-function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sighting<LiveVm>>): Diagnostic[] {
-  return [...ids].flatMap((id) => {
+const addressNotes = (ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sighting<LiveVm>>): Diagnostic[] =>
+  [...ids].flatMap((id) => {
     const sighting = vmById.get(id);
     if (sighting?.seen !== "yes") return [];
     const { name, notAddresses = [] } = sighting.value;
@@ -407,7 +407,6 @@ function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sigh
       fix: `describe where the record has it in the dialect (records.vm.${field})`,
     }));
   });
-}
 
 /** Orphaned volumes are read one by one where there is no list to find them in. */
 export async function observeOrphans(

@@ -336,14 +336,12 @@ export const lacksIds = ({ steps }: RunReport): boolean =>
     ({ result }) => result.end === "failed" && result.fix !== undefined && result.code?.startsWith("state/") === true,
   );
 
-function failedToRecord(error: unknown, code: DiagnosticCode): StepResult {
-  return {
-    end: "failed",
-    code,
-    message: error instanceof Error ? error.message : String(error),
-    fix: error instanceof NotRecorded ? error.fix : undefined,
-  };
-}
+const failedToRecord = (error: unknown, code: DiagnosticCode): StepResult => ({
+  end: "failed",
+  code,
+  message: error instanceof Error ? error.message : String(error),
+  fix: error instanceof NotRecorded ? error.fix : undefined,
+});
 
 /** A request that was sent may have taken effect: its intent is still in the state, and the next run looks. */
 const failedByBug = ({ message }: Error): StepResult => ({

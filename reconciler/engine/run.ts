@@ -119,9 +119,8 @@ export type Performer<O extends StepOperation> = (step: Step<O>, action: ActionO
 export type Performers<O extends StepOperation> = { readonly [K in O]: Performer<K> };
 
 /** The id behind a reference; a plan's own creates have theirs by the time this is asked. */
-export function idOf(reference: Reference, run: Run): string | undefined {
-  return "id" in reference ? reference.id : run.recorder.state.resources.get(reference.address)?.id;
-}
+export const idOf = (reference: Reference, run: Run): string | undefined =>
+  "id" in reference ? reference.id : run.recorder.state.resources.get(reference.address)?.id;
 
 export const noId = (reference: Reference): StepResult => ({
   end: "failed",

@@ -119,15 +119,14 @@ const rightWay: Record<ScopeDoubt["about"], Advice> = {
 
 const mostNames = 10;
 
-function scopeRefusal(doubt: ScopeDoubt, unseen: readonly string[], fix = rightWay[doubt.about]): ScopeRefused {
-  return new ScopeRefused({
+const scopeRefusal = (doubt: ScopeDoubt, unseen: readonly string[], fix = rightWay[doubt.about]): ScopeRefused =>
+  new ScopeRefused({
     severity: "error",
     code: "consent/accept-service",
     summary: doubt.reason,
     detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${listed(unseen, mostNames)}.`}`,
     ...told(fix),
   });
-}
 
 /** Strangers by which a later look may recognise the project, and that it still sees each kind. */
 const mostWitnessesTold = 5;

@@ -75,15 +75,14 @@ function allIds({ resources }: State): IdsOfKinds {
   return ids;
 }
 
-function isAsBefore({ live }: Swept, seen: SeenByKind, ids: IdsOfKinds): boolean {
-  return kinds.every((kind) =>
+const isAsBefore = ({ live }: Swept, seen: SeenByKind, ids: IdsOfKinds): boolean =>
+  kinds.every((kind) =>
     [...ids[kind]].every((id) => {
       const look = seen[kind].looks.get(id);
       const then = live.of[kind].byId.get(id);
       return then?.seen !== "yes" || (look?.seen === "yes" && deepEqual(look.value, then.value));
     }),
   );
-}
 
 /** A resource that does not show is left for the round to prove: here it counts as not seen. */
 function liveSwept(seen: SeenByKind): Live {

@@ -104,26 +104,24 @@ export const noteMove = (
     return { handover: decided.handover };
   });
 
-function transferNote(
+const transferNote = (
   { id, at, by, files, sides }: Move,
   side: Transfer["side"],
   { addresses, orphans }: Handover,
   more: Pick<Transfer, "outputs"> = {},
-): StateChange {
-  return {
-    type: "transfer",
-    id,
-    transfer: {
-      side,
-      other: (side === "taking" ? sides.giving : sides.taking).shown,
-      at,
-      by,
-      addresses,
-      ...onlyDefined({ orphans: ifAny(orphans), files }),
-      ...more,
-    },
-  };
-}
+): StateChange => ({
+  type: "transfer",
+  id,
+  transfer: {
+    side,
+    other: (side === "taking" ? sides.giving : sides.taking).shown,
+    at,
+    by,
+    addresses,
+    ...onlyDefined({ orphans: ifAny(orphans), files }),
+    ...more,
+  },
+});
 
 /** For a move that is noted. */
 export const handOver = (move: Move): Promise<void> =>

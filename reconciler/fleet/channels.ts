@@ -146,8 +146,6 @@ export const secretOf = (to: ChannelTarget): SecretAddress => {
       return to.smtp;
     case "commit_status":
       return to.token;
-    default:
-      return to satisfies never;
   }
 };
 
@@ -183,8 +181,6 @@ export async function tell(to: ChannelTarget, told: Told, id: string, sending: S
       const { place, commit, status } = found;
       return openHost({ place, token: await readSecret(to.token), ...sending }).setStatus(commit, status);
     }
-    default:
-      return to satisfies never;
   }
 }
 

@@ -189,13 +189,11 @@ export const asksWhy = (consents: readonly Pick<Consent, "grant">[]): boolean =>
   consents.some(({ grant }) => grant.includes("--allow-data-loss"));
 
 /** Grants exactly the consents that the plan lists, because a person has read and approved them. */
-function listed(consents: readonly Consent[]): Grants {
-  return {
-    ...noGrants,
-    approved: consents.filter(({ kind }) => kind !== "prevent_destroy"),
-    confirmFlush: consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : [])),
-  };
-}
+const listed = (consents: readonly Consent[]): Grants => ({
+  ...noGrants,
+  approved: consents.filter(({ kind }) => kind !== "prevent_destroy"),
+  confirmFlush: consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : [])),
+});
 
 const standing = (consents: readonly Consent[], permitted: readonly StandingConsent[]): Grants =>
   listed(consents.filter(({ kind, unproven }) => unproven !== true && isPermitted(kind, permitted)));

@@ -91,10 +91,9 @@ function within(source: Source, folder: string): Source {
   return { ...source, path: [source.path, folder].filter((part) => part !== "").join("/") };
 }
 
-function filesBelow(root: string, below: string): string[] {
-  return readdirSync(join(root, below), { withFileTypes: true }).flatMap((entry) => {
+const filesBelow = (root: string, below: string): string[] =>
+  readdirSync(join(root, below), { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith(".") || entry.name === "node_modules") return [];
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
     return entry.isDirectory() ? filesBelow(root, path) : [path];
   });
-}

@@ -186,10 +186,8 @@ function lessThanSeen(
 }
 
 /** What a worker that drains has not begun to carry out is left to another one. */
-function endedBy({ drain, stack }: RoundInput, error: unknown): ReturnType<typeof resultOfError> {
-  if (drain.aborted) return { result: handedOver };
-  return cutOff(stack, error) ?? resultOfError(error);
-}
+const endedBy = ({ drain, stack }: RoundInput, error: unknown): ReturnType<typeof resultOfError> =>
+  drain.aborted ? { result: handedOver } : (cutOff(stack, error) ?? resultOfError(error));
 
 const cutOffText = "its state was out of reach for a moment";
 
@@ -377,8 +375,6 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
       };
     case "apply":
       return { ...base, result: { end: "failed", why: "the plan changed while the lock was taken; it is made again" } };
-    default:
-      return decision satisfies never;
   }
 }
 

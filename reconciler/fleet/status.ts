@@ -189,8 +189,6 @@ export function afterRound(
         plan: before.plan,
       };
     }
-    default:
-      return result satisfies never;
   }
 }
 

@@ -122,13 +122,11 @@ export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs:
 export const withLeft = <K extends Kind>(shape: Shape<K>, record: Of<K>, left: readonly Disk[] | undefined): Of<K> =>
   left === undefined ? record : { ...(shape.leaving?.(record, left) ?? record), deleting: true };
 
-export function wanted<K extends Kind>(
+export const wanted = <K extends Kind>(
   shape: Shape<K>,
   inputs: Props,
-): { readonly desired: Closed; readonly address: Address } {
-  return desiredOf(writtenOfExisting(shape.inputs, inputs, shape.write));
-}
+): { readonly desired: Closed; readonly address: Address } =>
+  desiredOf(writtenOfExisting(shape.inputs, inputs, shape.write));
 
-export function withoutOutputs<K extends Kind>(shape: Shape<K>, before: Props): Props {
-  return Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(shape.inputs, name)));
-}
+export const withoutOutputs = <K extends Kind>(shape: Shape<K>, before: Props): Props =>
+  Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(shape.inputs, name)));

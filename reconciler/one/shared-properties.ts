@@ -11,9 +11,8 @@ export const adopt: Property = {
 };
 
 /** The id of what is to be taken over. */
-export function adoptedId({ adopt: id }: Props): string | undefined {
-  return typeof id === "string" && id !== nothing ? id : undefined;
-}
+export const adoptedId = ({ adopt: id }: Props): string | undefined =>
+  typeof id === "string" && id !== nothing ? id : undefined;
 
 export const adoptsNothing = ({ adopt: id }: Props): boolean => id === nothing;
 

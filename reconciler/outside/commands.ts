@@ -72,8 +72,6 @@ function whyNotEnded(end: ProgramEnd, limitMs: number): string | undefined {
       return "it printed more than an answer may be long and was stopped";
     case "interrupted":
       return "it was stopped with this command";
-    default:
-      return end satisfies never;
   }
 }
 
@@ -141,13 +139,11 @@ export async function checkHealth(
       const result = await runCommand(argv, folder, { signal, extra, ...options });
       return result.exitCode === 0;
     }
-    default:
-      return check satisfies never;
   }
 }
 
-function answersTcp(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+const answersTcp = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const socket = connect({ host, port, timeout: tryMs });
     const end = (answered: boolean): void => {
       socket.destroy();
@@ -157,7 +153,6 @@ function answersTcp(host: string, port: number): Promise<boolean> {
     socket.once("timeout", () => end(false));
     socket.once("error", () => end(false));
   });
-}
 
 const mostRedirects = 10;
 

@@ -96,12 +96,11 @@ export const temporariesOf = (path: string): string[] =>
 const temporaryName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.tmp$/;
 
 /** What writes in a folder have left that were cut off, and whose process is gone; `of`: the file it was to become. */
-export function temporariesLeft(folder: string): { readonly path: string; readonly of: string }[] {
-  return readdirSync(folder).flatMap((name) => {
+export const temporariesLeft = (folder: string): { readonly path: string; readonly of: string }[] =>
+  readdirSync(folder).flatMap((name) => {
     const [, of, pid] = temporaryName.exec(name) ?? [];
     return of !== undefined && isProcessGone(Number(pid)) ? [{ path: join(folder, name), of: join(folder, of) }] : [];
   });
-}
 
 function refuseLink(path: string): void {
   if (lookIfThere(path, lstatSync)?.isSymbolicLink() !== true) return;

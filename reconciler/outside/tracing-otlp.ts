@@ -148,18 +148,16 @@ async function postSpans(
 }
 
 /** The body of an ExportTraceServiceRequest in its JSON form. */
-function otlpOf(spans: readonly EndedSpan[], resource: Attributes): object {
-  return {
-    resourceSpans: [
-      {
-        resource: {
-          attributes: keyValues({ "service.name": "reconcile-cloud", "service.version": version, ...resource }),
-        },
-        scopeSpans: [{ scope: { name: "reconcile-cloud", version }, spans: spans.map(otlpSpan) }],
+const otlpOf = (spans: readonly EndedSpan[], resource: Attributes): object => ({
+  resourceSpans: [
+    {
+      resource: {
+        attributes: keyValues({ "service.name": "reconcile-cloud", "service.version": version, ...resource }),
       },
-    ],
-  };
-}
+      scopeSpans: [{ scope: { name: "reconcile-cloud", version }, spans: spans.map(otlpSpan) }],
+    },
+  ],
+});
 
 const otlpSpan = (span: EndedSpan): object => ({
   traceId: span.context.traceId,

@@ -85,14 +85,13 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-function randomFaults(upTo: (count: number) => number, steps: number): FaultSpec[] {
-  return Array.from({ length: upTo(4) }, () => ({
+const randomFaults = (upTo: (count: number) => number, steps: number): FaultSpec[] =>
+  Array.from({ length: upTo(4) }, () => ({
     operation: upTo(4) === 0 ? "read" : "write",
     kind: upTo(2) === 0 ? ("drop-after" as const) : ("drop-before" as const),
     skip: upTo(steps + 2),
     count: 1 + upTo(2),
   }));
-}
 
 const faultText = ({ operation, kind, skip, count }: FaultSpec): string =>
   `${kind} of ${count} ${operation}${count === 1 ? "" : "s"} after ${skip}`;

@@ -129,14 +129,12 @@ async function rehearseOn(
 
 const isRead = (operation: Operation): boolean => /\.(list|get)$/.test(operation);
 
-export async function planOnTwin(
+export const planOnTwin = async (
   twin: RunningTwin,
   client: ServiceClient,
   prepared: Pick<Prepared, "desired" | "state">,
   options: Plan["options"],
-): Promise<Plan> {
-  return (await prepareOnTwin(twin, twin.store, client, prepared, options)).plan;
-}
+): Promise<Plan> => (await prepareOnTwin(twin, twin.store, client, prepared, options)).plan;
 
 /** What a target named may be gone from the twin by now. With the last of them, everything is left out. */
 export async function prepareOnTwin(
@@ -162,20 +160,18 @@ function rehearsalVerdict(report: RunReport, after: Plan): Rehearsal["verdict"] 
   return isEmpty(after) ? "converged" : "failed";
 }
 
-function rehearsedStep({ step, result, startedAt, endedAt, waitedMs }: StepReport, began: number): RehearsedStep {
-  return {
-    step: step.id,
-    address: step.address,
-    operation: step.action.operation,
-    title: step.title,
-    end: result.end,
-    startMs: startedAt === undefined ? undefined : startedAt - began,
-    endMs: endedAt === undefined ? undefined : endedAt - began,
-    waitedMs,
-    message: result.message,
-    fix: "fix" in result ? result.fix : undefined,
-  };
-}
+const rehearsedStep = ({ step, result, startedAt, endedAt, waitedMs }: StepReport, began: number): RehearsedStep => ({
+  step: step.id,
+  address: step.address,
+  operation: step.action.operation,
+  title: step.title,
+  end: result.end,
+  startMs: startedAt === undefined ? undefined : startedAt - began,
+  endMs: endedAt === undefined ? undefined : endedAt - began,
+  waitedMs,
+  message: result.message,
+  fix: "fix" in result ? result.fix : undefined,
+});
 
 /** From the first step that takes a VM down to the last one that keeps the VM down. */
 function downtimeOf(report: RunReport): Record<Address, number> {

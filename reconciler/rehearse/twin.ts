@@ -257,8 +257,6 @@ function twinState(
             pending: { until: now, becomes: { status: "VERIFY_RESIZE" } },
             resize_from: resizeFrom,
           };
-    default:
-      return vm.phase satisfies never;
   }
 }
 

@@ -121,15 +121,14 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
 }
 
 /** What only a trial shows of rules and limits. */
-function learntLimits({ trial, base }: DoctorReport): string[] {
-  return (["rules", "limits"] as const).flatMap((section) => {
+const learntLimits = ({ trial, base }: DoctorReport): string[] =>
+  (["rules", "limits"] as const).flatMap((section) => {
     const learnt = Object.entries(trial?.[section] ?? {}).filter(
       ([key, value]) => !deepEqual(saidAt(base, section, key), value),
     );
     if (learnt.length === 0) return [];
     return [`${section}:`, ...learnt.map(([key, value]) => `  ${key}: ${flow(value)}   # seen in a trial`)];
   });
-}
 
 const listedLine = (key: string, value: unknown): string[] =>
   Array.isArray(value) && value.length === 0 ? [] : [`    ${key}: ${flow(value)}`];
@@ -247,8 +246,8 @@ function stateLines({ likelyStates, unknownVmStates, trial }: DoctorReport): str
 
 type WordLists = Readonly<Record<string, readonly string[] | undefined>>;
 
-function wordLines(seen: WordLists, likely: WordLists): string[] {
-  return [...new Set([...Object.keys(seen), ...Object.keys(likely)])].flatMap((phase) => {
+const wordLines = (seen: WordLists, likely: WordLists): string[] =>
+  [...new Set([...Object.keys(seen), ...Object.keys(likely)])].flatMap((phase) => {
     const [known, guessed] = [seen[phase] ?? [], likely[phase] ?? []];
     if (known.length + guessed.length === 0) return [];
     const remark =
@@ -259,25 +258,18 @@ function wordLines(seen: WordLists, likely: WordLists): string[] {
           : "seen in a trial, and by the word alone";
     return [`    ${phase}: ${flow([...known, ...guessed])}   # ${remark}`];
   });
-}
 
-function trialLines({ seen, left, made }: NonNullable<DoctorReport["trial"]>, width: number): string[] {
-  return [
-    "",
-    "What the trial saw",
-    ...seen.flatMap((line) => hang("  - ", line, width)),
-    ...(made.length === 0 ? [] : ["", "What the trial made, and what became of it"]),
-    ...made.flatMap(({ kind, name, id, became }) =>
-      hang(
-        "  - ",
-        `${[kindRows[kind].noun, name, id].filter((word) => word !== undefined).join(" ")}: ${became}`,
-        width,
-      ),
-    ),
-    ...(left.length === 0 ? [] : ["", "What the trial made and could not take away"]),
-    ...left.flatMap((line) => hang("  - ", line, width)),
-  ];
-}
+const trialLines = ({ seen, left, made }: NonNullable<DoctorReport["trial"]>, width: number): string[] => [
+  "",
+  "What the trial saw",
+  ...seen.flatMap((line) => hang("  - ", line, width)),
+  ...(made.length === 0 ? [] : ["", "What the trial made, and what became of it"]),
+  ...made.flatMap(({ kind, name, id, became }) =>
+    hang("  - ", `${[kindRows[kind].noun, name, id].filter((word) => word !== undefined).join(" ")}: ${became}`, width),
+  ),
+  ...(left.length === 0 ? [] : ["", "What the trial made and could not take away"]),
+  ...left.flatMap((line) => hang("  - ", line, width)),
+];
 
 function refusalLines({ refusal, trial }: DoctorReport): string[] {
   const tried = (trial?.errors ?? []).map((rule) => `  - ${flow(rule)}   # seen in a trial`);

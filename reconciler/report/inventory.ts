@@ -123,8 +123,8 @@ export function sshConfigText({ hosts }: Inventory, routes: Routes): string {
 }
 
 /** `port`: where the exporter listens on every VM; left out, a relabelling rule of Prometheus has to add it. */
-export function prometheusTargets({ hosts }: Inventory, port?: number): object[] {
-  return hosts.map((host) => {
+export const prometheusTargets = ({ hosts }: Inventory, port?: number): object[] =>
+  hosts.map((host) => {
     const ip = insideOf(host);
     const target = ip.includes(":") && port !== undefined ? `[${ip}]` : ip;
     return {
@@ -143,7 +143,6 @@ export function prometheusTargets({ hosts }: Inventory, port?: number): object[]
       },
     };
   });
-}
 
 const hostVariables = (host: InventoryHost, { of }: Routes): object => ({
   ...reachedBy(of.get(host.address)),
@@ -254,11 +253,10 @@ function groupNames(hosts: readonly InventoryHost[]): Map<string, string> {
 }
 
 /** The outputs as shell variables: `eval "$(reconcile output --format env)"`. */
-export function envText(outputs: Outputs): string {
-  return Object.entries(outputs)
+export const envText = (outputs: Outputs): string =>
+  Object.entries(outputs)
     .map(([name, { value }]) => `${variableName(name)}=${singleQuoted(inventoryText(value))}\n`)
     .join("");
-}
 
 /** Ansible allows in a variable's name what it allows in a group's. */
 export const ansibleVariable = (name: string): string => groupName(name);

@@ -153,15 +153,14 @@ function findingParts(all: readonly Finding[], room: number): string[] {
   ];
 }
 
-function findingLines(findings: readonly Finding[]): string[] {
-  return findings.map(({ severity, summary, detail, address, source, fix, refused }) => {
+const findingLines = (findings: readonly Finding[]): string[] =>
+  findings.map(({ severity, summary, detail, address, source, fix, refused }) => {
     const place = source === undefined ? "" : ` ${codeText(`${source.file}:${source.line}`)}`;
     const about = address === undefined || summary.includes(address) ? "" : ` ${codeText(address)}`;
     const more = [refused === undefined ? undefined : [detail, refused].filter(Boolean).join("; "), fix];
     const rest = more.flatMap((part) => (part === undefined ? [] : `; ${escapeText(part)}`)).join("");
     return `- **${severity}**${place}${about} ${escapeText(summary)}${rest}`;
   });
-}
 
 function consentPart(block: ReturnType<typeof consentBlocks>[number], room: number): string[] {
   const line = ({ address, detail, grant }: Consent): string =>

@@ -107,8 +107,8 @@ function likenessOf({ change, verb, loses }: PlanBlock): string {
 }
 
 /** The fields of all instances; a value that differs is shown for the first and the last. */
-export function fieldsOfAlike([first, ...others]: Alike): readonly FieldChange[] {
-  return first.change.fields.map((field, index) => {
+export const fieldsOfAlike = ([first, ...others]: Alike): readonly FieldChange[] =>
+  first.change.fields.map((field, index) => {
     const all = [field, ...others.flatMap(({ change }) => change.fields[index] ?? [])];
     return {
       ...field,
@@ -116,7 +116,6 @@ export function fieldsOfAlike([first, ...others]: Alike): readonly FieldChange[]
       after: rangeOfValues(all.map(({ after }) => after)),
     };
   });
-}
 
 function rangeOfValues(values: readonly FieldChange["after"][]): FieldChange["after"] {
   const different = new Set(values);
@@ -145,8 +144,6 @@ function verbOfChange(change: Change, steps: readonly Step[]): string {
       return steps.some((step) => leavesOrphan(step, change))
         ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
         : withRemarks("forget", [change.reason === "gone" ? "it is gone" : "it stays alive, unmanaged"]);
-    default:
-      return change.action satisfies never;
   }
 }
 
@@ -265,8 +262,6 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
         consents,
         grant: count > 1 ? "--allow-data-loss, or --allow-loss with the address of each" : itemAt(consents, 0).grant,
       };
-    default:
-      return kind satisfies never;
   }
 }
 

@@ -104,8 +104,6 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
         if (state.problems.length > problemsKept) state.problems.shift();
       }
       return state;
-    default:
-      return event satisfies never;
   }
 }
 
@@ -187,8 +185,6 @@ export function progressLine(event: EngineEvent): string | undefined {
       const took = event.status === "started" || event.elapsedMs < 1000 ? "" : ` (${durationText(event.elapsedMs)})`;
       return `${eventEnd(event).padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${eventMessage(event)}${took}`;
     }
-    default:
-      return event satisfies never;
   }
 }
 

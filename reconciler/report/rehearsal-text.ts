@@ -86,8 +86,6 @@ function verdictText({ verdict, durationMs, steps }: Rehearsal): string {
       return `Waits: ${took}; what is named above needs somebody outside before it is done. The real service was sent reads only.`;
     case "failed":
       return `Does not converge: ${took}, and the result is not what was asked for. The real service was sent reads only.`;
-    default:
-      return verdict satisfies never;
   }
 }
 

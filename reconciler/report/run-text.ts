@@ -159,8 +159,8 @@ function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number):
   ];
 }
 
-function waitingLines(run: RunReport, paint: Paint, width: number): string[] {
-  return run.steps.flatMap(({ step, result }) =>
+const waitingLines = (run: RunReport, paint: Paint, width: number): string[] =>
+  run.steps.flatMap(({ step, result }) =>
     result.end !== "waiting"
       ? []
       : [
@@ -171,7 +171,6 @@ function waitingLines(run: RunReport, paint: Paint, width: number): string[] {
           ...adviceLines(result, width),
         ],
   );
-}
 
 /** What the service accepted and no look has shown. */
 function unseenLines(run: RunReport, paint: Paint, width: number): string[] {

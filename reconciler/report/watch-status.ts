@@ -211,8 +211,6 @@ function roundText(result: RoundResult, seen: Round["seen"]): string {
       return `standing by: ${result.why}`;
     case "failed":
       return `failed: ${result.why}`;
-    default:
-      return result satisfies never;
   }
 }
 

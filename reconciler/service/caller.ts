@@ -384,7 +384,5 @@ function scrubOutcome<T>(outcome: Outcome<T>, scrub: (text: string) => string): 
         }),
       };
     }
-    default:
-      return outcome satisfies never;
   }
 }

@@ -54,13 +54,12 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
       const present = lock.present();
       return present === undefined || !lock.isAlive(present) ? undefined : present;
     },
-    async breakLock() {
-      return lock.exclusively(() => {
+    breakLock: async () =>
+      lock.exclusively(() => {
         const present = lock.present();
         if (present !== undefined) lock.remove();
         return present;
-      });
-    },
+      }),
     async lock(holder) {
       const since = bothClocks();
       if (!existsSync(dirname(path)))

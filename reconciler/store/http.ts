@@ -131,9 +131,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   return {
     location,
     leases: false,
-    async read() {
-      return storedIn(await readDocument());
-    },
+    read: async () => storedIn(await readDocument()),
     holder: async () => undefined,
     async breakLock() {
       const breaker = { ...unknownHolder, command: "reconcile state unlock", since: new Date().toISOString() };
@@ -366,10 +364,8 @@ function safeUrl(address: string, name: string, insecureHttp: boolean): URL {
   return new URL(address);
 }
 
-function readLockAddress(given: string | undefined, url: URL, insecureHttp: boolean): URL {
-  if (given === undefined) return new URL(url);
-  return safeUrl(given, "RECONCILE_STATE_LOCK_ADDRESS", insecureHttp);
-}
+const readLockAddress = (given: string | undefined, url: URL, insecureHttp: boolean): URL =>
+  given === undefined ? new URL(url) : safeUrl(given, "RECONCILE_STATE_LOCK_ADDRESS", insecureHttp);
 
 /** An answer without an end would fill the memory. */
 async function readBounded(answer: Response, largest: number, location: string): Promise<string> {
@@ -398,9 +394,8 @@ const contentHeaders = (body: string): Record<string, string> => ({
   "content-md5": createHash("md5").update(body).digest("base64"),
 });
 
-function documentText({ serial, writer, snapshot, journal, lines }: HttpDocument): string {
-  return JSON.stringify({ version: 1, serial, format: documentFormat, writer, lines, snapshot, journal });
-}
+const documentText = ({ serial, writer, snapshot, journal, lines }: HttpDocument): string =>
+  JSON.stringify({ version: 1, serial, format: documentFormat, writer, lines, snapshot, journal });
 
 const storedIn = ({ snapshot, journal, lines }: HttpDocument): StoredState => ({
   snapshot,

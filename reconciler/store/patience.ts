@@ -15,12 +15,10 @@ export interface Patience {
 }
 
 /** The store, with a lock that waits. */
-export function withPatience(store: StateStore, patience: Patience): StateStore {
-  return {
-    ...store,
-    lock: (holder, signal): Promise<StateSession> => tryUntilFree(() => store.lock(holder), patience, signal),
-  };
-}
+export const withPatience = (store: StateStore, patience: Patience): StateStore => ({
+  ...store,
+  lock: (holder, signal): Promise<StateSession> => tryUntilFree(() => store.lock(holder), patience, signal),
+});
 
 /** A store that works answers within this time. */
 const leaseGraceMs = 1000;

@@ -61,26 +61,24 @@ export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { r
 
 const notesFile = (workspace: Workspace): string => join(workspace.folder, ".reconcile", "trial.json");
 
-function notebookAt(path: string, service: string): Notebook {
-  return {
-    service,
-    read() {
-      if (!existsSync(path)) return undefined;
-      const notes = parsedJson(readFileSync(path, "utf8"));
-      if (isNotes(notes)) return notes;
-      throw fail(
-        "cli/file-unreadable",
-        `${path} does not hold the notes of a trial`,
-        "restore it; it says what to take away",
-      );
-    },
-    write(notes) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      writePrivately(path, `${JSON.stringify(notes, undefined, 2)}\n`);
-    },
-    remove: () => rmSync(path, { force: true }),
-  };
-}
+const notebookAt = (path: string, service: string): Notebook => ({
+  service,
+  read() {
+    if (!existsSync(path)) return undefined;
+    const notes = parsedJson(readFileSync(path, "utf8"));
+    if (isNotes(notes)) return notes;
+    throw fail(
+      "cli/file-unreadable",
+      `${path} does not hold the notes of a trial`,
+      "restore it; it says what to take away",
+    );
+  },
+  write(notes) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writePrivately(path, `${JSON.stringify(notes, undefined, 2)}\n`);
+  },
+  remove: () => rmSync(path, { force: true }),
+});
 
 const isNotes = (value: unknown): value is TrialNotes =>
   isObject(value) &&

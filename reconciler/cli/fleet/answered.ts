@@ -19,13 +19,11 @@ interface PersonRequest {
   readonly output: Output;
 }
 
-export async function answeredByServer(
+export const answeredByServer = async (
   name: PersonCommand,
   asked: PersonRequest,
   typed: Omit<Typed, "args"> = {},
-): Promise<number> {
-  return asked.output.finish({ exitCode: await answerToPerson(name, asked, typed) });
-}
+): Promise<number> => asked.output.finish({ exitCode: await answerToPerson(name, asked, typed) });
 
 /** The exit code alone, for a command that goes on. */
 export async function answerToPerson(

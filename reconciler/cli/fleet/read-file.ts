@@ -28,9 +28,8 @@ export function readFleetFiles(paths: readonly string[]): Fleet {
 const fleetText = (path: string): string => readGiven(path, "reconcile fleet sync FILE; docs/fleet.md shows one");
 
 /** The declared stacks and those of generators. */
-export async function allStacksOf(fleet: Fleet, cache: string): Promise<readonly StackSpec[]> {
-  return fromSources(() => stacksOf(fleet, cache));
-}
+export const allStacksOf = async (fleet: Fleet, cache: string): Promise<readonly StackSpec[]> =>
+  fromSources(() => stacksOf(fleet, cache));
 
 /** The fleet as its own file in its repository says. */
 export const followedFleet = (follow: Follow, cache: string): Promise<FollowedFleet> =>

@@ -67,12 +67,12 @@ export function startWork(session: FleetSession, { concurrency, services, cache,
  * `/healthz` (the database answers), `/livez` (this process does: whoever ends what is not alive must not end every
  * worker because the database is away) and `/metrics`. Nothing in them is a secret.
  */
-export async function serveHealth(
+export const serveHealth = async (
   listen: string,
   session: FleetSession,
   worker: Worker | undefined,
-): Promise<Listening> {
-  return listenAt(listen, "--listen 127.0.0.1:9465, or none", (request, response) => {
+): Promise<Listening> =>
+  listenAt(listen, "--listen 127.0.0.1:9465, or none", (request, response) => {
     const answer = (code: number, type: string, text: string): void =>
       void response.writeHead(code, { "content-type": type, "cache-control": "no-store" }).end(text);
     const path = request.url?.split("?")[0];
@@ -88,7 +88,6 @@ export async function serveHealth(
         .catch(() => answer(503, "text/plain", "the database does not answer\n"));
     } else answer(404, "text/plain", "/healthz, /livez or /metrics\n");
   });
-}
 
 export async function readMetrics(
   { records, queue }: Pick<FleetSession, "records" | "queue">,

@@ -99,11 +99,8 @@ export function readMovedTexts(sources: readonly ConfigSource[], reading: MoveRe
   return desiredOf(readDesired(sources, { ...planOptionsFor(reading), external: "later" }), reading);
 }
 
-export function environmentsIn(sources: readonly ConfigSource[], invocation: Invocation): readonly string[] {
-  return declaredIn(
-    readDesired(sources, { ...planOptionsFor({ invocation, environment: undefined }), external: "later" }),
-  );
-}
+export const environmentsIn = (sources: readonly ConfigSource[], invocation: Invocation): readonly string[] =>
+  declaredIn(readDesired(sources, { ...planOptionsFor({ invocation, environment: undefined }), external: "later" }));
 
 /** What is wrong in texts that are not written yet is mended in the files that they are made of. */
 const notYetWritten =

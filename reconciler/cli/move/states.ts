@@ -133,8 +133,6 @@ export function handoverDiagnostic(
         detail: "A record is of one service and one project.",
         fix: "name a state of the same service and project",
       };
-    default:
-      return problem satisfies never;
   }
 }
 

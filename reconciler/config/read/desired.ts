@@ -282,14 +282,14 @@ function readMerged(
   };
 }
 
-function readInstances(
+const readInstances = (
   kind: Kind,
   { expanded, scope, declared, problems, origins }: Room,
   top: Parameters<typeof readVm>[2] & { readonly rulePlaces: boolean },
   names: Map<string, Instance>,
   reached: OwnSsh[],
-): DesiredResource[] {
-  return expanded[kind].instances(scope).map((instance) => {
+): DesiredResource[] =>
+  expanded[kind].instances(scope).map((instance) => {
     const subject: Subject = {
       problems,
       address: instance.address,
@@ -310,7 +310,6 @@ function readInstances(
     const guarded = guard === undefined ? resource : { ...resource, protectedAt: positionOf(guard) };
     return inherited === undefined ? guarded : { inherited, ...guarded };
   });
-}
 
 const guardPath = ["lifecycle", "prevent_destroy"] as const;
 

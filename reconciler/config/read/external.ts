@@ -24,17 +24,15 @@ import { isMap, positionOf, valueAt } from "../yaml/file";
 /** `later`: nobody has looked yet. A value that needs one of these counts as unreadable, and is not reported. */
 export type GivenExternal = ExternalValues | "later";
 
-export function readExternal(
+export const readExternal = (
   reads: readonly MergedEntry[],
   lookups: readonly MergedEntry[],
   scope: InterpolationScope,
   problems: Problems,
-): External {
-  return {
-    reads: reads.flatMap((entry) => readRead(entry, scope, problems)),
-    lookups: lookups.flatMap((entry) => readLookup(entry, scope, problems)),
-  };
-}
+): External => ({
+  reads: reads.flatMap((entry) => readRead(entry, scope, problems)),
+  lookups: lookups.flatMap((entry) => readLookup(entry, scope, problems)),
+});
 
 function externalSubject(
   section: string,
@@ -167,18 +165,16 @@ export function externalValue(
   return inner ?? say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
 }
 
-function noAttribute(
+const noAttribute = (
   text: string,
   { name, kind }: { readonly name: string; readonly kind?: LookupKind },
   part: string,
   attributes: readonly string[],
-): Omit<InterpolationProblem, "code"> {
-  return {
-    summary: `\${${text}} is not known`,
-    detail: `of a ${kind} there is ${attributes.join(", ")}`,
-    fix: nearestText(part, attributes, (near) => `write \${lookup.${name}.${near}}`),
-  };
-}
+): Omit<InterpolationProblem, "code"> => ({
+  summary: `\${${text}} is not known`,
+  detail: `of a ${kind} there is ${attributes.join(", ")}`,
+  fix: nearestText(part, attributes, (near) => `write \${lookup.${name}.${near}}`),
+});
 
 function undeclaredProblem(
   isRead: boolean,

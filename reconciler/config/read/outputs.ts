@@ -11,13 +11,12 @@ import { isMap, positionOf } from "../yaml/file";
 
 const outputKeys = ["value", "description", "sensitive"];
 
-export function readOutputs(
+export const readOutputs = (
   entries: readonly MergedEntry[],
   scope: InterpolationScope,
   problems: Problems,
-): DesiredOutput[] {
-  return entries.flatMap((entry) => readOutput(entry, scope, problems)).sort((a, b) => (a.name < b.name ? -1 : 1));
-}
+): DesiredOutput[] =>
+  entries.flatMap((entry) => readOutput(entry, scope, problems)).sort((a, b) => (a.name < b.name ? -1 : 1));
 
 function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Problems): DesiredOutput[] {
   const { key: name, value: written } = entry;

@@ -12,8 +12,8 @@ import { positionOf } from "../yaml/file";
 import { readPlainLifecycle } from "./lifecycle";
 import { readRows } from "./rows";
 
-export function readUsual(kind: Kind, subject: Subject, instance: Instance, declared: Declared): DesiredResource {
-  return asDesired({
+export const readUsual = (kind: Kind, subject: Subject, instance: Instance, declared: Declared): DesiredResource =>
+  asDesired({
     kind,
     address: instance.address,
     ...readRows(kind, subject, instance),
@@ -21,7 +21,6 @@ export function readUsual(kind: Kind, subject: Subject, instance: Instance, decl
     lifecycle: readPlainLifecycle(subject, instance.values, kind),
     source: positionOf(placeOfBlock(instance.block)),
   });
-}
 
 function readHost(kind: Kind, subject: Subject, { values }: Instance, declared: Declared) {
   const host = hostOf[kind];

@@ -6,9 +6,7 @@
 const deepestNesting = 64;
 
 /** The offset of the first value that lies too deep; `undefined` when there is none. */
-export function findTooDeep(text: string): number | undefined {
-  return mayNestDeeply(text) ? measureDepth(text) : undefined;
-}
+export const findTooDeep = (text: string): number | undefined => (mayNestDeeply(text) ? measureDepth(text) : undefined);
 
 /**
  * Looks at the characters alone: quick, never too low, and too high only for odd texts, which are then measured. One

@@ -63,9 +63,7 @@ interface ListMarks {
  * An object for a file's map. The symbol comes first so that all of them share their shape; JSON, loops and the
  * validators do not see it.
  */
-export function newMap(offset: number): YamlMap {
-  return { [markKey]: { own: offset, keys: {}, values: {} } };
-}
+export const newMap = (offset: number): YamlMap => ({ [markKey]: { own: offset, keys: {}, values: {} } });
 
 /** A file's list, of items and where they stand. Large files hold many short ones: copies have no room to grow. */
 export function listOf(offset: number, items: readonly unknown[], places: readonly number[]): unknown[] {

@@ -260,11 +260,10 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
 }
 
 /** Numbers that JavaScript would round stay text, so that a long id is never another id. */
-function plainValue(value: unknown, source: string | undefined): unknown {
-  return typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined
+const plainValue = (value: unknown, source: string | undefined): unknown =>
+  typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined
     ? source
     : value;
-}
 
 /** `007` and `1.10` are more than their numbers; and what starts with a zero is octal to other readers. */
 const isFaithful = (value: number, written: string): boolean =>

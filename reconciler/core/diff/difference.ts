@@ -86,8 +86,6 @@ export function kept<K extends Kind>(
       return { action, id, desired, change: { ...changed(), action, id } };
     case "replace":
       return { action, id, desired, change: { ...changed(), action, id } };
-    default:
-      return action satisfies never;
   }
 }
 

@@ -44,9 +44,8 @@ export function parseAddress(text: string): AddressParts | undefined {
   };
 }
 
-export function formatAddress({ within = "", kind, key, each }: AddressParts): Address {
-  return each === undefined ? `${within}${kind}.${key}` : `${within}${kind}.${key}[${each}]`;
-}
+export const formatAddress = ({ within = "", kind, key, each }: AddressParts): Address =>
+  each === undefined ? `${within}${kind}.${key}` : `${within}${kind}.${key}[${each}]`;
 
 /** `shop/`, `eu[a]/inner/`: a component, and whatever is in it. */
 export const isComponentPath = (text: string): boolean =>

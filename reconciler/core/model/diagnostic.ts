@@ -36,8 +36,8 @@ export interface Diagnostic {
 const severityRank: Record<Severity, number> = { error: 0, warning: 1, note: 2 };
 
 /** Errors first, then by file, line, address and text, so that the same problems always print in the same order. */
-export function sortDiagnostics<D extends Diagnostic>(diagnostics: readonly D[]): D[] {
-  return [...diagnostics].sort(
+export const sortDiagnostics = <D extends Diagnostic>(diagnostics: readonly D[]): D[] =>
+  [...diagnostics].sort(
     (a, b) =>
       severityRank[a.severity] - severityRank[b.severity] ||
       compareText(a.source?.file ?? "", b.source?.file ?? "") ||
@@ -46,7 +46,6 @@ export function sortDiagnostics<D extends Diagnostic>(diagnostics: readonly D[])
       compareText(a.address ?? "", b.address ?? "") ||
       compareText(a.summary, b.summary),
   );
-}
 
 /** The diagnostics that a thrown error carries. Every error of this project with such a field has a list of them in it. */
 export function diagnosticsIn(error: unknown): readonly Diagnostic[] | undefined {

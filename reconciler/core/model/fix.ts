@@ -93,7 +93,5 @@ function commandInProgram(command: Command): string | undefined {
     case "init":
     case "doctor":
       return undefined;
-    default:
-      return command satisfies never;
   }
 }

@@ -42,8 +42,6 @@ export function computedInShaped(shaped: Shaped): readonly Computed[] {
       return shaped.items.flatMap(computedInShaped);
     case "map":
       return Object.values(shaped.entries).flatMap(computedInShaped);
-    default:
-      return shaped satisfies never;
   }
 }
 
@@ -66,8 +64,6 @@ export function fillShaped(shaped: Shaped, value: (computed: Computed) => string
         is: "map",
         entries: Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, fillShaped(one, value)])),
       };
-    default:
-      return shaped satisfies never;
   }
 }
 
@@ -84,8 +80,6 @@ export function withTexts<T>(shaped: Shaped, textAs: (text: Text) => T): WithTex
       return shaped.items.map((one) => withTexts(one, textAs));
     case "map":
       return Object.fromEntries(Object.entries(shaped.entries).map(([key, one]) => [key, withTexts(one, textAs)]));
-    default:
-      return shaped satisfies never;
   }
 }
 

@@ -80,7 +80,7 @@ type RecordedConsent = (
   address: Address,
 ) => { readonly preventDestroy: boolean; readonly deleting?: boolean } | undefined;
 
-export function consentsFor(
+export const consentsFor = (
   changes: readonly Change[],
   steps: readonly Step[],
   desiredOf: (address: Address) => DesiredResource | undefined,
@@ -89,15 +89,13 @@ export function consentsFor(
   managed: number,
   isUnproven: (address: Address) => boolean = () => false,
   environment?: Protection,
-): Consent[] {
-  return [
-    ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf, environment), ...lossesOf(change)]),
-    ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
-    ...steps.flatMap(unprovenSnapshot),
-    ...steps.flatMap(deleteUnflushed),
-    ...steps.flatMap(detachUnflushed),
-  ];
-}
+): Consent[] => [
+  ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf, environment), ...lossesOf(change)]),
+  ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
+  ...steps.flatMap(unprovenSnapshot),
+  ...steps.flatMap(deleteUnflushed),
+  ...steps.flatMap(detachUnflushed),
+];
 
 function protection(
   change: Change,

@@ -63,13 +63,12 @@ export function oldest(state: State, count: number): readonly Address[] {
     .slice(0, count);
 }
 
-export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live): TakenFromMemory[] {
-  return pairs.flatMap(({ kind, address, recorded }) => {
+export const takenFromMemory = (pairs: readonly Pair[], state: State, live: Live): TakenFromMemory[] =>
+  pairs.flatMap(({ kind, address, recorded }) => {
     if (recorded?.id === undefined || sight(live, kind, recorded.id).seen !== "unobserved") return [];
     const seenAt = lastSeen(state, address);
     return [{ address, seenAt }];
   });
-}
 
 /** The resources that were seen, and when. */
 export interface Sightings {

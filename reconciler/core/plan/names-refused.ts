@@ -4,19 +4,18 @@ import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { type NameRules, narrowedNameProblem } from "../model/name-rule";
 import type { Step, StepAction } from "./step";
 
-export function namesRefused(
+export const namesRefused = (
   steps: readonly Step[],
   rules: NameRules,
   sourceOf: (address: Address) => SourcePosition | undefined,
-): Diagnostic[] {
-  return steps.flatMap(({ address, action }) => {
+): Diagnostic[] =>
+  steps.flatMap(({ address, action }) => {
     const kind = parseAddress(address)?.kind;
     const name = nameSent(action);
     if (kind === undefined || name === undefined) return [];
     const problem = narrowedNameProblem(name, rules[kind]);
     return problem === undefined ? [] : [nameRefused(address, kind, name, problem, sourceOf(address))];
   });
-}
 
 export const nameRefused = (
   address: Address,

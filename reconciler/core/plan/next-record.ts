@@ -82,13 +82,12 @@ function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<
 }
 
 /** Nothing where nothing was unseen: a record without the list stays as it is. */
-function unseenNow(
+const unseenNow = (
   old: RecordedResource,
   live: LiveOf[RecordedResource["kind"]] | undefined,
   { action }: Pick<ResourceDifference, "action">,
-): Pick<RecordedResource, "unseen"> {
-  return old.unseen === undefined ? {} : { unseen: ifAny(stillUnseen(old.unseen, live, action === "none")) };
-}
+): Pick<RecordedResource, "unseen"> =>
+  old.unseen === undefined ? {} : { unseen: ifAny(stillUnseen(old.unseen, live, action === "none")) };
 
 interface KnownVm {
   readonly difference: VmDifference;

@@ -200,9 +200,7 @@ function withoutRetired({ retired: former = [], ...rest }: RecordedGroup, id: st
   return retired.length === 0 ? rest : { ...rest, retired };
 }
 
-function buried(record: RecordedGroup, id: string): RecordedGroup {
-  return {
-    ...withoutRetired(record, id),
-    buried: [...(record.buried ?? []).filter((one) => one !== id), id].slice(-mostBuried),
-  };
-}
+const buried = (record: RecordedGroup, id: string): RecordedGroup => ({
+  ...withoutRetired(record, id),
+  buried: [...(record.buried ?? []).filter((one) => one !== id), id].slice(-mostBuried),
+});

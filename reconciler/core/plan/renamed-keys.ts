@@ -205,9 +205,7 @@ const split = (address: Address): readonly [block: string, key?: string] => {
   return at < 0 ? [address] : [address.slice(0, at), address.slice(at)];
 };
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  return groupedBy(items, keyOf);
-}
+const groupBy = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> => groupedBy(items, keyOf);
 
 /**
  * A text that says what a VM, volume or group is, without its name where the name may follow the key. Empty where too

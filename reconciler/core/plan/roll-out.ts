@@ -210,8 +210,8 @@ const addCheck = (
     needs: after.map((step) => need(step)),
   });
 
-function addGate(plan: Indexed, { name, members, check }: Rollout, wave: number, after: readonly StepId[]): StepId {
-  return add(plan, {
+const addGate = (plan: Indexed, { name, members, check }: Rollout, wave: number, after: readonly StepId[]): StepId =>
+  add(plan, {
     id: `rollout ${name}/wave-${wave}`,
     address: members[0] ?? "",
     action: { operation: "record", changes: [] },
@@ -221,7 +221,6 @@ function addGate(plan: Indexed, { name, members, check }: Rollout, wave: number,
         : `rollout ${name}: wave ${wave} is done`,
     needs: after.map((step) => need(step)),
   });
-}
 
 /**
  * A step for which the gate waits cannot wait for the gate: a disk that moves from one wave to an earlier one goes

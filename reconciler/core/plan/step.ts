@@ -189,8 +189,6 @@ function filledCheck(check: HealthCheck, value: ValueOfComputed): HealthCheck {
       return { ...check, url: fillText(check.url, value) };
     case "command":
       return { ...check, argv: check.argv.map((word) => fillText(word, value)) };
-    default:
-      return check satisfies never;
   }
 }
 

@@ -34,8 +34,6 @@ export function unseenText({ said, why }: Pick<UnseenEffect, "said" | "why">): s
       return `the service accepted it, and nobody has seen it yet (${said}): ${why.because}`;
     case "nobody-can-look":
       return `the service accepted it, and nobody can see whether it did it (${said}): ${why.because}`;
-    default:
-      return why satisfies never;
   }
 }
 

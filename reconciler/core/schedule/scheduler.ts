@@ -159,7 +159,5 @@ function endOfNeed(on: "done" | "end" | "failed", end: StepEnd): StepEnd | undef
       return end === "waiting" ? "waiting" : undefined;
     case "failed":
       return end === "failed" ? undefined : "unneeded";
-    default:
-      return on satisfies never;
   }
 }

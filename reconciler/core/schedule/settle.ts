@@ -101,7 +101,5 @@ function isAsAsked(wait: Exclude<VolumeWait, { for: "gone" }>, { attachedTo, siz
       return attachedTo !== wait.vmId;
     case "grown":
       return sizeGb === undefined ? !failed : sizeGb >= wait.sizeGb;
-    default:
-      return wait satisfies never;
   }
 }

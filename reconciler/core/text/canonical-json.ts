@@ -8,9 +8,8 @@ export type JsonLike =
   | readonly JsonLike[]
   | { readonly [key: string]: JsonLike | undefined };
 
-export function canonicalJson(value: unknown, indent?: number): string {
-  return JSON.stringify(sortKeys(value), undefined, indent);
-}
+export const canonicalJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(sortKeys(value), undefined, indent);
 
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);

@@ -89,8 +89,8 @@ interface Field {
   readonly value: Scalar | null;
 }
 
-function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
-  return Object.entries(item).flatMap(([key, value]): Field[] => {
+const scalarsOf = (item: Readonly<Record<string, unknown>>): readonly Field[] =>
+  Object.entries(item).flatMap(([key, value]): Field[] => {
     if (isScalar(value)) return [{ at: pointerTo(key), name: lettersAndDigits(key), value }];
     if (!isObject(value)) return [];
     return Object.entries(value).flatMap(([inner, deeper]) =>
@@ -99,7 +99,6 @@ function scalarsOf(item: Readonly<Record<string, unknown>>): readonly Field[] {
         : [],
     );
   });
-}
 
 /** How a text is read as an id: without what stands around it, in small letters or in capitals. */
 export type IdForm = Pick<Selector, "cut" | "case">;
@@ -153,9 +152,8 @@ export const withNone = (place: RecordPlace, none: string): RecordPlace => ({
   none: /^\d+$/.test(none) ? Number(none) : none,
 });
 
-export function absentIsNone(place: RecordPlace): RecordPlace {
-  return typeof place === "string" ? { value: place, absent: "none" } : { ...place, absent: "none" };
-}
+export const absentIsNone = (place: RecordPlace): RecordPlace =>
+  typeof place === "string" ? { value: place, absent: "none" } : { ...place, absent: "none" };
 
 export const samePlace = (one: RecordPlace, other: RecordPlace): boolean =>
   one === other || (typeof one === "object" && typeof other === "object" && textOfPlace(one) === textOfPlace(other));

@@ -247,12 +247,11 @@ export function foldersOf(paths: readonly string[]): readonly string[] {
 const mostFolders = 6;
 
 /** What a list of this kind would be asked for with, were it asked for as another list is. */
-function inStyleOf(style: Style, kind: Learnt): readonly Keyed[] {
-  return forms[kind]
+const inStyleOf = (style: Style, kind: Learnt): readonly Keyed[] =>
+  forms[kind]
     .filter(({ isPlural, casing }) => isPlural === style.isPlural && casing === (style.casing ?? casing))
     .filter(({ casing }) => style.casing !== undefined || casing !== "pascal")
     .map(({ noun, casing }) => keyed({ asking: inStyle(style, noun, casing), style }));
-}
 
 /** A doctor with a trial finds the same few styles at each of its looks. */
 const styledAs = remembered((text) => {

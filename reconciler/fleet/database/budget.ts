@@ -165,8 +165,8 @@ export function createBudget(setting: BudgetSetting): Budget {
 }
 
 /** False when the signal fired first. */
-function waitUnlessStopped(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  return new Promise((resolve) => {
+const waitUnlessStopped = (ms: number, signal: AbortSignal | undefined): Promise<boolean> =>
+  new Promise((resolve) => {
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop);
       resolve(true);
@@ -177,4 +177,3 @@ function waitUnlessStopped(ms: number, signal: AbortSignal | undefined): Promise
     };
     signal?.addEventListener("abort", stop, { once: true });
   });
-}

@@ -87,9 +87,7 @@ export const peopleStatements = ({ query }: Database) => ({
     );
     return rows.map(visitorInRow);
   },
-  async anyToken(): Promise<boolean> {
-    return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
-  },
+  anyToken: async (): Promise<boolean> => (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0,
   async openSession({ hash, name, grants, hours }: Visitor & { hash: string; hours: number }): Promise<void> {
     // A server of the former version reads one role: the first of them.
     const { role = "viewer", stacks = [] } = grants[0] ?? {};

@@ -100,9 +100,8 @@ export const pullStatements = ({ query }: Database) => ({
     ]);
     return new Map(rows.map(pullOf).map((pull) => [pull.number, pull]));
   },
-  async pull(url: string, number: number): Promise<PullRecord | undefined> {
-    return (await query(`SELECT * FROM ${schema}.pulls WHERE url = $1 AND number = $2`, [url, number])).map(pullOf)[0];
-  },
+  pull: async (url: string, number: number): Promise<PullRecord | undefined> =>
+    (await query(`SELECT * FROM ${schema}.pulls WHERE url = $1 AND number = $2`, [url, number])).map(pullOf)[0],
   async pullPlans(url: string, number: number): Promise<readonly PullPlan[]> {
     const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 ORDER BY stack`, [url, number]);
     return rows.map(planOf);

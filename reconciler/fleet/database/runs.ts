@@ -200,9 +200,8 @@ export const runStatements = ({ query }: Database) => ({
     );
     return rows.map(runOf);
   },
-  async run(id: number): Promise<RunRecord | undefined> {
-    return (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0];
-  },
+  run: async (id: number): Promise<RunRecord | undefined> =>
+    (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0],
   /**
    * Deletes history that is older than the fleet keeps it, some rows at a time. Runs that changed nothing are kept for
    * a shorter time than other runs and decisions. How a stack's last run ended stays as long as the stack. True: there

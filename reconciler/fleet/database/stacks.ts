@@ -133,16 +133,13 @@ const settingStatements = ({ query }: Database) => ({
 
 /** Finding stacks. */
 const findStatements = ({ query }: Database) => ({
-  async stacks(): Promise<readonly StackRecord[]> {
-    return (await query(`${selectStacks} ORDER BY s.name`)).map(stackOf);
-  },
+  stacks: async (): Promise<readonly StackRecord[]> => (await query(`${selectStacks} ORDER BY s.name`)).map(stackOf),
   async stacksNamed(names: readonly string[]): Promise<ReadonlyMap<string, StackRecord>> {
     const found = (await query(`${selectStacks} WHERE s.name = ANY($1)`, [names])).map(stackOf);
     return new Map(found.map((stack) => [stack.name, stack]));
   },
-  async stack(name: string): Promise<StackRecord | undefined> {
-    return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
-  },
+  stack: async (name: string): Promise<StackRecord | undefined> =>
+    (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0],
   /** The names of the stacks that depend on this one, for people. */
   async namesOfDependents(name: string): Promise<readonly string[]> {
     const rows = await query(`SELECT s.name FROM ${schema}.stacks s WHERE ${dependsOnIt} ORDER BY s.name LIMIT 200`, [
@@ -168,18 +165,16 @@ const findStatements = ({ query }: Database) => ({
     );
     return rows.map(stackState);
   },
-  async dependents(name: string): Promise<readonly StackRecord[]> {
-    return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);
-  },
+  dependents: async (name: string): Promise<readonly StackRecord[]> =>
+    (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf),
   /** The stacks whose files come from this repository. */
-  async stacksFrom(url: string, ref: string): Promise<readonly StackRecord[]> {
-    return (
+  stacksFrom: async (url: string, ref: string): Promise<readonly StackRecord[]> =>
+    (
       await query(
         `${selectStacks} WHERE s.spec -> 'source' ->> 'url' = $1 AND s.spec -> 'source' ->> 'ref' = $2 ORDER BY s.name`,
         [url, ref],
       )
-    ).map(stackOf);
-  },
+    ).map(stackOf),
 });
 
 /** What a round asks and writes of its stack. */

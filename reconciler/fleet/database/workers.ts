@@ -124,8 +124,8 @@ export const workerStatements = ({ query }: Database) => ({
   async leave(name: string): Promise<void> {
     await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
   },
-  async workers(): Promise<readonly WorkerRecord[]> {
-    return (await query(`SELECT *, ${due} AS due FROM ${schema}.workers ORDER BY name`)).map((row) => ({
+  workers: async (): Promise<readonly WorkerRecord[]> =>
+    (await query(`SELECT *, ${due} AS due FROM ${schema}.workers ORDER BY name`)).map((row) => ({
       name: textOf(row["name"]),
       startedAt: timeOf(row["started_at"]),
       aliveAt: timeOf(row["alive_at"]),
@@ -136,8 +136,7 @@ export const workerStatements = ({ query }: Database) => ({
       draining: row["draining"] === true,
       services: written(row, "services"),
       troubles: written(row, "troubles"),
-    }));
-  },
+    })),
   async liveWorkers(): Promise<number> {
     const rows = await query(`SELECT count(*)::int AS n FROM ${schema}.workers WHERE ${isAlive(silentS)}`);
     return Number(rows[0]?.["n"] ?? 0);

@@ -51,9 +51,8 @@ ${signOut && visitor !== undefined ? html`<form method="post" action="/sign-out"
 <main id="main" tabindex="-1"${live === undefined ? "" : html` data-live="${eventsOf(live)}"`}>${said === undefined ? "" : html`<p class="said ${said.bad ? "bad" : ""}" role="status">${asSentence(said.text)}</p>`}${body}</main>
 </body></html>`;
 
-function eventsOf({ stack, mark }: NonNullable<Frame["live"]>): string {
-  return `/events?${new URLSearchParams({ ...onlyDefined({ stack }), mark })}`;
-}
+const eventsOf = ({ stack, mark }: NonNullable<Frame["live"]>): string =>
+  `/events?${new URLSearchParams({ ...onlyDefined({ stack }), mark })}`;
 
 const asSentence = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;

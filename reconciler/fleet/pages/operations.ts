@@ -98,11 +98,13 @@ ${alive.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code>
 ${dead.length === 0 ? "" : html`<details id="silent"><summary>${dead.length} without a sign of life, within the last hour</summary><div class="cards">${dead.map((one) => workerCard(one, true, now))}</div></details>`}`;
 }
 
-function workerCard(worker: WorkerRecord, silent: boolean, now: Date): PagePart {
-  return html`<section class="card"><h2>${worker.name} <span class="tag ${silent ? "bad" : "good"}">${silent ? `no sign of life for ${ago(worker.aliveAt, now)}` : worker.draining ? "draining" : "alive"}</span></h2>
+const workerCard = (
+  worker: WorkerRecord,
+  silent: boolean,
+  now: Date,
+): PagePart => html`<section class="card"><h2>${worker.name} <span class="tag ${silent ? "bad" : "good"}">${silent ? `no sign of life for ${ago(worker.aliveAt, now)}` : worker.draining ? "draining" : "alive"}</span></h2>
 <dl><dt>Since</dt><dd>${time(worker.startedAt)}</dd><dt>Version</dt><dd>${worker.version}</dd><dt>Rounds at once</dt><dd>${worker.doing.length} of ${worker.concurrency}</dd>${worker.services.length === 0 ? "" : html`<dt>Of services</dt><dd>${worker.services.join(", ")}</dd>`}</dl>
 ${worker.troubles.map(({ origin, failures, why }) => html`<p class="warn">No files from ${origin}, ${failures} times in a row: ${why}. Where other workers get them, it leaves the rounds to those.</p>`)}${worker.doing.length === 0 ? "" : html`<ul>${worker.doing.map(({ stack, since }) => html`<li><a href="/stacks/${encodeURIComponent(stack)}">${stack}</a> for ${ago(new Date(since), now)}</li>`)}</ul>`}</section>`;
-}
 
 export const historyPage = (
   runs: readonly RunRecord[],

@@ -97,8 +97,6 @@ const sourceText = (source: Source): string => {
       return source.folder;
     case "artifact":
       return `${source.url} ${source.digest}`;
-    default:
-      return source satisfies never;
   }
 };
 

@@ -182,17 +182,14 @@ function github(setting: HostSetting): PullHost {
         };
       });
     },
-    async isMerged(pull) {
-      return fieldsIn(await ask("GET", `${project}/pulls/${pull}`))["merged"] === true;
-    },
-    async comments(pull) {
-      return (await allPages(ask, `${project}/issues/${pull}/comments`, mostPagesOfComments)).map((comment) => ({
+    isMerged: async (pull) => fieldsIn(await ask("GET", `${project}/pulls/${pull}`))["merged"] === true,
+    comments: async (pull) =>
+      (await allPages(ask, `${project}/issues/${pull}/comments`, mostPagesOfComments)).map((comment) => ({
         id: textIn(comment, "id"),
         by: textIn(fieldsIn(comment["user"]), "login"),
         text: textIn(comment, "body"),
         isEdited: textIn(comment, "created_at") !== textIn(comment, "updated_at"),
-      }));
-    },
+      })),
     async write(pull, text, id) {
       const written =
         id === undefined
@@ -219,9 +216,7 @@ function gitlab(setting: HostSetting): PullHost {
         updatedAt: textIn(pull, "updated_at"),
       }));
     },
-    async isMerged(pull) {
-      return fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`))["state"] === "merged";
-    },
+    isMerged: async (pull) => fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`))["state"] === "merged",
     async comments(pull) {
       const notes = await allPages(
         ask,

@@ -125,7 +125,5 @@ function ending(planned: Planned, { spec }: StackRecord, { content }: Checkout):
           why: `${decision.why}; it changes its own dialect, policy, checks or address, and those of the branch judged it, so that it is approved after the merge`,
         };
       return { result: "asks", digest, why: decision.why };
-    default:
-      return decision satisfies never;
   }
 }

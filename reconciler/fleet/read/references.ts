@@ -76,8 +76,8 @@ function unknownNames({ services, tenants, stacks, generators }: Fleet, places: 
   });
 }
 
-function tokensOfSeveralHosts(fleet: Fleet, places: Places): Problem[] {
-  return (fleet.channels ?? []).flatMap(({ stacks, to }) => {
+const tokensOfSeveralHosts = (fleet: Fleet, places: Places): Problem[] =>
+  (fleet.channels ?? []).flatMap(({ stacks, to }) => {
     const hosts = to.kind === "commit_status" && to.api === undefined ? hostsOfStacks(fleet, stacks) : [];
     if (hosts.length < 2) return [];
     return {
@@ -87,7 +87,6 @@ function tokensOfSeveralHosts(fleet: Fleet, places: Places): Problem[] {
       at: places("notify"),
     };
   });
-}
 
 /** Where the repositories of these stacks are; no pattern: of all. */
 function hostsOfStacks({ stacks, generators }: Fleet, patterns: readonly string[]): readonly string[] {
@@ -105,8 +104,9 @@ const sections = [
 
 type Places = (section: string, name?: string) => Problem["at"];
 
-function placesOf(parts: readonly FleetPart[]): Places {
-  return (section, name) => {
+const placesOf =
+  (parts: readonly FleetPart[]): Places =>
+  (section, name) => {
     for (const { file } of [...parts].reverse()) {
       const found: unknown = fieldsIn(file.root)[section];
       if (name === undefined ? found !== undefined : Object.hasOwn(fieldsIn(found), name))
@@ -117,7 +117,6 @@ function placesOf(parts: readonly FleetPart[]): Places {
     }
     return undefined;
   };
-}
 
 function unknown(
   what: "service" | "tenant" | "stack",

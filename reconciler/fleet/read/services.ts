@@ -142,18 +142,16 @@ export function readNotify(
   return { receivers, channels };
 }
 
-function targetsIn({
+const targetsIn = ({
   slack,
   teams,
   email,
   from = "",
   smtp = "",
   commit_status: status,
-}: ReceiverBlock): ChannelTarget[] {
-  return [
-    ...(slack === undefined ? [] : [{ kind: "slack", address: slack } as const]),
-    ...(teams === undefined ? [] : [{ kind: "teams", address: teams } as const]),
-    ...(email === undefined ? [] : [{ kind: "email", to: [email].flat(), from, smtp } as const]),
-    ...(status === undefined ? [] : [{ kind: "commit_status", ...status } as const]),
-  ];
-}
+}: ReceiverBlock): ChannelTarget[] => [
+  ...(slack === undefined ? [] : [{ kind: "slack", address: slack } as const]),
+  ...(teams === undefined ? [] : [{ kind: "teams", address: teams } as const]),
+  ...(email === undefined ? [] : [{ kind: "email", to: [email].flat(), from, smtp } as const]),
+  ...(status === undefined ? [] : [{ kind: "commit_status", ...status } as const]),
+];

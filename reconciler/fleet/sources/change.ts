@@ -40,8 +40,8 @@ export const logFormat =
 /** Terminals obey control characters, and these texts are written by whoever may commit. */
 const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ").slice(0, 300);
 
-export function commitsIn(log: string, url: string): Commit[] {
-  return log
+export const commitsIn = (log: string, url: string): Commit[] =>
+  log
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
@@ -60,7 +60,6 @@ export function commitsIn(log: string, url: string): Commit[] {
         link,
       };
     });
-}
 
 /** Where a repository is hosted, by the address that git uses; absent: at no host with pages of its own. */
 export function hostedAt(url: string): { readonly host: string; readonly path: string } | undefined {

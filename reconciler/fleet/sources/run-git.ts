@@ -105,13 +105,12 @@ function endGitGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): vo
 }
 
 /** Git gets no credential of the service or the state. */
-function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(RECONCILE_|PG|AWS_|GIT_DIR$|GIT_WORK_TREE$|GIT_INDEX_FILE$)/.test(name),
     ),
   );
-}
 
 /** What git said last, without its progress. */
 function wordsOf(errors: string, code: number | null): string {

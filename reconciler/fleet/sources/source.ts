@@ -14,7 +14,5 @@ export function checkOut(source: Source, cache: string, freshness: Freshness = {
       return checkOutFolder(source);
     case "artifact":
       return checkOutArtifact(source, cache, freshness.signal);
-    default:
-      return source satisfies never;
   }
 }

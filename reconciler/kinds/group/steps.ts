@@ -66,12 +66,11 @@ const resolver =
         (draft.madeBy(group.address) !== undefined ? undefined : draft.state.resources.get(group.address)?.id));
 
 /** A rule that is sent names a group by id where the id stays what it is, and by address where this plan makes it. */
-function sendable(rule: Rule, draft: Draft): Rule {
-  return namingGroup(rule, (named) => {
+const sendable = (rule: Rule, draft: Draft): Rule =>
+  namingGroup(rule, (named) => {
     const id = resolver(draft)(named);
     return id === undefined ? named : { id };
   });
-}
 
 function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): StepId {
   const { address, desired } = difference;
@@ -194,15 +193,15 @@ function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Dra
   return target !== undefined && fresh.has(target) ? draft.onceMade(target) : [];
 }
 
-function stepToAddRule(
+const stepToAddRule = (
   address: Address,
   group: Reference,
   rule: Rule,
   index: number,
   needs: readonly Need[],
   draft: Draft,
-): StepId {
-  return addStep(draft, {
+): StepId =>
+  addStep(draft, {
     id: `${address}/rule-${index}`,
     address,
     action: { operation: "group.rule.create", group, rule: sendable(rule, draft) },
@@ -210,7 +209,6 @@ function stepToAddRule(
     needs,
     holds: [`rule:${address}#${index}`],
   });
-}
 
 function changeGroup(difference: GroupDifference, draft: Draft): void {
   switch (difference.action) {

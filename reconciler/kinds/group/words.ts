@@ -49,9 +49,9 @@ const groupRows = (addressOf: AddressOf): WordRows<RecordedGroup> => ({
 
 export const groupWords: WordsOfKind<"group"> = {
   rows: groupRows,
-  remarks({ retired = [] }) {
-    return [remarkIf(retired.length > 0, `${countOf(retired.length, "replaced group")} to delete`)];
-  },
+  remarks: ({ retired = [] }) => [
+    remarkIf(retired.length > 0, `${countOf(retired.length, "replaced group")} to delete`),
+  ],
   described: ({ name, rules }) => `group ${name}, ${countOf(rules.length, "rule")}`,
   sides: ({ want, record, shown, addressOf }) => [
     ...rowOfSides(groupFields.name.field, want?.name, shown?.name, record?.name),

@@ -83,8 +83,6 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
       if (found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
         return { ...base, ...unchanged, live: found.live, diagnostics: [unsaidState(pair, "VM", found.live)] };
       return diffKnown(pair, base, found, context);
-    default:
-      return found satisfies never;
   }
 }
 

@@ -14,9 +14,8 @@ interface StopOptions {
   readonly serves?: boolean;
 }
 
-export function stopForFlush(vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop {
-  return draft.stopsFor(vm.id, () => makeStop(vm, draft, options));
-}
+export const stopForFlush = (vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop =>
+  draft.stopsFor(vm.id, () => makeStop(vm, draft, options));
 
 function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {
   const live = draft.context.live.of.vm.byId.get(vm.id);

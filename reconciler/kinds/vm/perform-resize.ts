@@ -96,8 +96,6 @@ function needsAddress(check: HealthCheck<string>): boolean {
       return check.url.includes("{ip}");
     case "command":
       return check.argv.some((word) => word.includes("{ip}"));
-    default:
-      return check satisfies never;
   }
 }
 

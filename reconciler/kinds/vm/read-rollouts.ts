@@ -40,8 +40,8 @@ export function readRollouts(merged: Merged, context: ReachabilityContext, rooms
 const usualReadyTimeoutMs = 120_000;
 
 /** `max_unavailable` of blocks, each room with its own names. */
-function ofBlocks({ within, declared, scope, problems }: Room, context: ReachabilityContext): Rollout[] {
-  return [...declared.blocks.vm].flatMap(([key, block]) => {
+const ofBlocks = ({ within, declared, scope, problems }: Room, context: ReachabilityContext): Rollout[] =>
+  [...declared.blocks.vm].flatMap(([key, block]) => {
     const name = `${within}vm.${key}`;
     const subject: Subject = { problems, address: name, place: (path, on) => placeInBlock(block, path, on) };
     const written = isMap(block.entry.value) ? fieldOf(block.entry.value, "max_unavailable") : undefined;
@@ -54,7 +54,6 @@ function ofBlocks({ within, declared, scope, problems }: Room, context: Reachabi
     const source = positionOf(subject.place(["max_unavailable"], "key"));
     return [{ name, members: membersOf(name, context) ?? [], maxUnavailable, timeoutMs: usualReadyTimeoutMs, source }];
   });
-}
 
 function readRollout(
   subject: Subject,

@@ -146,8 +146,6 @@ export async function waitForVm(
       };
     case "blind":
       return failedBy(waited.failure);
-    default:
-      return waited satisfies never;
   }
 }
 
@@ -194,9 +192,10 @@ export async function waitThenRecord(
 }
 
 /** The VM's record shows disks and addresses from some moment on: they are recorded then. */
-export function shownByVm(step: Step, run: Run, vm: LiveVm | undefined): FieldsOf<"vm"> {
-  return { ...addressesShown(vm), ...disksShown(step, run, vm) };
-}
+export const shownByVm = (step: Step, run: Run, vm: LiveVm | undefined): FieldsOf<"vm"> => ({
+  ...addressesShown(vm),
+  ...disksShown(step, run, vm),
+});
 
 function disksShown(step: Step, run: Run, vm: LiveVm | undefined): FieldsOf<"vm"> {
   const record = run.recorder.state.resources.get(step.address);

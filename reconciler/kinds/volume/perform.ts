@@ -221,8 +221,8 @@ const lookAt =
   };
 
 /** The volume's record where it shows where the volume hangs, else the VM's list of disks. */
-function lookForAttachment(run: Run, id: string, vmId: string, attached: boolean) {
-  return async (): Promise<SeenAfterwards> => {
+const lookForAttachment =
+  (run: Run, id: string, vmId: string, attached: boolean) => async (): Promise<SeenAfterwards> => {
     const seen = await lookAt(run, id, (volume) =>
       volume.attachedTo === undefined ? undefined : (volume.attachedTo === vmId) === attached,
     )();
@@ -231,7 +231,6 @@ function lookForAttachment(run: Run, id: string, vmId: string, attached: boolean
     if (!read.seen || read.vm?.volumes === undefined) return "cannot-tell";
     return read.vm.volumes.some((disk) => disk.id === id) === attached ? "done" : "not-done";
   };
-}
 
 const create: Performer<"volume.create"> = async (step, action, run) => {
   const { client } = run.ports;

@@ -42,8 +42,6 @@ function writeOf(id: string, wait: VolumeWait): StepWrite {
       return { ...volume, field: "size", value: String(wait.sizeGb), said: `size: ${wait.sizeGb}` };
     case "gone":
       return { ...volume, field: "absence", value: id, said: "that it is gone" };
-    default:
-      return wait satisfies never;
   }
 }
 

@@ -82,9 +82,8 @@ export function idsNamed(trial: Trial, { kind, name }: TrialThing): readonly str
 }
 
 /** `undefined`: there is no list that could tell. */
-export async function isListed(trial: Trial, kind: TrialThing["kind"], id: string): Promise<boolean | undefined> {
-  return (await listedOf(trial, kind))?.some((one) => one.id === id);
-}
+export const isListed = async (trial: Trial, kind: TrialThing["kind"], id: string): Promise<boolean | undefined> =>
+  (await listedOf(trial, kind))?.some((one) => one.id === id);
 
 /** `undefined`: there is no such list, or it cannot be read. */
 export async function listedOf(

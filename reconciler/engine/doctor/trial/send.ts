@@ -19,8 +19,8 @@ interface WriteTarget {
 }
 
 /** Sends a write by itself, with the version that it needs, and waits for its job; ends with the body of the answer. */
-export async function sendWrite(trial: Trial, request: ProbeRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
-  return versioned(trial, async () => {
+export const sendWrite = async (trial: Trial, request: ProbeRequest, of?: WriteTarget): Promise<Outcome<unknown>> =>
+  versioned(trial, async () => {
     const { outcome, body } = await look(trial.ports.doctor, await versionedRequest(trial, request, of));
     if (outcome.status === "accepted") await learnJob(trial, body);
     const failure = outcome.status === "accepted" ? await failureOfJob(trial, body) : undefined;
@@ -28,7 +28,6 @@ export async function sendWrite(trial: Trial, request: ProbeRequest, of?: WriteT
     const condition = conditionOfJob(request.operation, failure, trial.report.dialect.errors);
     return { status: "rejected", condition, message: failure };
   });
-}
 
 /** Where a refusal asks for a version: with each that the records show, until one is taken. */
 export async function versioned<T>(

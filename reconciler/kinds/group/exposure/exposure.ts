@@ -171,9 +171,8 @@ const addressSlabs = (traffic: Traffic, family: Ethertype): (readonly Slab[])[] 
  * Traffic that the plan opens to the world, whatever the port. A group that could not be looked at may open anything.
  * `prefix`: which share of the internet counts as the world, `/8` as 8.
  */
-export function opensToWorld({ groups }: Exposure, prefix?: number): Address[] {
-  return groups.filter((group) => opensGroupToWorld(group, prefix)).map(({ address }) => address);
-}
+export const opensToWorld = ({ groups }: Exposure, prefix?: number): Address[] =>
+  groups.filter((group) => opensGroupToWorld(group, prefix)).map(({ address }) => address);
 
 function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix: number = usualWorld): boolean {
   for (const { space, slabs } of ingress.gained.values()) {

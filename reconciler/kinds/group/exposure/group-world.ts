@@ -206,6 +206,5 @@ function recordedRules(state: State, address: Address): readonly Rule[] {
   return [...record.rules, ...(record.left ?? []), ...record.platformRules.map(ruleOfKey)];
 }
 
-function touchedBy(step: Step, facts: ReadonlyMap<Address, readonly Fact[]>): Address[] {
-  return step.action.operation.startsWith("group.") && facts.has(step.address) ? [step.address] : [];
-}
+const touchedBy = (step: Step, facts: ReadonlyMap<Address, readonly Fact[]>): Address[] =>
+  step.action.operation.startsWith("group.") && facts.has(step.address) ? [step.address] : [];

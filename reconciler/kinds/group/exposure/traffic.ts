@@ -58,9 +58,8 @@ const spaceKey = ({ direction, family, group, word }: Space): string =>
   `${direction} ${family} ${group ?? ""} ${word ?? ""}`;
 
 /** `identify` gives a group the name under which all its ids are one. */
-export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) => string): Traffic {
-  return trafficOfParts([...rules].map((rule) => partOfTraffic(rule, identify)));
-}
+export const trafficOf = (rules: Iterable<Rule>, identify: (group: Reference) => string): Traffic =>
+  trafficOfParts([...rules].map((rule) => partOfTraffic(rule, identify)));
 
 const everyoneOf = (family: Ethertype): Intervals => [{ from: 0n, to: lastAddress(bitsOf[family]) }];
 
@@ -88,8 +87,6 @@ function partOfTraffic(
       return prefixOf(remote.text) === "/0"
         ? { space, slab: { ...line, peers: everyoneOf(family) } }
         : { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
-    default:
-      return remote satisfies never;
   }
 }
 

@@ -111,9 +111,8 @@ export const mayHoldMembers = (addresses: Intervals, family: Ethertype): boolean
 export const isWholeFamily = (peers: Intervals, family: Ethertype): boolean =>
   peers.length === 1 && peers[0]?.from === 0n && peers[0].to === lastAddress(bitsOf[family]);
 
-export function peersOf(parties: readonly Party[], context: QueryContext): Peers {
-  return parties.reduce((peers, party) => unitePeers(peers, peersOfOne(party, context)), noPeers);
-}
+export const peersOf = (parties: readonly Party[], context: QueryContext): Peers =>
+  parties.reduce((peers, party) => unitePeers(peers, peersOfOne(party, context)), noPeers);
 
 function peersOfOne(party: Party, { identify, addressesOf }: QueryContext): Peers {
   switch (party.kind) {
@@ -132,8 +131,6 @@ function peersOfOne(party: Party, { identify, addressesOf }: QueryContext): Peer
         addresses: addressesIn(addressesOf(party.address)),
         groups: { allBut: false, names: new Set(unknownNamesOf(party.address)) },
       };
-    default:
-      return party satisfies never;
   }
 }
 
