@@ -81,6 +81,8 @@ export interface RecordedVolume extends RecordedAny, RecordedFields<typeof volum
   readonly attaching?: string;
   /** The VM of a detach that was sent and has no answer yet. */
   readonly detaching?: string;
+  /** The VM that it was taken off to be grown and is not back on yet, where the file does not say where it hangs. */
+  readonly goesBackTo?: string;
   /** Commands that are owed to the guest. */
   readonly owes?: readonly Debt[];
 }

@@ -160,6 +160,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
     attaching: isOpen ? old.attaching : undefined,
     detaching: isOpen ? old.detaching : undefined,
+    goesBackTo: attachedTo === undefined ? old.goesBackTo : undefined,
     ...unseenNow(old, difference.live, difference),
   });
   const hangsAsSaid = difference.wantedOn?.id === attachedTo;

@@ -26,6 +26,7 @@ import type { PairOf } from "../../core/diff/pair";
 import type { DesiredVolume, Inherited, Reference } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { volumeFields } from "../../core/model/fields";
+import { identity } from "../../core/model/identity";
 import { type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
@@ -42,6 +43,8 @@ interface VolumeFacts extends Facts<"volume"> {
   readonly detachFrom?: string;
   /** The VM that the volume must be attached to. */
   readonly attachTo?: Target;
+  /** The file does not say where the volume hangs, or leaves that to others. */
+  readonly placeUnsaid?: boolean;
   /** Volumes that it replaced, and that an interrupted run left alive. */
   readonly replaced?: readonly ReplacedVolume[];
 }
@@ -196,6 +199,18 @@ export function hangsOn(
   return detaching === attachedTo && isCarriedBy(attachedTo, id, live, context) === false ? undefined : attachedTo;
 }
 
+/** A run took the volume off to grow it, and ended before it was back on its VM. */
+function goesBack(
+  recorded: RecordedVolume | undefined,
+  { live, addressOf }: DiffContext,
+  { deleted }: HostFates,
+): Target | undefined {
+  const id = recorded?.goesBackTo;
+  if (id === undefined || deleted.has(id) || sight(live, "vm", id).seen === "gone") return undefined;
+  const address = addressOf(identity("vm", id));
+  return address === undefined ? { id } : { address, id };
+}
+
 /** What changes about a volume, one row for each part of the answer; placementOf has decided where the volume goes. */
 function updateOfVolume(
   pair: VolumePair,
@@ -210,13 +225,16 @@ function updateOfVolume(
   const { live, id, adopted } = found;
   const values = compareValues(pair, desired, recorded, live);
   const attachedTo = hangsOn(recorded, live, context);
+  const isIgnored = desired.lifecycle.ignoreChanges.includes("attach_to");
+  const placeUnsaid = wished === undefined || isIgnored;
+  const back = placeUnsaid && attachedTo === undefined ? goesBack(recorded, context, fates) : undefined;
   const hanging = {
     hostKind: "vm",
     on: attachedTo,
     recordedOn: recorded?.attachedTo,
     isOurs: attachedTo !== undefined && [recorded?.attachedTo, recorded?.attaching].includes(attachedTo),
-    target: wished,
-    isIgnored: desired.lifecycle.ignoreChanges.includes("attach_to"),
+    target: back ?? wished,
+    isIgnored: isIgnored && back === undefined,
   } as const;
   const whereabouts = whereaboutsOf(hanging, context, fates);
   const { host, isOurs } = whereabouts;
@@ -246,6 +264,7 @@ function updateOfVolume(
     adopts: adopted !== undefined,
     detachFrom: (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined,
     attachTo: replaces || verb !== undefined ? target : undefined,
+    placeUnsaid,
     replaced,
     ...kept<"volume">(action, id, desired, () => ({
       address: pair.address,

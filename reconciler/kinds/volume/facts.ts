@@ -7,7 +7,8 @@ export const volumeFacts: KindFacts<"volume"> = {
   references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
   renamed: (desired, named) =>
     desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo, "vm") },
-  names: ({ attachedTo, attaching, detaching }) => [attachedTo, attaching, detaching].flatMap((id) => id ?? []),
+  names: ({ attachedTo, attaching, detaching, goesBackTo }) =>
+    [attachedTo, attaching, detaching, goesBackTo].flatMap((id) => id ?? []),
   keeps: () => [],
   memory: () => ({
     id: text,
@@ -15,6 +16,7 @@ export const volumeFacts: KindFacts<"volume"> = {
     deleting: optional(flag),
     attaching: optional(text),
     detaching: optional(text),
+    goesBackTo: optional(text),
     owes,
     unseen: isUnseenList,
     preventDestroy: flag,

@@ -68,7 +68,8 @@ async function move(
   const { client } = run.ports;
   const options = optionsFor(step, run);
   const before = run.recorder.state.resources.get(step.address);
-  const noted = notesOfMove(before, { id, vmId, way });
+  const { goesBackTo = undefined } = step.record !== undefined && "goesBackTo" in step.record ? step.record : {};
+  const noted = notesOfMove(before, { id, vmId, way }, goesBackTo);
   const note = async (fields: Fields | FieldsOfDataVolume | undefined): Promise<void> => {
     if (before === undefined || fields === undefined) return;
     await run.recorder.record([{ type: "patch", address: step.address, of: before.id, fields }]);
@@ -96,7 +97,7 @@ async function move(
       id,
       isAttach ? { for: "attached", vmId } : { for: "detached", vmId },
     );
-    return settled.end === "done" ? recordEnd(step, run, settled, noted?.done ?? {}) : settled;
+    return settled.end === "done" ? recordEnd(step, run, settled, { ...noted?.done, ...step.record }) : settled;
   }
   if (outcome.status !== "unknown") {
     await note(noted?.refused);
@@ -108,15 +109,15 @@ async function move(
 }
 
 /** The record of a move: of a volume with an address, or of a VM's data volume. */
-function notesOfMove(before: RecordedResource | undefined, { id, vmId, way }: VolumeMove) {
+function notesOfMove(before: RecordedResource | undefined, { id, vmId, way }: VolumeMove, goesBackTo?: string) {
   // The volume that a replacement detaches is not the recorded one by then.
   if (before?.kind === "volume" && before.id === id) {
     const settled = { attaching: undefined, detaching: undefined };
     return {
       isSentBefore: before[way] === vmId,
-      sent: { ...settled, [way]: vmId },
-      refused: { attaching: before.attaching, detaching: before.detaching },
-      done: way === "attaching" ? { ...settled, attachedTo: vmId } : settled,
+      sent: { ...settled, [way]: vmId, goesBackTo: goesBackTo ?? before.goesBackTo },
+      refused: { attaching: before.attaching, detaching: before.detaching, goesBackTo: before.goesBackTo },
+      done: way === "attaching" ? { ...settled, attachedTo: vmId, goesBackTo: undefined } : settled,
     };
   }
   if (before?.kind !== "vm") return undefined;

@@ -16,6 +16,7 @@ import {
   vmHold,
   vmLabel,
 } from "../../core/plan/draft";
+import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, unseenName, volumeRecord } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
@@ -76,6 +77,7 @@ function attach(
   draft: Draft,
   needs: readonly Need[],
   note = "",
+  record?: FieldsOf<"volume">,
 ): StepId {
   const vm: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
   return addStep(draft, {
@@ -85,17 +87,21 @@ function attach(
     title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}${note}`,
     needs: [...draft.onceMade(address), ...needs],
     holds: [holdOf("volume", address), vmHold(draft, vm)],
+    record,
   });
 }
 
-/** Takes a volume off its VM; its flush comes first. `which`: of one that is not the recorded one any more. */
+/**
+ * Takes a volume off its VM; its flush comes first. `which`: of one that is not the recorded one any more. `goesBack`:
+ * whatever ends the run, the volume goes onto the same VM again, and the file does not say so.
+ */
 function detach(
   { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
   from: string,
   policy: FlushPolicy,
   draft: Draft,
   needs: readonly Need[],
-  which = "",
+  { which = "", goesBack = false }: { readonly which?: string; readonly goesBack?: boolean } = {},
 ): StepId {
   const vm = { id: from };
   const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
@@ -106,7 +112,13 @@ function detach(
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flushWords[flushed.reason]})`,
     needs: [...needs, ...flushed.before],
     holds: [holdOf("volume", address), vmHold(draft, vm)],
-    record: which === "" ? { attachedTo: undefined, attaching: undefined, detaching: undefined } : undefined,
+    record:
+      which === ""
+        ? {
+            ...{ attachedTo: undefined, attaching: undefined, detaching: undefined },
+            ...(goesBack ? { goesBackTo: from } : {}),
+          }
+        : undefined,
   });
   flushed.follow(step);
   draft.comesOff(vm.id, step);
@@ -218,7 +230,11 @@ function deleteReplaced({ address, desired, recorded, replaced = [] }: VolumeDif
     const old = { address, id: orphan.id, label: orphan.name };
     const which = index === 0 ? "-replaced" : `-replaced-${index}`;
     const off =
-      on === undefined ? undefined : on.goes ? draft.deleteOfHost(on.id) : detach(old, on.id, flush, draft, [], which);
+      on === undefined
+        ? undefined
+        : on.goes
+          ? draft.deleteOfHost(on.id)
+          : detach(old, on.id, flush, draft, [], { which });
     deleteOld(address, orphan, draft, off === undefined ? [] : [need(off)], which);
   }
 }
@@ -229,14 +245,26 @@ function startVmAfter(from: string | undefined, to: Target | undefined, steps: r
 }
 
 function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft): void {
-  const { address, id, desired, change, attachedTo, detachFrom } = difference;
+  const { address, id, desired, recorded, change, attachedTo, detachFrom, live } = difference;
   const volume: Reference = { id };
   const needs: Need[] = [];
   if (difference.adopts === true) needs.push(need(adoptVolume(difference, draft)));
   const grow = change.fields.find((field) => field.field === "size");
   const comesOff = detachFrom ?? (grow === undefined ? undefined : attachedTo);
-  const self = { address, id, label: difference.live?.name ?? change.name };
-  const afterDetach = comesOff === undefined ? needs : [need(detach(self, comesOff, desired.flush, draft, needs))];
+  // A volume that was taken off only to be grown goes back to its VM, unless that VM is deleted.
+  const goesBack =
+    comesOff === undefined || detachFrom !== undefined || draft.deleteOfHost(comesOff) !== undefined
+      ? undefined
+      : { id: comesOff };
+  const target = difference.attachTo ?? goesBack;
+  const isUnsaid = difference.placeUnsaid === true && detachFrom === undefined && target !== undefined;
+  // Where the service shows what somebody attached, this tool has not attached it, and does not take it off later.
+  const isByHand = isUnsaid && live?.attachedTo !== undefined && recorded?.attachedTo !== target.id;
+  const self = { address, id, label: live?.name ?? change.name };
+  const afterDetach =
+    comesOff === undefined
+      ? needs
+      : [need(detach(self, comesOff, desired.flush, draft, needs, { goesBack: isUnsaid }))];
   let resized: StepId | undefined;
   if (grow !== undefined)
     resized = addStep(draft, {
@@ -250,15 +278,10 @@ function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft):
     });
   // A grow that failed after the detach must not leave the volume off: the attach waits for its end, not its success.
   const beforeAttach = [...afterDetach, ...(resized === undefined ? [] : [need(resized, "end")])];
-  // A volume that was taken off only to be grown goes back to its VM, unless that VM is deleted.
-  const goesBack =
-    comesOff === undefined || detachFrom !== undefined || draft.deleteOfHost(comesOff) !== undefined
-      ? undefined
-      : { id: comesOff };
-  const target = difference.attachTo ?? goesBack;
   if (target === undefined) return;
   const note = grow === undefined ? "" : " (grow the filesystem inside the guest)";
-  startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach, note)], draft);
+  const record = isByHand ? { attachedTo: undefined } : undefined;
+  startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach, note, record)], draft);
 }
 
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId {

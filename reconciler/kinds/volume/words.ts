@@ -30,6 +30,10 @@ const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => ({
     "being taken off",
     ({ detaching }) => detaching && `${addressOf(identity("vm", detaching)) ?? "a VM"} (${detaching})`,
   ],
+  goesBackTo: [
+    "to go back on",
+    ({ goesBackTo }) => goesBackTo && `${addressOf(identity("vm", goesBackTo)) ?? "a VM"} (${goesBackTo})`,
+  ],
   flush: [
     volumeFields.flush.field,
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
