@@ -77,11 +77,17 @@ it.each<[number, string, readonly string[]]>([
   [1, "", ["policy/failed"]],
   [1, "[]", ["policy/failed"]],
   [1, '["no"]', ["policy/denied"]],
+  [1, '[{"severity":"warning","msg":"odd"}]', ["policy/denied", "policy/failed"]],
+  [124, '{"severity":"note","code":"a","msg":"odd"}', ["policy/a", "policy/failed"]],
+  [127, "", ["policy/failed"]],
   [0, "[]", []],
 ])("exit %i with %s", (exitCode, stdout, codes) => {
   const found = findingsOfAnswer({ exitCode, stdout, said: "trace" }, source);
   expect(found.map(({ code }) => code)).toEqual(codes);
-  for (const { code, detail } of found) expect(detail).toBe(code === "policy/failed" ? "trace" : undefined);
+  for (const { code, detail, severity, refused } of found) {
+    expect(detail).toBe(code === "policy/failed" ? "trace" : undefined);
+    expect(refused !== undefined).toBe(severity === "error");
+  }
 });
 
 it("where it was found is the place that the policy names, or the policy itself", () => {

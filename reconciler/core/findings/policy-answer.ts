@@ -1,6 +1,7 @@
 /**
  * What a policy program answered, as findings: a list of them, `{ "findings": [ … ] }`, one a line, or what conftest and
- * OPA print. What cannot be read refuses the plan, since nobody knows what it would have said.
+ * OPA print. What cannot be read, or was cut off before it refused anything, refuses the plan, since nobody knows what it
+ * would have said.
  */
 import type { Severity, SourcePosition } from "../model/diagnostic";
 import type { PolicyCode } from "../model/diagnostic-code";
@@ -16,21 +17,35 @@ export interface PolicyAnswer {
 }
 
 export function findingsOfAnswer(answer: PolicyAnswer, source: SourcePosition): Finding[] {
-  const read = readAnswer(answer.stdout);
-  if (read === undefined || (answer.exitCode !== 0 && read.length === 0))
-    return [
-      {
-        severity: "error",
-        code: "policy/failed",
-        summary: `the policy gave no answer that can be read (exit ${answer.exitCode})`,
-        detail: answer.said === "" ? undefined : answer.said,
-        fix: "let the program read the plan as JSON on standard input and print a JSON list of findings",
-        source,
-        refused: policyRefusal(source),
-      },
-    ];
-  return read.map((fields) => findingOf(fields, source));
+  const found = readAnswer(answer.stdout)?.map((fields) => findingOf(fields, source));
+  if (found !== undefined && (answer.exitCode === 0 || found.some(({ refused }) => refused !== undefined)))
+    return found;
+  // One that was ended, or ended in an error of its own, may have printed what it had found so far.
+  return [...(found ?? []), failed(answer, found !== undefined && found.length > 0, source)];
 }
+
+function failed({ exitCode, said }: PolicyAnswer, isPart: boolean, source: SourcePosition): Finding {
+  const what = isPart ? "failed, and refused nothing before" : "gave no answer that can be read";
+  return {
+    severity: "error",
+    code: "policy/failed",
+    summary: `the policy ${what} (exit ${exitCode})`,
+    detail: said === "" ? undefined : said,
+    fix:
+      fixByExit.get(exitCode) ??
+      (isPart
+        ? "let the program end with 0 where its findings refuse nothing"
+        : "let the program read the plan as JSON on standard input and print a JSON list of findings"),
+    source,
+    refused: policyRefusal(source),
+  };
+}
+
+/** As a shell says it: 124 out of time, 127 not started. */
+const fixByExit: ReadonlyMap<number, string> = new Map([
+  [124, "let the program end sooner, or give it more time with timeout: beside its command"],
+  [127, "name a program that there is: a path from the folder of the file that names it, or a name on the PATH"],
+]);
 
 const policyRefusal = ({ file, line }: SourcePosition): string => `refused by policy (${file}:${line})`;
 

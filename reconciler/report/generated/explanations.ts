@@ -745,8 +745,8 @@ export const explanations = {
     "todo": "Change them in parts with --target, or raise checks.at_most.stop."
   },
   "policy/failed": {
-    "means": "The policy program did not run, or its answer cannot be read. The plan is refused, since nobody knows what it would have said.",
-    "todo": "It reads the plan as JSON on standard input and prints a JSON list of findings, or what conftest and OPA print."
+    "means": "The policy program did not run, was stopped, failed without a refusal of its own, or its answer cannot be read. The plan is refused, since nobody knows what it would have said.",
+    "todo": "It reads the plan as JSON on standard input, prints a JSON list of findings, or what conftest and OPA print, and ends with 0 where these refuse nothing."
   },
   "policy/not-run": {
     "means": "A run with --no-programs does not start the policy. The plan was not judged by it. With RECONCILE_POLICY it was judged by that program instead, and this is a note.",
