@@ -1,7 +1,7 @@
 /**
  * Ctrl-C once: what is in flight is finished, and nothing new is started. Twice: only answers to requests that were
  * sent are waited for, because their outcome would be unknown otherwise. A third time: the process ends. All three
- * leave a usable state.
+ * leave a usable state. A terminal that is closed counts as the first, however often it is told.
  */
 import { setMaxListeners } from "node:events";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -42,8 +42,12 @@ export function listenForStop(output: Output, says = finishing): Stop {
     output.note("Stopping at once: only the answers to what was sent are waited for. Once more to leave without them.");
     hard.abort();
   };
+  const onHangup = (): void => {
+    if (!soft.signal.aborted) onSignal();
+  };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
+  process.on("SIGHUP", onHangup);
   return {
     soft: soft.signal,
     hard: hard.signal,
@@ -61,6 +65,7 @@ export function listenForStop(output: Output, says = finishing): Stop {
       }
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);
+      process.off("SIGHUP", onHangup);
     },
   };
 }

@@ -51,6 +51,13 @@ describe("Ctrl-C", () => {
 
   /** An apply that is interrupted so often, once `isReady`. */
   const interrupt = (times: number, isReady: () => Promise<boolean>, ...flags: readonly string[]) =>
+    signalled(Array<NodeJS.Signals>(times).fill("SIGINT"), isReady, flags);
+  const signalled = (
+    signals: readonly NodeJS.Signals[],
+    isReady: () => Promise<boolean>,
+    flags: readonly string[],
+    andThen: () => void = () => undefined,
+  ) =>
     new Promise<Ran>((done) => {
       const child = spawn(process.execPath, [cliPath, "apply", "-y", ...flags], {
         cwd: folder,
@@ -63,10 +70,11 @@ describe("Ctrl-C", () => {
       child.on("close", (code) => done({ exitCode: code ?? -1, stdout, stderr }));
       void (async () => {
         await eventually("the moment to interrupt", async () => (await isReady()) || undefined);
-        for (let time = 0; time < times; time++) {
-          child.kill("SIGINT");
+        for (const signal of signals) {
+          child.kill(signal);
           await new Promise((tick) => setTimeout(tick, 100));
         }
+        andThen();
       })();
     });
 
@@ -92,6 +100,19 @@ describe("Ctrl-C", () => {
       1,
       { type: "summary", ok: false, exit_code: 1, diagnostics: [{ code: "apply/interrupted" }] },
     ]);
+  });
+
+  it("a terminal that is closed, however often it is told, lets what is in flight be finished", async () => {
+    declare({});
+    await reconcile("apply", "-y");
+    const check = ["sh", "-c", "touch checked; until [ -e told ]; do sleep 0.05; done"];
+    declare({ flavor_id: "m1.large", lifecycle: { verify_resize: { check: { command: check }, timeout: "60s" } } });
+    const isChecked = async () => existsSync(join(folder, "checked"));
+    const ran = await signalled(["SIGHUP", "SIGHUP", "SIGHUP"], isChecked, ["--json"], () =>
+      writeFileSync(join(folder, "told"), ""),
+    );
+    const last = JSON.parse(ran.stdout.trim().split("\n").at(-1)!) as unknown;
+    expect([ran.exitCode, last]).toMatchObject([1, { type: "summary", steps: { done: 2, failed: 0 } }]);
   });
 
   it("twice in a health check does not say that the check had its time, and the next run goes on", async () => {
