@@ -28,6 +28,25 @@ it("formats a file with the components that it uses, and leaves those that lie e
   expect(await runCli(["fmt", "--check"], { cwd })).toMatchObject({ exitCode: 0, stdout: "" });
 });
 
+it.each<[args: readonly string[], input: string, exitCode: number, printed: string, events: readonly object[]]>([
+  [[], untidy, 0, tidy, [{ type: "formatted", file: "standard input", written: false, text: tidy }]],
+  [[], tidy, 0, tidy, []],
+  [["--check"], untidy, 2, "standard input\n", [{ type: "formatted", file: "standard input", written: false }]],
+  [["--check"], tidy, 0, "", []],
+])("standard input %j", async (args, input, exitCode, printed, events) => {
+  const cwd = makeFolder({});
+  expect(await runCli(["fmt", "-", ...args], { cwd, input })).toEqual({ exitCode, stdout: printed, stderr: "" });
+  const { stdout } = await runCli(["fmt", "-", "--json", ...args], { cwd, input });
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+  expect(lines).toEqual([
+    ...events.map((event) => expect.objectContaining(event)),
+    expect.objectContaining({ type: "summary", exit_code: exitCode }),
+  ]);
+});
+
 it("knows the place of every key that a file or a component may begin with", () => {
   for (const name of ["desired-state", "component"]) {
     const { properties } = JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));

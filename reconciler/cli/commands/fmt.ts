@@ -23,7 +23,7 @@ export const fmtCommand = command({
   flags: ["file", "check", "json", "json-into", "no-color", "log-level"],
   async run({ args, flags, output }) {
     const given = [...args, ...(flags.file ?? [])];
-    if (given.length === 1 && given[0] === "-") return formatInput(output);
+    if (given.length === 1 && given[0] === "-") return formatInput(flags.check === true, output);
     const paths = withComponents((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder));
     const diagnostics: Diagnostic[] = [];
     let changed = 0;
@@ -66,12 +66,17 @@ function withComponents(given: readonly string[]): string[] {
   return [...paths.values()];
 }
 
-function formatInput(output: Invocation["output"]): number {
-  const formatted = formatYaml(readFileSync(0, "utf8"));
-  if ("problem" in formatted)
-    return output.finish({ exitCode: 1, diagnostics: [unformatted(formatted, "standard input")] });
-  process.stdout.write(formatted.text);
-  return 0;
+function formatInput(isCheck: boolean, output: Invocation["output"]): number {
+  const file = "standard input";
+  const given = readFileSync(0, "utf8");
+  const formatted = formatYaml(given);
+  if ("problem" in formatted) return output.finish({ exitCode: 1, diagnostics: [unformatted(formatted, file)] });
+  const { text } = formatted;
+  const differs = text !== given;
+  if (isCheck && differs) output.print(file);
+  if (!isCheck && !output.json) process.stdout.write(text);
+  if (differs) output.event({ type: "formatted", file, written: false, ...(isCheck ? {} : { text }) });
+  return output.finish({ exitCode: isCheck && differs ? 2 : 0 });
 }
 
 const unformatted = ({ problem, line }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
