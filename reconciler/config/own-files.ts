@@ -34,8 +34,8 @@ export function readIfOurs<C extends DiagnosticCode>(
   const held: (Problem & { readonly code: ConfigCode })[] = [];
   const inside = heldBack(held);
   const file = readYaml(source, inside);
-  const written = writtenByUs(file);
-  if (written === undefined && isOurs(file, expected.keys, held.length > 0)) {
+  const other = otherFile(file, expected.keys);
+  if (other === undefined && isOurs(file, expected.keys, held.length > 0)) {
     for (const problem of held) problems.add(problem);
     return file;
   }
@@ -45,24 +45,37 @@ export function readIfOurs<C extends DiagnosticCode>(
     code,
     summary: `the file is no ${what}`,
     detail:
-      written ?? detail ?? `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
+      other?.says ??
+      detail ??
+      `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
     fix: held.some((problem) => problem.code === "config/encoding")
       ? "the file is not UTF-8 text: save it as UTF-8"
-      : fix,
+      : (other?.fix ?? fix),
     at: { source: nothing, offset: 0 },
     withoutExcerpt: true,
   });
   return nothing;
 }
 
-/** A saved plan or a state that is given as a file of the user's own. */
-const writtenByUs = ({ root }: YamlFile): string | undefined =>
-  isMap(root) ? ownFormats.get(root["format"]) : undefined;
+/** A file of ours that is meant for something else, and what that is. */
+function otherFile({ root }: YamlFile, keys: readonly string[]): OtherFile | undefined {
+  if (!isMap(root)) return undefined;
+  const isComponent = root["component"] === 1 && !keys.includes("component");
+  return isComponent ? componentFile : ownFormats.get(root["format"]);
+}
 
-const ownFormats: ReadonlyMap<unknown, string> = new Map([
-  ["reconcile-cloud/plan", "it is a saved plan, which is shown and applied without other files"],
-  ["reconcile-cloud/state", "it is a state, which --state names"],
+interface OtherFile {
+  readonly says: string;
+  readonly fix?: string;
+}
+const ownFormats: ReadonlyMap<unknown, OtherFile> = new Map([
+  ["reconcile-cloud/plan", { says: "it is a saved plan, which is shown and applied without other files" }],
+  ["reconcile-cloud/state", { says: "it is a state, which --state names" }],
 ]);
+const componentFile: OtherFile = {
+  says: "it is a component, which a file of desired state uses with components: { KEY: { from: … } }",
+  fix: "where a folder is read, move it into one of its own, such as components/, and correct from:",
+};
 
 /** Whether a file shows by a key at its top that it is of this program. An empty one has nothing to show. */
 function isOurs({ root, text }: YamlFile, keys: readonly string[], isBroken: boolean): boolean {

@@ -82,6 +82,17 @@ describe("several files and folders", () => {
     expect(ran.stdout).toContain("1 security group in 1 file.");
   });
 
+  it("a component in a folder that is read is told by what it is", async () => {
+    write("site/reconcile.yaml", `${shared}groups: { web: {} }\ncomponents: { shop: { from: ./tier.yaml } }\n`);
+    write("site/tier.yaml", "component: 1\nparameters: { n: {} }\ngroups: { web: { name: tier-web } }\n");
+    const ran = await validate("../site");
+    expect([ran.exitCode, ran.stderr.match(/^error.*$/gm)]).toEqual([
+      1,
+      ["error[config/wrong-type]: the file is no desired state"],
+    ]);
+    expect(ran.stderr).toContain("it is a component");
+  });
+
   it.each([
     ["relative to the file that names it", "./our.dialect.yaml", "--> ../shared/our.dialect.yaml:1:9"],
     ["absolute", "ABSOLUTE", "our.dialect.yaml:1:9"],
