@@ -131,6 +131,8 @@ describe("a snapshot", () => {
     ["no lineage", head({ lineage: 1 }), "its lineage or serial is missing"],
     ["a serial in words", head({ serial: "4" }), "its lineage or serial is missing"],
     ["half a serial", head({ serial: 4.5 }), "its lineage or serial is missing"],
+    ["an epoch that cannot be counted", head({ epoch: 1e300 }), "its epoch is no whole number"],
+    ["an epoch in words", head({ epoch: "4" }), "its epoch is no whole number"],
     ["no records", head({ resources: undefined }), "its resources are missing"],
     ["a list of intents", head({ intents: [] }), "its intents are missing"],
     ["no orphans", head({ orphans: undefined }), "its orphans are missing"],

@@ -323,12 +323,13 @@ function movesOf(moves: unknown, quarantined: Quarantined[]): Pick<FoldedState, 
 
 /** Which state it is and how far it was written, or what speaks against reading it. */
 function identityIn(head: Record<string, unknown>): Pick<FoldedState, "lineage" | "serial" | "epoch"> | string {
-  const { format = null, version = null, lineage, serial, epoch } = head;
+  const { format = null, version = null, lineage, serial, epoch = 0 } = head;
   if (format !== stateFormat) return `its format is ${JSON.stringify(format)}, not ${stateFormat}`;
   if (version !== 1) return `its version is ${JSON.stringify(version)}; this reconcile reads version 1`;
   if (typeof lineage !== "string" || typeof serial !== "number" || !Number.isSafeInteger(serial))
     return "its lineage or serial is missing";
-  return { lineage, serial, epoch: typeof epoch === "number" ? epoch : 0 };
+  if (typeof epoch !== "number" || !Number.isSafeInteger(epoch)) return "its epoch is no whole number";
+  return { lineage, serial, epoch };
 }
 
 /** What an earlier reading set aside, and a snapshot carries on. */
