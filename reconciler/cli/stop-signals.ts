@@ -42,8 +42,15 @@ export function listenForStop(output: Output, says = finishing): Stop {
     output.note("Stopping at once: only the answers to what was sent are waited for. Once more to leave without them.");
     hard.abort();
   };
+  let isHungUp = false;
   const onHangup = (): void => {
+    isHungUp = true;
     if (!soft.signal.aborted) onSignal();
+  };
+  // Node aborts at its end where it cannot give a terminal that is gone its modes back. The signal ends it before.
+  const endOfHangup = (): void => {
+    process.off("SIGHUP", onHangup);
+    process.kill(process.pid, "SIGHUP");
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
@@ -57,6 +64,7 @@ export function listenForStop(output: Output, says = finishing): Stop {
       hard.abort();
     },
     close() {
+      if (isHungUp && process.stderr.isTTY === true) process.on("exit", endOfHangup);
       // A request that nobody waits for would keep the process until the request's own time limit. Until it is left, one
       // more signal leaves it at once.
       if (soft.signal.aborted) {
