@@ -4,7 +4,7 @@
  */
 
 import type { Reply } from "../../emulator/decision";
-import { type Abilities, abilitiesOf } from "../core/model/abilities";
+import { abilitiesOf } from "../core/model/abilities";
 import { type ListOperation, type Operation, operations } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
 import { operationOfList, type PagedOperation } from "../dialect/answers";
@@ -24,24 +24,6 @@ export interface WorldCalls {
     body?: unknown,
     options?: { readonly id?: string; readonly ruleId?: string; readonly query?: string },
   ): Reply;
-}
-
-export interface SentRequest {
-  readonly operation: Operation;
-  readonly status: number;
-  readonly id?: string;
-  readonly body?: unknown;
-  readonly message?: string;
-}
-
-export type Fate = "arrives" | "lost-before" | "lost-after";
-
-export interface InProcessClient extends ServiceClient {
-  readonly sent: SentRequest[];
-  /**
-   * What happens to the requests that change something, one after the other; the requests after the last fate arrive.
-   */
-  fates: readonly Fate[];
 }
 
 /**
@@ -65,14 +47,9 @@ const recordReaders = createRecordReaders(dialect);
 
 export function inProcessClient(
   emulated: WorldCalls,
-  served: () => (operation: Operation) => boolean,
+  has: (operation: Operation) => boolean,
   holdUntil: (ms: number) => Promise<void>,
-): InProcessClient {
-  const has = (operation: Operation): boolean => served()(operation);
-  let known: { readonly of: (operation: Operation) => boolean; readonly can: Abilities } | undefined;
-  const sent: SentRequest[] = [];
-  let fates: Fate[] = [];
-
+): ServiceClient {
   const send = <T>(
     operation: Operation,
     request: OneRequest,
@@ -87,24 +64,14 @@ export function inProcessClient(
     if (!has(operation)) return { status: "rejected", condition: "unsupported", message: `no ${operation}` };
     // Values that JSON leaves out are not sent.
     const body = request.body === undefined ? undefined : JSON.parse(JSON.stringify(request.body));
-    const fate = /list|get$/.test(operation) ? "arrives" : (fates.shift() ?? "arrives");
-    if (fate === "lost-before") return { status: "unknown", reason: "connection lost" };
     const { id, rule_id: ruleId } = request.ids ?? {};
     const decision = emulated.call(operation, body, { id, ruleId, query: request.query?.replace(/^\?/, "") });
     if (decision.holdUntil !== undefined) await holdUntil(decision.holdUntil);
-    if (fate === "lost-after") return { status: "unknown", reason: "connection lost" };
     const outcome = judgeAnswer(
       operation,
       { status: decision.status, text: JSON.stringify(decision.body) ?? "" },
       { errors: dialect.errors, nowMs: emulated.nowMs, scrub: (text) => text },
     );
-    sent.push({
-      operation,
-      status: decision.status,
-      id,
-      body,
-      message: outcome.status === "rejected" ? outcome.message : undefined,
-    });
     return outcome.status === "accepted" ? reader(outcome.value) : outcome;
   }
   const list = async <T extends { readonly id: string }>(
@@ -128,18 +95,7 @@ export function inProcessClient(
   };
   return {
     origin: "embedded",
-    sent,
-    get fates() {
-      return fates;
-    },
-    set fates(next) {
-      fates = [...next];
-    },
-    get can() {
-      const of = served();
-      if (known?.of !== of) known = { of, can: abilitiesOf(of, dialect.limits) };
-      return known.can;
-    },
+    can: abilitiesOf(has, dialect.limits),
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,
     ...callsOver({ send, list }, recordReaders, dialect.rules),

@@ -2,14 +2,8 @@
 import { elapsedAt, instantAt } from "../core/model/time";
 import type { Clock } from "../service/clock";
 
-export interface VirtualClock extends Clock {
-  /** Somebody sets the clock by so much. What has passed stays as it was; only dates change. */
-  set(byMs: number): void;
-}
-
-export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): VirtualClock {
+export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): Clock {
   let now = startMs;
-  let wrongByMs = 0;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   let scheduled = false;
   const tick = (): void => {
@@ -32,10 +26,7 @@ export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC
   return {
     // Virtual time never goes back.
     now: () => elapsedAt(now),
-    instant: () => instantAt(now + wrongByMs),
-    set(byMs) {
-      wrongByMs += byMs;
-    },
+    instant: () => instantAt(now),
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted === true) return resolve();

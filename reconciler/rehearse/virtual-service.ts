@@ -8,7 +8,7 @@ import { isEntityId } from "../../emulator/fields";
 import { decideOperation } from "../../emulator/operations";
 import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
-import { documentedOperations, type Operation } from "../core/model/operation";
+import { documentedOperations } from "../core/model/operation";
 import { builtInDialect } from "../dialect/built-in";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "../service/clock";
@@ -86,7 +86,7 @@ export function virtualService(from: VirtualMoment): VirtualService {
   }, from.nowMs);
   const client = inProcessClient(
     calls,
-    () => hasOperation,
+    (operation) => operationsKnown.has(operation),
     (until) => clock.sleep(Math.max(0, until - clock.now())),
   );
   const missing = (kind: "flavor" | "image" | "region" | "vm" | "group", names: OperationNames): string[] =>
@@ -123,4 +123,3 @@ const operationsKnown = new Set<string>([
   ...documentedOperations,
   ...Object.entries(builtInDialect.operations).flatMap(([name, route]) => (route === null ? [] : [name])),
 ]);
-const hasOperation = (operation: Operation): boolean => operationsKnown.has(operation);

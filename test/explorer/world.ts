@@ -199,11 +199,7 @@ export async function live(
       const value = await act().catch((error: unknown) => (dead ? never : Promise.reject(error)));
       return dead ? never : value;
     };
-    const plain = inProcessClient(
-      emulated,
-      () => has,
-      (until) => clock.sleep(Math.max(0, until - clock.now())),
-    );
+    const plain = inProcessClient(emulated, has, (until) => clock.sleep(Math.max(0, until - clock.now())));
 
     async function send(
       operation: Operation,

@@ -9,9 +9,8 @@ import type { Desired } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import type { RecordedResource, StateChange } from "../../reconciler/core/model/recorded";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import type { Fate } from "../../reconciler/rehearse/in-process-client";
 import { planLines } from "../support/golden-story";
-import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
+import { type Fate, type VirtualWorld, virtualWorld } from "../support/virtual-world";
 import { randomDesired, runs } from "./random-desired";
 import { differencesFromDesired } from "./world-checks";
 
@@ -130,7 +129,7 @@ describe.each([
         disturb(stage, cutAt, lost);
         await apply(stage, desired).catch(() => undefined);
         stage.cutAfterWrites(undefined);
-        stage.client.fates = [];
+        stage.setFates([]);
         const shown = `cut after ${cutAt} writes, ${lost.join(" ")} of:\n${planLines(plan).join("\n")}`;
         await convergesNow(stage, desired, shown);
       }),
@@ -142,7 +141,7 @@ describe.each([
 
   it("so is one whose requests and answers are lost", () =>
     holds((stage, _cutAt, lost) => {
-      stage.client.fates = lost;
+      stage.setFates(lost);
     }));
 
   it("so are several in a row, each with a file edited meanwhile", () =>
@@ -165,10 +164,10 @@ describe.each([
               shown,
             ).toEqual([]);
             stage.cutAfterWrites(cutAt);
-            stage.client.fates = [...lost];
+            stage.setFates([...lost]);
             await apply(stage, desired).catch(() => undefined);
             stage.cutAfterWrites(undefined);
-            stage.client.fates = [];
+            stage.setFates([]);
           }
         },
       ),
@@ -178,6 +177,6 @@ describe.each([
   it("so is one that suffers both", () =>
     holds((stage, cutAt, lost) => {
       stage.cutAfterWrites(cutAt);
-      stage.client.fates = lost;
+      stage.setFates(lost);
     }));
 });

@@ -23,7 +23,7 @@ import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { createNotebook } from "./notes-in-memory";
 import { programProcess } from "./program-process";
-import { type Capabilities, capabilities, emulatedWorld } from "./virtual-world";
+import { type Capabilities, capabilities, Dropped, emulatedWorld, withDrops } from "./virtual-world";
 
 export interface ProcessOptions {
   readonly token?: string;
@@ -41,26 +41,6 @@ export interface ProgramOptions extends Capabilities {
   readonly unique?: readonly Kind[];
 }
 
-/** The connection broke: nobody knows whether the request arrived. */
-class Dropped extends Error {}
-
-/** A client of which a broken connection is an answer, as it is for one over HTTP. */
-const withDrops = (client: ServiceClient, more: Partial<ServiceClient>): ServiceClient =>
-  new Proxy(client, {
-    get(target, method) {
-      const value: unknown = Reflect.get(more, method) ?? Reflect.get(target, method);
-      if (typeof value !== "function") return value;
-      return async (...args: unknown[]) => {
-        try {
-          return await value.apply(target, args);
-        } catch (error) {
-          if (error instanceof Dropped) return { status: "unknown", reason: "connection lost" };
-          throw error;
-        }
-      };
-    },
-  });
-
 /** Ids in the order of their making: #1, #2 … */
 export const shortIds = (text: string): string => text.replaceAll(/11111111-1111-4111-8111-0*(\d+)/g, "#$1");
 
@@ -77,47 +57,46 @@ export function startVirtualProgram({ unique = ["group"], ...given }: ProgramOpt
   let faults: ActiveFault[] = [];
   let processes = 0;
 
-  const clientAs = (as: string, more: Partial<ServiceClient> = {}): ServiceClient =>
-    withDrops(
-      Object.assign(
-        inProcessClient(
-          {
-            get nowMs() {
-              return emulated.nowMs;
-            },
-            call(operation, body, options = {}) {
-              const taken = takeFaults(faults, operation);
-              const broken = breakingFault(taken);
-              const isRead = rowOf(operation).kind === "read";
-              const say = (answer: number | string): void => {
-                if (!isRead)
-                  sent.push(shortIds([operation, options.id ?? "", answer].filter((word) => word !== "").join(" ")));
-              };
-              if (broken?.kind === "drop-before") {
-                say("lost before");
-                throw new Dropped();
-              }
-              if (broken?.kind === "status" && broken.when !== "after") {
-                say(broken.code ?? 500);
-                return refuseWith(broken.code ?? 500, "said so");
-              }
-              const { vmFails, ...decided } = decidedFaults(taken);
-              const reply = emulated.call(operation, body, { ...options, ...decided, as });
-              if (broken?.kind === "drop-after") {
-                say("lost after");
-                throw new Dropped();
-              }
-              say(reply.status);
-              return vmFails ? failVms(reply) : reply;
-            },
+  const clientAs = (as: string, more: Partial<ServiceClient> = {}): ServiceClient => {
+    const reached = Object.assign(
+      inProcessClient(
+        {
+          get nowMs() {
+            return emulated.nowMs;
           },
-          () => has,
-          (until) => clock.sleep(Math.max(0, until - clock.now())),
-        ),
-        { unique },
+          call(operation, body, options = {}) {
+            const taken = takeFaults(faults, operation);
+            const broken = breakingFault(taken);
+            const isRead = rowOf(operation).kind === "read";
+            const say = (answer: number | string): void => {
+              if (!isRead)
+                sent.push(shortIds([operation, options.id ?? "", answer].filter((word) => word !== "").join(" ")));
+            };
+            if (broken?.kind === "drop-before") {
+              say("lost before");
+              throw new Dropped();
+            }
+            if (broken?.kind === "status" && broken.when !== "after") {
+              say(broken.code ?? 500);
+              return refuseWith(broken.code ?? 500, "said so");
+            }
+            const { vmFails, ...decided } = decidedFaults(taken);
+            const reply = emulated.call(operation, body, { ...options, ...decided, as });
+            if (broken?.kind === "drop-after") {
+              say("lost after");
+              throw new Dropped();
+            }
+            say(reply.status);
+            return vmFails ? failVms(reply) : reply;
+          },
+        },
+        has,
+        (until) => clock.sleep(Math.max(0, until - clock.now())),
       ),
-      more,
+      { unique },
     );
+    return withDrops(() => reached, more);
+  };
   const { runCommand, checkHealth }: Pick<Ports, "runCommand" | "checkHealth"> = {
     runCommand: async () => ({ exitCode: 0, output: "" }),
     checkHealth: async () => true,

@@ -20,6 +20,7 @@ import type { Intent, RecordedResource, StateChange } from "../../reconciler/cor
 import type { Step } from "../../reconciler/core/plan/step";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
+import { judgeAnswer } from "../../reconciler/dialect/conditions";
 import { openForWriting } from "../../reconciler/engine/apply";
 import { createFirstCreates } from "../../reconciler/engine/first-create";
 import { indexNamesBefore } from "../../reconciler/engine/names-before";
@@ -57,6 +58,36 @@ export function capabilities(given: Capabilities = {}): (operation: Operation) =
   return (operation) => operations.has(operation);
 }
 
+/** The connection broke: nobody knows whether the request arrived. */
+export class Dropped extends Error {}
+
+/** A client of which a broken connection is an answer, as it is for one over HTTP. */
+export const withDrops = (client: () => ServiceClient, more: Partial<ServiceClient> = {}): ServiceClient =>
+  new Proxy(client(), {
+    get(_, method) {
+      const target = client();
+      const value: unknown = Reflect.get(more, method) ?? Reflect.get(target, method);
+      if (typeof value !== "function") return value;
+      return async (...args: unknown[]) => {
+        try {
+          return await value.apply(target, args);
+        } catch (error) {
+          if (error instanceof Dropped) return { status: "unknown", reason: "connection lost" };
+          throw error;
+        }
+      };
+    },
+  });
+
+interface SentRequest {
+  readonly operation: Operation;
+  readonly status: number;
+  readonly id: string | undefined;
+  readonly message?: string;
+}
+
+export type Fate = "arrives" | "lost-before" | "lost-after";
+
 export function virtualWorld(
   given: Capabilities = {},
   checkHealth: (check: HealthCheck, vm: { readonly id: string }) => boolean = () => true,
@@ -82,11 +113,38 @@ export function virtualWorld(
   const clock = virtualClock((now) => {
     emulated.nowMs = now;
   });
-  const client = inProcessClient(
-    emulated,
-    () => has,
-    (until) => clock.sleep(Math.max(0, until - clock.now())),
-  );
+  let fates: readonly Fate[] = [];
+  const sent: SentRequest[] = [];
+  /** Of the request that is held back next: what is held back is sent when its answer comes. */
+  let tellLater = (): void => undefined;
+  const reach = () =>
+    inProcessClient(
+      {
+        get nowMs() {
+          return emulated.nowMs;
+        },
+        call(operation, body, options) {
+          const isRead = /list|get$/.test(operation);
+          const [fate = "arrives"] = isRead ? [] : fates;
+          if (!isRead) fates = fates.slice(1);
+          if (fate === "lost-before") throw new Dropped();
+          const reply = emulated.call(operation, body, options);
+          if (fate === "lost-after") throw new Dropped();
+          const answered = { status: reply.status, text: JSON.stringify(reply.body) ?? "" };
+          const as = { errors: builtInDialect.errors, nowMs: emulated.nowMs, scrub: (text: string) => text };
+          const outcome = judgeAnswer(operation, answered, as);
+          const refusal = outcome.status === "rejected" ? { message: outcome.message } : {};
+          const tell = () => void sent.push({ operation, status: reply.status, id: options?.id, ...refusal });
+          if (reply.holdUntil === undefined) tell();
+          else tellLater = tell;
+          return reply;
+        },
+      },
+      has,
+      (until) => clock.sleep(Math.max(0, until - clock.now())).then(tellLater),
+    );
+  let reached = reach();
+  const client = withDrops(() => reached);
   const ports: Ports = {
     client,
     clock,
@@ -104,8 +162,13 @@ export function virtualWorld(
     cutAfterWrites(count: number | undefined) {
       writesLeft = count;
     },
+    /** What happens to the next requests that change something, one after the other; those after them arrive. */
+    setFates(next: readonly Fate[]) {
+      fates = next;
+    },
     setCapabilities(next: Capabilities) {
       has = capabilities(next);
+      reached = reach();
     },
     has: (operation: Operation) => has(operation),
     plan: (desired: Desired, options: PlanOptions = {}, observe = true): Promise<Prepared> =>
@@ -123,7 +186,7 @@ export function virtualWorld(
     },
     /** Requests that change something and those refused, since the last time this was asked. */
     takeSent() {
-      return client.sent.splice(0);
+      return sent.splice(0);
     },
   };
   return self;
