@@ -12,6 +12,7 @@ import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
 import { fewParts } from "./core/text/list-text";
+import { parsedJson } from "./core/text/objects";
 import type { Dialect } from "./dialect/dialect";
 import { isNameOfHandedOver } from "./outside/files";
 import { sha256 } from "./outside/sha256";
@@ -100,12 +101,8 @@ const planId = (body: object): string => sha256(canonicalJson(body));
 
 /** Throws Refused for what is no plan, or none of this version, or was changed. `what`: where it is, for messages. */
 export function readSaved(what: string, text: string): SavedPlan {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    throw planUnreadable(`${what} is not JSON`);
-  }
+  const parsed = parsedJson(text);
+  if (parsed === undefined) throw planUnreadable(`${what} is not JSON`);
   // Its format and version are asked next, and then the schema of a saved plan.
   const saved = parsed as SavedPlan;
   if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat)

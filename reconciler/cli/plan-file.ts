@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { canonicalJson } from "../core/text/canonical-json";
+import { ifPossible } from "../core/text/errors";
 import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
 import { setting } from "../outside/environment";
@@ -51,11 +52,7 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
 export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diagnostic | undefined {
   const others = files.flatMap(({ file, sha256: then }) => {
     const path = join(folder, file);
-    try {
-      return sha256(readFileSync(path, "utf8")) === then ? [] : [file];
-    } catch {
-      return [`${file} (not there)`];
-    }
+    return ifPossible(() => (sha256(readFileSync(path, "utf8")) === then ? [] : [file])) ?? [`${file} (not there)`];
   });
   if (others.length === 0) return undefined;
   return {

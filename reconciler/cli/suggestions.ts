@@ -5,6 +5,7 @@
 
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
+import { ifPossible } from "../core/text/errors";
 import { isUrl } from "../core/text/outside-policy";
 import { setting } from "../outside/environment";
 import {
@@ -138,13 +139,8 @@ const knownHere = (flags: Flags): CompletionSources => ({
   environments: () => environments(flags),
 });
 
-function environments(flags: Flags): Suggestion[] {
-  try {
-    return environmentsOf({ args: [], flags }).map((word) => ({ word }));
-  } catch {
-    return [];
-  }
-}
+const environments = (flags: Flags): Suggestion[] =>
+  ifPossible(() => environmentsOf({ args: [], flags }).map((word) => ({ word }))) ?? [];
 
 async function recorded(flags: Flags, kind?: Kind): Promise<Suggestion[]> {
   const state = await stateIfReadable(flags);
@@ -158,13 +154,7 @@ function declared(flags: Flags): Suggestion[] {
   return resources.map(({ address, name }) => ({ word: address, says: name }));
 }
 
-function workspaceIfReadable(flags: Flags) {
-  try {
-    return readWorkspace({ args: [], flags }, { needed: false });
-  } catch {
-    return undefined;
-  }
-}
+const workspaceIfReadable = (flags: Flags) => ifPossible(() => readWorkspace({ args: [], flags }, { needed: false }));
 
 async function stateIfReadable(flags: Flags): Promise<FoldedState | undefined> {
   // While a person types, the file is often incomplete; its state lies beside it all the same.

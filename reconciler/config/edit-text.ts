@@ -3,6 +3,7 @@
  * the text is never printed anew. Each change is read back. Where the result does not say exactly what was meant, or the
  * text is written in a way that cannot be cut, it stays as it is, with the reason.
  */
+
 import {
   isAlias,
   isCollection,
@@ -17,6 +18,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { deepEqual } from "../core/text/deep-equal";
+import { ifPossible } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import type { Plain } from "./yaml/write";
 
@@ -142,11 +144,7 @@ export const indentOf = (text: string, at: number): string | undefined => {
 
 const isPlainText = (value: string): boolean => {
   if (/[\n\r\t"'#,[\]{}]|^\s|\s$|: |:$/.test(value)) return false;
-  try {
-    return parse(value) === value && parse(`[${value}]`)[0] === value;
-  } catch {
-    return false;
-  }
+  return ifPossible(() => parse(value) === value && parse(`[${value}]`)[0] === value) ?? false;
 };
 
 /** Only a quoted text can show a direction mark or another hidden character as its number. */

@@ -30,6 +30,7 @@
 import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../core/model/operation";
 import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { ifPossible } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { patternFits, patternIsIn } from "../core/text/pattern";
@@ -81,7 +82,7 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const { status } = answer;
   const { errors, nowMs, scrub, envelope = contractEnvelope } = judging;
   const parsed = parseJson(answer.text);
-  const said = parsed === notJson ? "" : messageInBody(parsed, scrub, envelope.message(parsed));
+  const said = parsed === undefined ? "" : messageInBody(parsed, scrub, envelope.message(parsed));
   const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
   const retryAfterMs = askedWait(answer, parsed, envelope, nowMs);
   const known = errors.find((rule) => ruleFits(rule, answer, said, envelope.code(parsed)));
@@ -263,7 +264,7 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
     return lost(kind, `the service answered ${answer.status}: this is a part of what there is`, answer.status);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
-  if (body === notJson) return judgeNotJson(operation, answer, judging);
+  if (body === undefined) return judgeNotJson(operation, answer, judging);
   if (judging.isUnderstood?.(body) === true) return accepted(body);
   const succeeded = envelope.succeeded(body);
   if (succeeded === true) return accepted(body);
@@ -357,7 +358,7 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
   const known = errors.find(
     (rule) =>
       (rule.location !== undefined || rule.status === status) &&
-      ruleFits(rule, answer, said === notJson ? "" : messageInBody(said, scrub), undefined),
+      ruleFits(rule, answer, said === undefined ? "" : messageInBody(said, scrub), undefined),
   );
   if (known !== undefined)
     return meant(operation, known, message, status, askedWait(answer, undefined, envelope, nowMs));
@@ -416,15 +417,8 @@ export function conditionOfJob(operation: Operation, message: string, errors: re
   return known === undefined || known.is === "throttled" ? "refused" : known.is;
 }
 
-const notJson = Symbol("not JSON");
-
-function parseJson(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch {
-    return notJson;
-  }
-}
+/** `undefined`: it is no JSON. */
+const parseJson = (text: string): unknown => ifPossible(() => parseJsonText(text));
 
 function describeBody(answer: Answer): string {
   if (answer.text === "") return "";
@@ -436,9 +430,6 @@ function hostOf(location: string | undefined): string {
   if (location === undefined) return "an unnamed place";
   if (location.startsWith("/") && !location.startsWith("//"))
     return `another path, ${cleanMessage(itemAt(location.split("?"), 0))}`;
-  try {
-    return new URL(location.startsWith("//") ? `http:${location}` : location).host;
-  } catch {
-    return "a place that is not a URL";
-  }
+  const url = ifPossible(() => new URL(location.startsWith("//") ? `http:${location}` : location));
+  return url?.host ?? "a place that is not a URL";
 }

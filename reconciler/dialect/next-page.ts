@@ -3,6 +3,7 @@
  * along); a token, a marker, a page's number and an offset are sent as the dialect's parameter, in the query or the body.
  */
 
+import { ifPossible } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { Paging } from "./dialect";
@@ -95,12 +96,8 @@ const onBase = (target: string, { basePath }: PagingContext): string =>
 
 function followLink(target: string, reading: PagingContext): NextPage {
   const { origin, paging } = reading;
-  let url: URL;
-  try {
-    url = new URL(target, origin);
-  } catch {
-    return { problem: "the next page is at something that is not a URL" };
-  }
+  const url = ifPossible(() => new URL(target, origin));
+  if (url === undefined) return { problem: "the next page is at something that is not a URL" };
   if (url.origin === origin) return at(url.href, reading);
   if (paging.links === "rewritten") return at(onBase(url.pathname + url.search, reading), reading);
   const own = new URL(origin);

@@ -14,6 +14,7 @@ import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from
 import { toSay } from "../core/model/fix";
 import { kindRows, kinds } from "../core/model/kinds";
 import { type AssumedOperation, assumedOperations, documentedOperations, idsInPath } from "../core/model/operation";
+import { ifPossible } from "../core/text/errors";
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Dialect, Route } from "./dialect";
@@ -303,13 +304,8 @@ const nameProblems = (file: YamlFile, { names = {} }: DialectFile): Problem[] =>
     ];
   });
 
-function isRegularExpression(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, "u").source !== "";
-  } catch {
-    return false;
-  }
-}
+const isRegularExpression = (pattern: string): boolean =>
+  ifPossible(() => new RegExp(pattern, "u").source !== "") ?? false;
 
 /** A `todo` of the dialect is reported until it is removed. */
 const todoNotes = (file: YamlFile, { todo = [] }: DialectFile): Diagnostic[] =>

@@ -1,6 +1,8 @@
 /** The commit of a folder's files: from the pipeline's variables, or from the checkout's own files. */
+
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { ifPossible } from "../core/text/errors";
 
 const commitPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
@@ -47,10 +49,4 @@ function commitAtHead(git: string): string | undefined {
   return undefined;
 }
 
-export function textIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
+export const textIfThere = (path: string): string | undefined => ifPossible(() => readFileSync(path, "utf8"));

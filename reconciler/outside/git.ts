@@ -2,9 +2,11 @@
  * Asks git which files of a checkout differ from the commit where its branch left another one. Nothing that the settings
  * of the checkout name is started for it.
  */
+
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { ifPossible } from "../core/text/errors";
 import { checkoutOf } from "./commit";
 
 export type ChangedFiles = { readonly files: readonly string[] } | { readonly problem: string };
@@ -39,13 +41,7 @@ export function uncommitted(files: readonly string[], folder: string): readonly 
   return files.filter((file) => changed.has(realPath(resolve(file))));
 }
 
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
+export const realPath = (path: string): string => ifPossible(() => realpathSync(path)) ?? path;
 
 /** Committed, staged, unstaged and new files since the checkout left `reference`, as absolute paths. */
 export function changedSince(reference: string, folder: string): ChangedFiles {

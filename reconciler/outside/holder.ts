@@ -1,5 +1,7 @@
 /** The description of this process in a lock of the state, for a person who finds the state locked. */
+
 import { hostname, userInfo } from "node:os";
+import { ifPossible } from "../core/text/errors";
 import type { Holder } from "../store/store";
 
 export const holderOf = (command: string): Holder => ({
@@ -10,10 +12,4 @@ export const holderOf = (command: string): Holder => ({
   command,
 });
 
-export function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env["USER"] ?? "unknown";
-  }
-}
+export const userName = (): string => ifPossible(() => userInfo().username) ?? process.env["USER"] ?? "unknown";

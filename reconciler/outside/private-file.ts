@@ -14,14 +14,13 @@ import {
   readdirSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import { errorCode, errorMessage } from "../core/text/errors";
+import { errorCode, errorMessage, ifPossible } from "../core/text/errors";
 import { isProcessGone } from "../store/process-gone";
 import { mostOfGiven, readPlainFile } from "./files";
 
@@ -60,7 +59,7 @@ export function writePrivately(path: string, text: string, { isNew = false, over
 function whyNotWritten(path: string, error: unknown): string {
   const code = errorCode(error);
   if (code === "ENOENT") return `there is no folder ${dirname(path)}`;
-  return lookIfThere(path, statSync)?.isDirectory() === true ? "it is a folder" : (code ?? errorMessage(error));
+  return ifPossible(() => statSync(path))?.isDirectory() === true ? "it is a folder" : (code ?? errorMessage(error));
 }
 
 /** The same for a file of the program's own: others go on while the disk takes it. */
@@ -103,7 +102,7 @@ export const temporariesLeft = (folder: string): { readonly path: string; readon
   });
 
 function refuseLink(path: string): void {
-  if (lookIfThere(path, lstatSync)?.isSymbolicLink() !== true) return;
+  if (ifPossible(() => lstatSync(path))?.isSymbolicLink() !== true) return;
   throw new FileNotWritten(`${path} is a symbolic link, and nothing is written through one: name the file it leads to`);
 }
 
@@ -112,7 +111,7 @@ function refuseLink(path: string): void {
  * somebody's own work, and stands on the same command line. `overFiles`: the caller may write over the latter.
  */
 export function refuseKept(path: string, overFiles = false): void {
-  if (lookIfThere(path, statSync)?.isFile() !== true) return;
+  if (ifPossible(() => statSync(path))?.isFile() !== true) return;
   const head = readPlainFile(path, mostOfGiven);
   const kept = "text" in head ? keptIn(head.text) : undefined;
   if (kept === undefined || (kept === "a desired state" && overFiles)) return;
@@ -133,7 +132,7 @@ function nameAsNew(temporary: string, path: string): void {
     linkSync(temporary, path);
   } catch (error) {
     // The file system has no links.
-    if (errorCode(error) === "EEXIST" || lookIfThere(path, lstatSync) !== undefined) throw error;
+    if (errorCode(error) === "EEXIST" || ifPossible(() => lstatSync(path)) !== undefined) throw error;
     renameSync(temporary, path);
   }
 }
@@ -143,15 +142,7 @@ function nameAsNew(temporary: string, path: string): void {
  * are files as any other, such as those in /dev/shm.
  */
 function isStream(path: string): boolean {
-  const there = lookIfThere(path, statSync);
+  const there = ifPossible(() => statSync(path));
   const isOpenFile = /^\/(dev\/(fd\/|std(in|out|err)$)|proc\/)/.test(path);
   return isOpenFile || (there !== undefined && !there.isFile() && !there.isDirectory());
-}
-
-function lookIfThere(path: string, look: (path: string) => Stats): Stats | undefined {
-  try {
-    return look(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,7 @@
 /** Spans through the API package of OpenTelemetry, to whatever SDK was registered in this process (`node --require …`). */
+
 import type { Span as ApiSpan } from "@opentelemetry/api";
+import { ifPossible } from "../core/text/errors";
 import { type Clean, cleanAttributes, type Span, type Tracing } from "./spans";
 import { formatTraceparent, parseTraceparent } from "./traceparent";
 
@@ -59,10 +61,5 @@ export function traceWithApi(parent: string | undefined, clean: Clean): Tracing 
   };
 }
 
-function loadApi(): typeof import("@opentelemetry/api") | undefined {
-  try {
-    return require("@opentelemetry/api") as typeof import("@opentelemetry/api");
-  } catch {
-    return undefined;
-  }
-}
+const loadApi = (): typeof import("@opentelemetry/api") | undefined =>
+  ifPossible(() => require("@opentelemetry/api") as typeof import("@opentelemetry/api"));

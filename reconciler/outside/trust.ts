@@ -4,10 +4,12 @@
  * fleet) the run is closed, by `--no-programs` or RECONCILE_PROGRAMS=none. docs/safety.md has the table; each row of it
  * is a function here, which answers with what is refused.
  */
+
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { ifPossible } from "../core/text/errors";
 import { refuse } from "../refused";
 import { filePathOf, isFile } from "../store/open";
 import { checkoutOf } from "./commit";
@@ -55,12 +57,11 @@ function closedByOf(flag: boolean | undefined): string | undefined {
 }
 
 function realPathAbove(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // What is not there yet lies where its folder does.
-    return dirname(path) === path ? path : join(realPathAbove(dirname(path)), relative(dirname(path), path));
-  }
+  // What is not there yet lies where its folder does.
+  return (
+    ifPossible(() => realpathSync(path)) ??
+    (dirname(path) === path ? path : join(realPathAbove(dirname(path)), relative(dirname(path), path)))
+  );
 }
 
 const isPathBelow = (path: string, root: string): boolean => {

@@ -18,7 +18,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode, errorMessage } from "../core/text/errors";
+import { errorCode, errorMessage, ifPossible } from "../core/text/errors";
 import { StoreFailed } from "./store";
 
 /** As many links as systems follow, of which some have a limit of their own. */
@@ -26,17 +26,11 @@ const mostLinks = 40;
 
 /** The file a link ends at, also one that is not there yet, so that a rename replaces the target and not the link. */
 export function followLinks(path: string, left = mostLinks): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    try {
-      return left > 0 && lstatSync(path).isSymbolicLink()
-        ? followLinks(resolve(dirname(path), readlinkSync(path)), left - 1)
-        : path;
-    } catch {
-      return path;
-    }
-  }
+  const next = (): string | undefined =>
+    left > 0 && lstatSync(path).isSymbolicLink()
+      ? followLinks(resolve(dirname(path), readlinkSync(path)), left - 1)
+      : undefined;
+  return ifPossible(() => realpathSync(path)) ?? ifPossible(next) ?? path;
 }
 
 export function readIfThere(path: string): string | undefined {
@@ -153,13 +147,7 @@ const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const unfinishedFile = new RegExp(`^((\\.journal(\\.end)?)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
 const unfinishedMark = new RegExp(`^\\.lock\\.mark\\.${uuid}\\.(new|stale)$`);
 
-export function listIfThere(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
+export const listIfThere = (folder: string): string[] => ifPossible(() => readdirSync(folder)) ?? [];
 
 /**
  * How long ago a file was written, by the clock of whoever keeps it: on shared storage this machine's may be an hour

@@ -3,10 +3,12 @@
  * Everything that changes the holder, or replaces the snapshot, happens inside `F.lock.mark`, which is held for moments
  * only.
  */
+
 import { randomUUID } from "node:crypto";
 import { readlinkSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
-import { fieldsIn } from "../core/text/objects";
+import { ifPossible } from "../core/text/errors";
+import { fieldsIn, parsedJson } from "../core/text/objects";
 import { ageOf, createWhole, readIfThere, removeIfThere, tell, touch } from "./durable-file";
 import { readHolder } from "./lease";
 import { isProcessGone } from "./process-gone";
@@ -114,12 +116,8 @@ function readLock(path: string): Lock | undefined {
 }
 
 function parseLock(text: string): Lock {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // A lock file that is not whole: its writer died, or is about to finish it. Only its age tells.
-  }
+  // None: a lock file that is not whole, whose writer died or is about to finish it. Only its age tells.
+  const value = parsedJson(text);
   const { token, processes } = fieldsIn(value);
   return {
     ...readHolder(value),
@@ -131,12 +129,6 @@ function parseLock(text: string): Lock {
 const isSameSpace = (lock: Lock): boolean =>
   lock.host === hostname() && lock.pid > 0 && lock.processes === processSpace();
 
-function processSpace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return "";
-  }
-}
+const processSpace = (): string => ifPossible(() => readlinkSync("/proc/self/ns/pid")) ?? "";
 
 const sleepSync = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -9,9 +9,11 @@
  * journal that was cut is noticed. It is written after them and is not waited for: it may lag behind, and never runs
  * ahead. It is made and renamed as the journal is.
  */
+
 import { closeSync, existsSync, fdatasync, fsyncSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { ifPossible } from "../core/text/errors";
 import {
   followLinks,
   readIfThere,
@@ -269,11 +271,7 @@ function fileIdentity(path: string): string {
 const syncData = promisify(fdatasync);
 
 const fileSize = (path: string): number => {
-  try {
-    return statSync(path).size;
-  } catch {
-    return -1;
-  }
+  return ifPossible(() => statSync(path).size) ?? -1;
 };
 
 /** A line counts with its line feed: without it, it was never acknowledged, and the next holder does not keep it. */

@@ -13,7 +13,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
-import { fieldsIn, fieldsOfJson, onlyDefined } from "../core/text/objects";
+import { fieldsIn, fieldsOfJson, onlyDefined, parsedJson } from "../core/text/objects";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import { readRetryAfter } from "../core/text/retry-after";
 import { lastEpoch, readHolder, shortText, unknownHolder } from "./lease";
@@ -407,12 +407,8 @@ const isLines = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((line) => typeof line === "string");
 
 function parseDocument(text: string, location: string): HttpDocument {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new StoreFailed(`the state ${location} holds no JSON`);
-  }
+  const value = parsedJson(text);
+  if (value === undefined) throw new StoreFailed(`the state ${location} holds no JSON`);
   const { format, version, serial, writer, snapshot, journal, lines } = fieldsIn(value);
   const newer = format === documentFormat ? newerVersion(version) : undefined;
   if (newer !== undefined)

@@ -36,14 +36,11 @@ interface PostgresTarget {
 }
 
 function readPostgresUrl(location: string): PostgresTarget {
-  let url: URL;
-  try {
-    url = new URL(location);
-  } catch {
+  if (!URL.canParse(location))
     throw new StoreFailed(
       "--state postgres://… is no address: postgres://USER@HOST/DATABASE?schema=reconcile&state=NAME",
     );
-  }
+  const url = new URL(location);
   const schema = url.searchParams.get("schema") ?? "reconcile";
   const state = url.searchParams.get("state") ?? "default";
   // The driver reads neither: of `connect_timeout` it knows nothing, and its own limit ends a longer statement.

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { errorCode } from "../core/text/errors";
+import { errorCode, ifPossible } from "../core/text/errors";
 
 /** Also one that was killed and that its parent has not collected, as in a container without an init: it does nothing. */
 export function isProcessGone(pid: number): boolean {
@@ -8,12 +8,7 @@ export function isProcessGone(pid: number): boolean {
   } catch (error) {
     return errorCode(error) === "ESRCH";
   }
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .startsWith("Z");
-  } catch {
-    // Another system, or a process that is hidden from us.
-    return false;
-  }
+  // None: another system, or a process that is hidden from us.
+  const stat = ifPossible(() => readFileSync(`/proc/${pid}/stat`, "utf8")) ?? "";
+  return stat.replace(/^.*\) /s, "").startsWith("Z");
 }

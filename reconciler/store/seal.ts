@@ -6,8 +6,9 @@
 import { execSync } from "node:child_process";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scryptSync } from "node:crypto";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
+import { ifPossible } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, fieldsOfJson } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { remembered } from "../core/text/remembered";
 import { StateSealed } from "./store";
@@ -129,11 +130,7 @@ export function unseal(key: DerivedKey, bound: string, sealed: string): string |
   const decipher = createDecipheriv("aes-256-gcm", key.bytes, bytes.subarray(0, 12));
   decipher.setAAD(Buffer.from(bound, "utf8"));
   decipher.setAuthTag(bytes.subarray(-16));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8");
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString("utf8"));
 }
 
 const sealedFormat = "reconcile-cloud/sealed";
@@ -202,13 +199,7 @@ export const sealDamaged = (what: string): StateSealed =>
 const boundOf = (purpose: string, epoch: number, salt: string): string => `${sealedFormat}:${purpose}:${epoch}:${salt}`;
 
 function readHead(sealed: string, what: string) {
-  let value: unknown;
-  try {
-    value = JSON.parse(sealed);
-  } catch {
-    return undefined;
-  }
-  const { version, purpose, epoch, salt, key, body } = fieldsIn(value);
+  const { version, purpose, epoch, salt, key, body } = fieldsOfJson(sealed);
   const newer = newerVersion(version);
   if (newer !== undefined)
     throw new WrittenByNewer(

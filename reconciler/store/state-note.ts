@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { ifPossible } from "../core/text/errors";
 import { fieldsOfJson } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import { listIfThere, removeIfPossible } from "./durable-file";
@@ -44,13 +45,8 @@ const nameOfNote = (location: string, environment: Readonly<Record<string, strin
   `${createHash("sha256").update(addressNoted(location, environment)).digest("hex").slice(0, 16)}.json`;
 
 /** What a note has. A fresh checkout has none, and a note that cannot be read is none. */
-function noted(path: string): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOfJson(readFileSync(path, "utf8"));
-  } catch {
-    return {};
-  }
-}
+const noted = (path: string): Readonly<Record<string, unknown>> =>
+  fieldsOfJson(ifPossible(() => readFileSync(path, "utf8")) ?? "");
 
 export interface NotedState {
   readonly location: string;

@@ -1,9 +1,11 @@
 /** `reconcile docs`: the documents that came with this program, by page, by the words that are looked for, or in a browser. */
+
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, normalize, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { ifPossible } from "../../core/text/errors";
 import { nearestText } from "../../core/text/nearest";
 import { packageFolder } from "../../version";
 import { command, type Invocation, type Positionals } from "../command";
@@ -128,13 +130,7 @@ function sendPage({ url = "/" }: IncomingMessage, response: ServerResponse): voi
     .end(readFileSync(file));
 }
 
-function decodedPath(path: string): string {
-  try {
-    return decodeURIComponent(path).replaceAll("\0", "");
-  } catch {
-    return "/";
-  }
-}
+const decodedPath = (path: string): string => ifPossible(() => decodeURIComponent(path).replaceAll("\0", "")) ?? "/";
 
 interface DocumentPage {
   readonly name: string;

@@ -11,6 +11,7 @@ import { sharedNames } from "../../core/findings/shared-names";
 import type { Desired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
+import { ifPossible } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import type { StatesByEnvironment } from "../../editor/hover";
 import { type EditedProject, type ProjectFile, projectFile } from "../../editor/project";
@@ -89,11 +90,7 @@ function projectsAbove(path: string): string[] {
 function windowText(path: string, windows: Windows): string {
   const open = windows.get(path);
   if (open !== undefined) return open;
-  try {
-    return readSourceFile(path).text;
-  } catch {
-    return "";
-  }
+  return ifPossible(() => readSourceFile(path).text) ?? "";
 }
 
 /** The texts of a project; a component that nobody uses is used by a file that is nowhere. */

@@ -4,10 +4,12 @@
  * does not turn any more. Stacks for which that had to be done before come one after the other, behind everything else
  * that the machine does.
  */
+
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
+import { ifPossible } from "../../core/text/errors";
 import { ReadingEnded } from "../../fleet/project";
 import { onAbort } from "../../service/abort-listeners";
 import { packageFolder } from "../../version";
@@ -81,12 +83,8 @@ function lower(pid: number, niceness: number): void {
 }
 
 function threadsOf(pid: number): readonly number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number);
-  } catch {
-    // Another system, where a process has one priority.
-    return [pid];
-  }
+  // Another system, where a process has one priority.
+  return ifPossible(() => readdirSync(`/proc/${pid}/task`).map(Number)) ?? [pid];
 }
 
 /** Every process of this kind that runs: they end with this one. */

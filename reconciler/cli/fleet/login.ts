@@ -1,11 +1,13 @@
 /** `reconcile fleet login`: the browser's sign-in for a command. What it gets is kept for this person alone. */
+
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { fieldsIn } from "../../core/text/objects";
+import { ifPossible } from "../../core/text/errors";
+import { fieldsIn, fieldsOfJson } from "../../core/text/objects";
 import { hashOf } from "../../fleet/access";
 import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
@@ -19,13 +21,8 @@ interface KeptLogin {
 
 const keptFile = (): string => join(folderOfUser("XDG_CONFIG_HOME"), "fleet-logins.json");
 
-function allKept(): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsIn(JSON.parse(readFileSync(keptFile(), "utf8")));
-  } catch {
-    return {};
-  }
-}
+const allKept = (): Readonly<Record<string, unknown>> =>
+  fieldsOfJson(ifPossible(() => readFileSync(keptFile(), "utf8")) ?? "");
 
 /** What this person got from the server by signing in; absent: nothing, or it has ended. */
 export function keptToken(server: URL): string | undefined {

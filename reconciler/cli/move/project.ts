@@ -19,6 +19,7 @@ import { outputsNow } from "../../core/plan/outputs";
 import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../../core/state/fold";
 import { type Asked, changesOfGiving, decideHandover } from "../../core/state/handover";
 import { writeSnapshot } from "../../core/state/text";
+import { ifPossible } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import { isUrl } from "../../core/text/outside-policy";
 import { closeDesired } from "../../engine/externals";
@@ -59,13 +60,7 @@ export function targetFiles(to: string): ProjectFiles {
   return { folder: dirname(newFile), sources: [], newFile };
 }
 
-function hasFiles(folder: string): boolean {
-  try {
-    return expandFolder(folder).length > 0;
-  } catch {
-    return false;
-  }
-}
+const hasFiles = (folder: string): boolean => ifPossible(() => expandFolder(folder).length > 0) ?? false;
 
 /** What others call a project: its folder, or its one file where that has a name of its own. */
 export function projectName({ folder, newFile, sources }: ProjectFiles): string {

@@ -14,3 +14,12 @@ export const causeOf = (error: unknown): unknown =>
 
 /** What was thrown, as an Error: other people's code may throw anything. */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(errorMessage(error)));
+
+/** What is made, or nothing where making it throws: for what may fail and needs no reason. */
+export function ifPossible<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}

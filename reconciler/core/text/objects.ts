@@ -1,4 +1,5 @@
 /** Values of unknown shape, as they come out of JSON and YAML, and the keys of our own tables. */
+import { ifPossible } from "./errors";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,13 +11,7 @@ export const isObject = (value: unknown): value is Fields =>
 export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** The fields of a JSON object; none where the text is no such thing. */
-export function fieldsOfJson(text: string): Fields {
-  try {
-    return fieldsIn(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
+export const fieldsOfJson = (text: string): Fields => fieldsIn(parsedJson(text));
 
 export const isOneOf = <T extends string>(value: unknown, words: readonly T[]): value is T =>
   words.some((word) => word === value);
@@ -73,10 +68,4 @@ export function groupedBy<K extends {}, T>(items: Iterable<T>, keyOf: (item: T) 
 }
 
 /** The value of a JSON text; `undefined` where it is none. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+export const parsedJson = (text: string): unknown => ifPossible(() => JSON.parse(text));

@@ -1,4 +1,5 @@
 /** Reads a request from a curl command line. */
+
 import {
   type AssumedOperation,
   idsInPath,
@@ -6,7 +7,8 @@ import {
   listOperations,
   type Method,
 } from "../../core/model/operation";
-import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
+import { ifPossible } from "../../core/text/errors";
+import { fieldsIn, isObject, onlyDefined, parsedJson } from "../../core/text/objects";
 import { percentDecoded } from "../../core/text/parts";
 import type { Route, Scalar } from "../dialect";
 import { idWord, noun } from "./place";
@@ -293,14 +295,8 @@ function headerIn(word: string): Header {
   return [name.trim(), rest.join(":").trim()];
 }
 
-function urlOf(url: string | undefined, base: string | undefined): URL | undefined {
-  if (url === undefined) return undefined;
-  try {
-    return new URL(url, base ?? "http://service.invalid");
-  } catch {
-    return undefined;
-  }
-}
+const urlOf = (url: string | undefined, base = "http://service.invalid"): URL | undefined =>
+  url === undefined ? undefined : ifPossible(() => new URL(url, base));
 
 function belowBase({ pathname }: URL, base: string | undefined): string {
   const basePath = base === undefined ? "" : new URL(base).pathname.replace(/\/+$/, "");
@@ -396,11 +392,8 @@ function textsIn(value: unknown, under?: string): readonly ToldText[] {
 function bodyFromData(data: readonly string[]): unknown {
   const [text = ""] = data;
   if (text === "" || (/^[^\s{["]*=/.test(text) && !text.startsWith("@"))) return undefined;
-  try {
-    return JSON.parse(data.join("&"));
-  } catch {
-    return data.join("&");
-  }
+  const parsed = parsedJson(data.join("&"));
+  return parsed === undefined ? data.join("&") : parsed;
 }
 
 /** Cuts the text into words as a shell does. A line that ends with a backslash goes on. */

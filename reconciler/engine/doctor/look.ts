@@ -2,6 +2,7 @@
 
 import type { AssumedOperation, Method } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
+import { ifPossible } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import { type Answer, isThrottled } from "../../dialect/conditions";
 import type { Route } from "../../dialect/dialect";
@@ -56,12 +57,8 @@ export async function look(
     await ports.pause(Math.min(outcome.retryAfterMs ?? 1000, longestLookPauseMs));
     ({ outcome, answer } = await ports.probe(asked));
   }
-  let body: unknown;
-  try {
-    body = answer === undefined || answer.text === "" ? undefined : parseJsonText(answer.text);
-  } catch {
-    body = undefined;
-  }
+  const { text = "" } = answer ?? {};
+  let body = text === "" ? undefined : ifPossible(() => parseJsonText(text));
   if (outcome.status === "accepted") body = withLocation(request.operation, body, answer?.location);
   return {
     outcome,

@@ -1,4 +1,5 @@
 /** The id that the answer to a create of the trial's own shows, where no reader knows its place. */
+import { ifPossible } from "../../../core/text/errors";
 import { leavesOf } from "../../../dialect/learn/values";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { contractRead } from "../enter";
@@ -45,9 +46,5 @@ export async function isOwnId(trial: Trial, kind: "volume" | "group", id: string
 /** What a link ends with. */
 function decodedEnd(text: string): string | undefined {
   const last = /\/([^/?#]+)\/?$/.exec(text)?.[1];
-  try {
-    return last === undefined ? undefined : decodeURIComponent(last);
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => (last === undefined ? undefined : decodeURIComponent(last)));
 }
