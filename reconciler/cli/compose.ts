@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { longestDurationMs, parseDuration } from "../config/durations";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
-import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { FoldedState } from "../core/state/fold";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
@@ -35,7 +34,7 @@ import { filePathOf, isFile, openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { CommandFailed } from "./crash";
+import { CommandFailed, fail } from "./crash";
 import { type ValueShape, valueProblem } from "./flag-values";
 import type { Flags } from "./flags";
 import type { Workspace } from "./workspace";
@@ -288,7 +287,4 @@ function asChecked(shape: ValueShape, text: string, flag: string): string {
   return text;
 }
 
-export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>
-  new CommandFailed([{ severity: "error", code, summary, fix }]);
-
-export { systemClock };
+export { fail, systemClock };

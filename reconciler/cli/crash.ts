@@ -4,6 +4,7 @@
  */
 
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
@@ -58,3 +59,6 @@ export class CommandFailed extends Error {
     super(diagnostics.map((diagnostic) => diagnostic.summary).join("; "));
   }
 }
+
+export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>
+  new CommandFailed([{ severity: "error", code, summary, fix }]);

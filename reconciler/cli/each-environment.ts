@@ -10,7 +10,7 @@ import { fieldsIn, groupedBy, keysOf, onlyDefined } from "../core/text/objects";
 import { summaryLine, type Where } from "../report/json-lines";
 import { printAnnotations, readAnnotations } from "./annotations";
 import type { Invocation } from "./command";
-import { asDiagnostics, CommandFailed } from "./crash";
+import { asDiagnostics, fail } from "./crash";
 import type { Finish, Output } from "./output";
 import { chosenEnvironment, environmentsOf } from "./workspace";
 
@@ -32,14 +32,11 @@ export async function forEachEnvironment<I extends Invocation>(
 ): Promise<number> {
   const names = environmentsOf(invocation);
   if (names.length === 0)
-    throw new CommandFailed([
-      {
-        severity: "error",
-        code: "config/environment",
-        summary: "--env all is for a file that declares environments, and this one declares none",
-        fix: "leave --env and RECONCILE_ENV out, or declare environments: { NAME: {} }",
-      },
-    ]);
+    throw fail(
+      "config/environment",
+      "--env all is for a file that declares environments, and this one declares none",
+      "leave --env and RECONCILE_ENV out, or declare environments: { NAME: {} }",
+    );
   const runFor = (env: string, own: I) => run({ ...own, flags: { ...own.flags, env } });
   return forEachPart(invocation, "environment", names, runFor, further);
 }

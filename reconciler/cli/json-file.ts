@@ -6,7 +6,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { refuseKept } from "../outside/private-file";
-import { CommandFailed } from "./crash";
+import { fail } from "./crash";
 import { tellOutputLost } from "./output-lost";
 
 export interface JsonFile {
@@ -23,14 +23,11 @@ export function openJsonFile(path: string): JsonFile {
     file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW), 0o600);
     if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
   } catch (error) {
-    throw new CommandFailed([
-      {
-        severity: "error",
-        code: "cli/file-unwritable",
-        summary: `--json-into ${path} cannot be written: ${errorMessage(error)}`,
-        fix: "name a file that can be written",
-      },
-    ]);
+    throw fail(
+      "cli/file-unwritable",
+      `--json-into ${path} cannot be written: ${errorMessage(error)}`,
+      "name a file that can be written",
+    );
   }
   let isLost = false;
   const attempt = (write: () => void): void => {

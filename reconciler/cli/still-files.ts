@@ -3,7 +3,7 @@
  * A folder that a checkout is written into may lack a file for a moment in the same way. So files are acted on only when
  * all of them stayed the same for a moment.
  */
-import { CommandFailed } from "./crash";
+import { fail } from "./crash";
 
 interface SourcesRead {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
@@ -36,12 +36,9 @@ export async function readWhenStill<T extends SourcesRead>(
     )
       return found;
   }
-  throw new CommandFailed([
-    {
-      severity: "error",
-      code: "watch/files-changing",
-      summary: `the files changed each of the ${mostReadings} times that they were read`,
-      fix: "put a whole new file in place of the old one (write it beside it, then rename it)",
-    },
-  ]);
+  throw fail(
+    "watch/files-changing",
+    `the files changed each of the ${mostReadings} times that they were read`,
+    "put a whole new file in place of the old one (write it beside it, then rename it)",
+  );
 }

@@ -20,7 +20,7 @@ import { mostOfGiven, readPlainFile, shownPath } from "../outside/files";
 import { growSlowly } from "../outside/memory";
 import { refusedLink, type Trust, trustFrom } from "../outside/trust";
 import type { Invocation } from "./command";
-import { CommandFailed } from "./crash";
+import { CommandFailed, fail } from "./crash";
 import { assertKnown } from "./denials";
 import type { Flags } from "./flags";
 
@@ -189,10 +189,7 @@ export function yamlFilesOf(path: string, isMeant: (name: string) => boolean, fi
     .filter((name) => /^[^.].*\.ya?ml$/.test(name) && isMeant(name))
     .sort()
     .map((name) => join(path, name));
-  if (files.length === 0)
-    throw new CommandFailed([
-      { severity: "error", code: "cli/no-files", summary: `the folder ${path} has no .yaml file`, fix },
-    ]);
+  if (files.length === 0) throw fail("cli/no-files", `the folder ${path} has no .yaml file`, fix);
   return files;
 }
 
@@ -205,7 +202,7 @@ export function readSourceFile(path: string, trust: Trust = trustFrom()): Config
   const refused = refusedLink(trust, path);
   if (refused !== undefined) {
     const { code, problem, fix } = refused;
-    throw new CommandFailed([{ severity: "error", code, summary: problem, fix }]);
+    throw fail(code, problem, fix);
   }
   const text = readGiven(path, fixOfMissing(path));
   return { file: shownPath(path), text };
@@ -215,16 +212,13 @@ export function readSourceFile(path: string, trust: Trust = trustFrom()): Config
 export function readGiven(path: string, fix: string): string {
   const read = readPlainFile(path, mostOfGiven);
   if ("text" in read) return read.text;
-  throw new CommandFailed([
-    {
-      severity: "error",
-      code: "cli/file-unreadable",
-      summary: read.isMissing
-        ? `there is no file ${isUrl(path) ? withoutPassword(path) : path}`
-        : `${path} cannot be read: ${read.problem}`,
-      fix: read.isMissing ? fix : undefined,
-    },
-  ]);
+  throw fail(
+    "cli/file-unreadable",
+    read.isMissing
+      ? `there is no file ${isUrl(path) ? withoutPassword(path) : path}`
+      : `${path} cannot be read: ${read.problem}`,
+    read.isMissing ? fix : undefined,
+  );
 }
 
 function fixOfMissing(path: string): string {

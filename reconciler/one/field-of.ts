@@ -7,9 +7,9 @@ import { assertSameService, keptAlive } from "./guards";
 import {
   type Difference,
   type Found,
+  failure,
   type Handler,
   type HandlerContext,
-  HandlerFailure,
   type HandlerService,
   isPending,
   type Kept,
@@ -83,14 +83,11 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
   function idsIn(id: string): I {
     const [other, own, ...rest] = id.split("/");
     if (!other || !own || rest.length > 0)
-      throw new HandlerFailure([
-        {
-          severity: "error",
-          code: "plan/bad-id",
-          summary: `${id} is no id of ${noun === "attachment" ? "an" : "a"} ${noun}`,
-          fix: `write ${field.written}`,
-        },
-      ]);
+      throw failure(
+        "plan/bad-id",
+        `${id} is no id of ${noun === "attachment" ? "an" : "a"} ${noun}`,
+        `write ${field.written}`,
+      );
     return field.ids(other, own);
   }
 
@@ -107,7 +104,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     const absent = absentIds(inputs);
     if (absent.length === 0) return;
     const summary = `${field.type} needs ${absent.join(" and ")}`;
-    throw new HandlerFailure([{ severity: "error", code: "plan/bad-id", summary, fix: "give the id" }]);
+    throw failure("plan/bad-id", summary, "give the id");
   }
 
   async function known(context: HandlerContext, id: string, before: Props): Promise<OfField<I>> {

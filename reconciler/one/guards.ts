@@ -2,7 +2,7 @@
 import type { Kind } from "../core/model/address";
 import { acceptService, compareScopes, type Unobserved } from "../core/model/evidence";
 import { deepEqual } from "../core/text/deep-equal";
-import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
+import { failure, HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { changeOf, type PlannedOne, type Remembered } from "./one-run";
 import type { ForeignCreate } from "./program-notes";
 import { adoptsNothing } from "./shared-properties";
@@ -33,13 +33,10 @@ export function refuseLosses(planned: PlannedOne, why: string): void {
 }
 
 export const stillPending = (inputs: Props, { intent }: Remembered, id?: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/outcome-unknown",
-      summary: `the outcome of creating ${String(inputs["name"] ?? id)} is not known${intent === undefined ? "" : ` (sent at ${intent.sentAt})`}`,
-    },
-  ]);
+  failure(
+    "plan/outcome-unknown",
+    `the outcome of creating ${String(inputs["name"] ?? id)} is not known${intent === undefined ? "" : ` (sent at ${intent.sentAt})`}`,
+  );
 
 /** The program's state knows nothing of this create; a process whose engine was killed has sent it. */
 export const notedOpen = (inputs: Props, sentAt: string): HandlerFailure =>
@@ -78,35 +75,26 @@ export const notFound = (...whats: readonly string[]): HandlerFailure =>
 
 /** Not shown is not gone: nothing shows that the credential is of the project that the resource is in. */
 export const notProvenGone = (what: string, reason: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "consent/accept-service",
-      summary: `${what} is kept, and nothing was sent: ${reason}`,
-      fix: "use the credential of the project that the program is of (RECONCILE_TOKEN); where it is the right one and the resource is really gone: pulumi state delete, with its URN",
-    },
-  ]);
+  failure(
+    "consent/accept-service",
+    `${what} is kept, and nothing was sent: ${reason}`,
+    "use the credential of the project that the program is of (RECONCILE_TOKEN); where it is the right one and the resource is really gone: pulumi state delete, with its URN",
+  );
 
 /** A refresh keeps what it has not seen. */
 export const keptUnseen = (what: string, { reason, vanished, fix }: Unobserved): string =>
   `${what} was not seen, and is kept as it was: ${reason}${vanished === undefined && fix !== acceptService ? "" : "; where it is really gone: pulumi state delete, with its URN, and the next update makes it anew"}`;
 
 export const cannotBeLookedAt = (what: string, { reason }: Unobserved): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/unobserved",
-      summary: `${what} cannot be looked at: ${reason}`,
-      fix: 'declare it in full with adopt: "<its id>" instead',
-    },
-  ]);
+  failure(
+    "plan/unobserved",
+    `${what} cannot be looked at: ${reason}`,
+    'declare it in full with adopt: "<its id>" instead',
+  );
 
 /** What the delete of something unseen was answered with. */
 export const noWitness =
   "the service answered that there is no such id, and has shown this program nothing else; a credential of another project is told just that";
-
-const failure = (code: "consent/accept-service" | "plan/unseen-loss", summary: string, fix: string): HandlerFailure =>
-  new HandlerFailure([{ severity: "error", code, summary, fix }]);
 
 /**
  * Another service that does not show a resource, or has another one under the same id, proves nothing about this one.

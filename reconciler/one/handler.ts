@@ -142,6 +142,9 @@ export class HandlerFailure extends Refused {
   }
 }
 
+export const failure = (code: Diagnostic["code"], summary: string, fix?: string): HandlerFailure =>
+  new HandlerFailure([{ severity: "error", code, summary, fix }]);
+
 /**
  * The resource exists, or may exist, and is not as asked for: the caller keeps it, and the next call goes on from
  * there.

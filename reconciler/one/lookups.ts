@@ -6,7 +6,7 @@ import { nearestText } from "../core/text/nearest";
 import { patternFits } from "../core/text/pattern";
 import { ruleAsProperties, ruleProperties } from "../kinds/group/one-rule-properties";
 import type { ServiceReader } from "../service/client";
-import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
+import { failure, type HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { plain } from "./one-run";
 
 export interface Lookup {
@@ -145,9 +145,7 @@ function answered<T>(answer: Outcome<T>, name: string): T {
 }
 
 const lookupFailure = (summary: string, fix: string): HandlerFailure =>
-  new HandlerFailure([
-    { severity: "error", code: "plan/import-not-found", summary, fix: fix === "" ? undefined : fix },
-  ]);
+  failure("plan/import-not-found", summary, fix === "" ? undefined : fix);
 
 /** A size that cannot be seen fails nothing. */
 async function sizeOf(id: string, client: ServiceReader): Promise<number | undefined> {

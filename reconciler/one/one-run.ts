@@ -33,7 +33,7 @@ import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
 import { type RunReport, runPlan, unseenIn } from "../engine/run-plan";
 import type { StateSession } from "../store/store";
-import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
+import { failure, type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
 import { thingAt, thingOf } from "./ownership";
 import { NotedMeanwhile, type OpenCreate, type ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
@@ -179,14 +179,11 @@ export async function assertOwnProject(service: HandlerService, signal: AbortSig
   noteShown(service, live);
   if (live.doubt === undefined || isVouchedFor(service)) return;
   const unseen = others.map(({ kind, id, name }) => `${kind} ${name ?? id} (${id})`).join(", ");
-  throw new HandlerFailure([
-    {
-      severity: "error",
-      code: "consent/accept-service",
-      summary: `nothing is made: the service shows none of what this program has made already (${unseen}), and a credential of another project is shown just that`,
-      fix: "use the credential of the program's project; if it is the right one, and all of that is gone: pulumi config set reconcile-cloud:acceptService true for one update, and pulumi config rm it after that",
-    },
-  ]);
+  throw failure(
+    "consent/accept-service",
+    `nothing is made: the service shows none of what this program has made already (${unseen}), and a credential of another project is shown just that`,
+    "use the credential of the program's project; if it is the right one, and all of that is gone: pulumi config set reconcile-cloud:acceptService true for one update, and pulumi config rm it after that",
+  );
 }
 
 /** The kinds of what was looked for and not shown, while nothing proves that it would be. */

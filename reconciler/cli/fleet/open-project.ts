@@ -44,7 +44,7 @@ import type { StateNote } from "../../store/memory-of-states";
 import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialectWith } from "../compose";
-import { CommandFailed } from "../crash";
+import { CommandFailed, fail } from "../crash";
 import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { refuseSiblings, type Sibling } from "../siblings";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -237,14 +237,11 @@ async function openFor(
 ): Promise<OpenedService> {
   const baseUrl = baseUrlOfStack(service, workspace);
   if (baseUrl === undefined)
-    throw new CommandFailed([
-      {
-        severity: "error",
-        code: "service/no-base-url",
-        summary: `neither the stack ${stack.name} nor its file names a service`,
-        fix: "name one of the fleet's services in the stack: service: NAME",
-      },
-    ]);
+    throw fail(
+      "service/no-base-url",
+      `neither the stack ${stack.name} nor its file names a service`,
+      "name one of the fleet's services in the stack: service: NAME",
+    );
   const trust = workspace.trust ?? trustFrom();
   const refused = service === undefined ? refusedAddress(trust, baseUrl) : undefined;
   if (refused !== undefined)

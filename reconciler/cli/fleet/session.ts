@@ -8,7 +8,7 @@ import { openQueue, type Queue } from "../../fleet/queue";
 import { setting } from "../../outside/environment";
 import { userName } from "../../outside/holder";
 import { fail } from "../compose";
-import { CommandFailed } from "../crash";
+import type { CommandFailed } from "../crash";
 import type { Flags } from "../flags";
 
 export interface FleetSession extends Desk {
@@ -117,7 +117,7 @@ async function askedOfServer<T>(act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (!(error instanceof ActionRefused || error instanceof DatabaseFailed)) throw error;
-    const failed = new CommandFailed([{ severity: "error", code: error.code, summary: error.message, fix: error.fix }]);
+    const failed = fail(error.code, error.message, error.fix);
     failed.cause = error;
     throw asConsent(failed, error.code);
   }

@@ -10,6 +10,7 @@ import { itemAt } from "../../core/text/invariant";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
 import { keptUnseen, notFound, notProvenGone } from "../../one/guards";
 import {
+  failure,
   type Handler,
   type HandlerContext,
   HandlerFailure,
@@ -283,14 +284,11 @@ const ruleField: FieldResource<RuleIds> = {
       return false;
     }
     if (end === "is refused")
-      throw new HandlerFailure([
-        {
-          severity: "error",
-          code: "plan/rule-stays",
-          summary: what,
-          fix: 'set onRuleRemoval: "keep" or the option deletedWith: its group, or declare the rules within the group',
-        },
-      ]);
+      throw failure(
+        "plan/rule-stays",
+        what,
+        'set onRuleRemoval: "keep" or the option deletedWith: its group, or declare the rules within the group',
+      );
     // That look may be of some seconds ago. What is to stay is told by one of now: somebody may have added a rule since.
     const looked = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
     const now = sight(looked.live, "group", groupId);

@@ -12,6 +12,7 @@ import { holding } from "../../one/exclusion";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
 import { cannotBeLookedAt, notFound, notProvenGone } from "../../one/guards";
 import {
+  failure,
   type Handler,
   type HandlerContext,
   HandlerFailure,
@@ -250,26 +251,13 @@ const exclusively = <T>(service: HandlerService, ids: AttachmentIds, call: () =>
   holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
 
 const flushMissing = ({ volumeId }: AttachmentIds): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "consent/flush",
-      summary: `volume ${volumeId} has to be detached, and nothing confirms that it is flushed`,
-    },
-  ]);
+  failure("consent/flush", `volume ${volumeId} has to be detached, and nothing confirms that it is flushed`);
 
 const attachmentTakenOver = ({ vmId, volumeId }: AttachmentIds): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/attached-elsewhere",
-      summary: `volume ${volumeId} is attached to ${vmId}`,
-      fix: "remove that attachment first",
-    },
-  ]);
+  failure("plan/attached-elsewhere", `volume ${volumeId} is attached to ${vmId}`, "remove that attachment first");
 
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
