@@ -75,10 +75,7 @@ export const emulatorFlagHelp: readonly { readonly left: string; readonly help: 
 export function readArguments(
   argv: readonly string[],
   readDialect?: DialectReader,
-): {
-  readonly options: EmulatorOptions;
-  readonly problems: readonly string[];
-} {
+): { readonly options: EmulatorOptions; readonly problems: readonly string[] } {
   const problems: string[] = [];
   let values: ReturnType<typeof parseEmulatorArgs>;
   try {

@@ -112,10 +112,7 @@ export function rebuildVm(request: Request): Reply {
       status: "REBUILD",
       image_id: there(imageId, "image"),
       root_wipes: vm.root_wipes + 1,
-      pending: {
-        until: now + seconds.rebuild * settings.secondMs,
-        becomes: { status: built ? "ACTIVE" : "ERROR" },
-      },
+      pending: { until: now + seconds.rebuild * settings.secondMs, becomes: { status: built ? "ACTIVE" : "ERROR" } },
     };
     return answer(200, "VM is rebuilding", [{ put: "vm", value: next }]);
   });

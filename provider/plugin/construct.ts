@@ -153,11 +153,7 @@ async function registerPart(
     seen.set(address, await one);
   }
   const response = await send((address) => seenIn(seen, address));
-  return {
-    urn: response.getUrn(),
-    id: response.getId(),
-    properties: readStruct(response.getObject()),
-  };
+  return { urn: response.getUrn(), id: response.getId(), properties: readStruct(response.getObject()) };
 }
 
 function seenIn(seen: ReadonlyMap<string, Registered>, address: string): Registered {

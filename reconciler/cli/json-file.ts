@@ -39,8 +39,5 @@ export function openJsonFile(path: string): JsonFile {
       if (errorCode(error) !== "EPIPE") tellOutputLost(`--json-into ${path}`, error);
     }
   };
-  return {
-    write: (line) => attempt(() => writeSync(file, line)),
-    close: () => attempt(() => closeSync(file)),
-  };
+  return { write: (line) => attempt(() => writeSync(file, line)), close: () => attempt(() => closeSync(file)) };
 }

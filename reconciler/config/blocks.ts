@@ -175,12 +175,7 @@ function makeInstance(
   whole: InterpolationScope,
   problems: Problems,
 ): Instance {
-  const address = formatAddress({
-    within,
-    kind: block.kind,
-    key: block.key,
-    each: each?.key,
-  });
+  const address = formatAddress({ within, kind: block.kind, key: block.key, each: each?.key });
   let holdsShapes = false;
   const scope: InterpolationScope = each === undefined ? whole : { ...whole, each };
   const told: InterpolationScope = {

@@ -99,9 +99,7 @@ export function readText<V extends object>(
       [...within, key],
       value,
       lines ? "text without control characters" : "one line of text without control characters",
-      {
-        code: "config/control-character",
-      },
+      { code: "config/control-character" },
     );
   return text.trim() === "" && !lines ? reportValue(subject, [...within, key], value, "text that is not empty") : text;
 }
@@ -243,9 +241,7 @@ export function readDuration<V extends object>(
     [...within, key],
     value,
     `a duration such as 30ms, 2s, 15m or 1h, at most ${Math.floor(longestDurationMs / 3_600_000)}h`,
-    {
-      fix: durationMeant(value),
-    },
+    { fix: durationMeant(value) },
   );
 }
 

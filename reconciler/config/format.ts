@@ -92,10 +92,7 @@ export function formatYaml(text: string): Formatted {
   if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
   const [error] = document.errors;
   if (error !== undefined)
-    return {
-      problem: firstLine(error.message).replace(/ at line.*$/, ""),
-      line: error.linePos?.[0].line ?? 1,
-    };
+    return { problem: firstLine(error.message).replace(/ at line.*$/, ""), line: error.linePos?.[0].line ?? 1 };
   const before: unknown = document.toJS();
   // An alias has to stay behind what it repeats.
   let hasAnchors = false;

@@ -165,12 +165,7 @@ function asProblem(
   scope: InterpolationScope,
 ): InterpolationProblem {
   const right = unknown !== undefined && scope.vars.has(unknown) ? `write \${var.${unknown}}` : fix;
-  return {
-    code: "config/interpolation",
-    summary,
-    detail,
-    fix: right,
-  };
+  return { code: "config/interpolation", summary, detail, fix: right };
 }
 
 type Evaluate = (expression: Expression, scope: InterpolationScope, report: Report, path: Path) => unknown;
@@ -231,12 +226,7 @@ const evaluate = (expression: Expression, scope: InterpolationScope, path: Path,
   evaluators[expression.root](expression, scope, report, path);
 
 function failReference(report: Report, summary: string, detail?: string, fix?: string): undefined {
-  report({
-    code: "config/interpolation",
-    summary,
-    detail,
-    fix,
-  });
+  report({ code: "config/interpolation", summary, detail, fix });
   return undefined;
 }
 

@@ -90,12 +90,7 @@ function addressesUnder(
 
 function reportUnknown(address: string, kind: Kind, declared: Declared, report: Report): undefined {
   const { summary, detail, fix } = unknownAddress(address, kind, declared, true);
-  report({
-    code: "config/unknown-reference",
-    summary,
-    detail,
-    fix,
-  });
+  report({ code: "config/unknown-reference", summary, detail, fix });
   return undefined;
 }
 

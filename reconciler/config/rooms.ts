@@ -237,11 +237,7 @@ function openUse(
     inside,
     house.secrets,
   );
-  const base: InterpolationScope = {
-    vars: new Map(),
-    environment: parent.environment,
-    component: { key, params },
-  };
+  const base: InterpolationScope = { vars: new Map(), environment: parent.environment, component: { key, params } };
   const origins: Origins = { root: "param", values: params, outer: plan.origins };
   const room = openRoom(
     {
@@ -339,12 +335,7 @@ function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, proble
 function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses, report: Report): unknown {
   const [first, ...rest] = expression.steps;
   const fail = (summary: string, detail?: string, fix?: string): undefined =>
-    void report({
-      code: "config/unknown-reference",
-      summary,
-      detail,
-      fix,
-    });
+    void report({ code: "config/unknown-reference", summary, detail, fix });
   const key = first === undefined ? undefined : keyOf(first, scope, report);
   if (key === undefined) return fail(`\${${expression.text}} is not known`, "expected ${component.KEY.OUTPUT}");
   if (!uses.keys.includes(key))

@@ -218,13 +218,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {
   const location = named("location");
   const retryAfter = named("retry-after");
   const date = named("date");
-  return {
-    paging: headers,
-    contentType,
-    location,
-    retryAfter,
-    date,
-  };
+  return { paging: headers, contentType, location, retryAfter, date };
 }
 
 const asTexts = (headers: object): Readonly<Record<string, string>> =>

@@ -143,12 +143,7 @@ function judgeOutOfOrder(
   retryAfterMs: number | undefined,
 ): Failure | undefined {
   if (status === 429 || status === 425)
-    return {
-      status: "unavailable",
-      reason: message,
-      httpStatus: status,
-      retryAfterMs,
-    };
+    return { status: "unavailable", reason: message, httpStatus: status, retryAfterMs };
   if (status === 501 && kind === "read")
     return { status: "rejected", condition: "unsupported", message, httpStatus: status };
   if (status >= 500 || status === 408) return lost(kind, message, status, retryAfterMs);
@@ -165,14 +160,7 @@ function meant(
   httpStatus: number,
   retryAfterMs: number | undefined,
 ): Failure {
-  if (is === "throttled")
-    return {
-      status: "unavailable",
-      reason: message,
-      httpStatus,
-      throttled: true,
-      retryAfterMs,
-    };
+  if (is === "throttled") return { status: "unavailable", reason: message, httpStatus, throttled: true, retryAfterMs };
   const condition: Condition = is === "not_found" && isList(operation) ? "unsupported" : is;
   return { status: "rejected", condition, message, httpStatus };
 }
@@ -363,12 +351,7 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
   if (known !== undefined)
     return meant(operation, known, message, status, askedWait(answer, undefined, envelope, nowMs));
   if (status === 303 && kind !== "read") return { status: "unknown", reason: message, httpStatus: status };
-  return {
-    status: "rejected",
-    condition: isSignIn ? "unauthenticated" : "refused",
-    message,
-    httpStatus: status,
-  };
+  return { status: "rejected", condition: isSignIn ? "unauthenticated" : "refused", message, httpStatus: status };
 }
 
 function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfterMs?: number): Failure {

@@ -28,10 +28,7 @@ export const compilePointers = (places: Pointers): readonly PointerPath[] => pla
 const compilePlace = (place: RecordPlace): PointerPath =>
   typeof place === "string"
     ? { tokens: tokensOf(place) }
-    : {
-        tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")),
-        chooser: chooserOf(place),
-      };
+    : { tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")), chooser: chooserOf(place) };
 
 export const tokensOf = (pointer: Pointer): readonly string[] =>
   pointer

@@ -151,13 +151,7 @@ export function findSize(value: unknown, paths: readonly PointerPath[]): number 
   return undefined;
 }
 
-const perGb: Readonly<Record<string, number>> = {
-  B: 1024 ** 3,
-  K: 1024 ** 2,
-  M: 1024,
-  G: 1,
-  T: 1 / 1024,
-};
+const perGb: Readonly<Record<string, number>> = { B: 1024 ** 3, K: 1024 ** 2, M: 1024, G: 1, T: 1 / 1024 };
 
 export function numberInUnit(found: unknown, unit: SizeUnit = "GB"): number | undefined {
   if (typeof found === "number") return Number.isFinite(found) ? found / perOf(unit, found) : undefined;

@@ -138,11 +138,7 @@ function vmReader({ records, states }: Dialect): ReadRecord<LiveVm> {
       name: canonicalText(name ?? ""),
       phase: (status !== undefined ? phases.get(status.toLowerCase()) : undefined) ?? "changing",
       ...unsaid(status, isSaid),
-      ...texts({
-        status,
-        floatingIp: floating.address,
-        privateIp: private_.address,
-      }),
+      ...texts({ status, floatingIp: floating.address, privateIp: private_.address }),
       ...observedIn(record, vm),
       ...onlyDefined({
         notAddresses: notAddresses.length > 0 ? notAddresses : undefined,

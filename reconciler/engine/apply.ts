@@ -162,11 +162,7 @@ export async function rememberSeen(
   }
 }
 
-const seenChange = ({ at, addresses }: Sightings): StateChange => ({
-  type: "seen",
-  at,
-  addresses,
-});
+const seenChange = ({ at, addresses }: Sightings): StateChange => ({ type: "seen", at, addresses });
 
 /** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
 export const applyPlan = async ({ grants, ...input }: ApplyInput): Promise<RunReport> =>

@@ -62,14 +62,7 @@ export async function findDrift(
       ? await refresh(client, desired, state, { acceptService })
       : await sweepCatalogue(client, desired, state, already);
   assertShown(state, seen.live);
-  const plan = makePlan({
-    desired,
-    state,
-    live: seen.live,
-    can: client.can,
-    options: {},
-    findings: seen.findings,
-  });
+  const plan = makePlan({ desired, state, live: seen.live, can: client.can, options: {}, findings: seen.findings });
   const drifts = plan.changes
     .filter((change) => change.reason === "gone" || change.fields.length > 0)
     .map(

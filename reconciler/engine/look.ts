@@ -43,10 +43,7 @@ export async function lookAtKinds(
   // An open create whose resource does not show is taken for not done.
   const isOpen = (kind: Kind): boolean =>
     [...state.intents.values()].some(({ operation }) => operation === `${kind}.create`);
-  const optionsFor = (kind: Kind) => ({
-    signal: looking.signal,
-    proves: isOpen(kind) ? true : undefined,
-  });
+  const optionsFor = (kind: Kind) => ({ signal: looking.signal, proves: isOpen(kind) ? true : undefined });
   const asked = (kind: Kind): LooksWanted => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
   const orphans = (kind: Kind) => allOfKind(state.orphans.values(), kind).map(({ id }) => id);
   const lookAtVms = async () => {

@@ -209,12 +209,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     seen = await look(part);
     plan = planFrom(seen);
   }
-  input.emit?.({
-    type: "refresh",
-    status: "done",
-    resources,
-    elapsedMs: input.clock.now() - started,
-  });
+  input.emit?.({ type: "refresh", status: "done", resources, elapsedMs: input.clock.now() - started });
   // The credential may be known only once it was used.
   const scope = scopeToRemember(state, scopeOf(client, desired), seen.live, accepted, part !== undefined);
   const sightings = sightingsIn(known, seen.live, options, today);

@@ -423,10 +423,7 @@ export async function observeOrphans(
     refresh(
       client,
       desired,
-      {
-        ...state,
-        orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])),
-      },
+      { ...state, orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])) },
       { creates: false },
     ),
     observeEach("volume", new Set(ids), (id) => client.getVolume(id), looks, findings),

@@ -180,11 +180,7 @@ export function scopeToRemember(
     const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
     // Whoever got as far as this was shown what the state remembers, or remembers nothing to be shown.
     const subject = here.subject ?? scope.subject;
-    const learnt = {
-      ...here,
-      ...scope,
-      ...onlyDefined({ sees: isStale ? fresh.sees : undefined, subject }),
-    };
+    const learnt = { ...here, ...scope, ...onlyDefined({ sees: isStale ? fresh.sees : undefined, subject }) };
     return deepEqual(learnt, scope) ? undefined : learnt;
   }
   const { environment: _, ...rest } = scope ?? {};

@@ -42,10 +42,7 @@ export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<
   let known = swept;
   if (isWorthSpreading(pauseMs)) {
     const client = await setting.client();
-    const sight: Sight = {
-      can: client.can,
-      pageItems: (kind) => (client.listCost?.(kind) ?? usualListCost).pageItems,
-    };
+    const sight: Sight = { can: client.can, pageItems: (kind) => (client.listCost?.(kind) ?? usualListCost).pageItems };
     const requests = requestsLeft(state, known, sight, from);
     const most = Math.min(mostSlices, Math.floor(pauseMs / shortestSliceMs) - 1);
     const slices = Math.ceil(requests / Math.max(1, Math.ceil(requests / most)));

@@ -391,12 +391,7 @@ export async function stop(
   const { lastRun } = await stackNamed({ records }, name);
   await records.stopStack(name, { by: who, why, now, at: at.toISOString() });
   await queue.forget(name);
-  await records.note({
-    who,
-    what: now ? "stop at once" : "stop",
-    stack: name,
-    detail: why,
-  });
+  await records.note({ who, what: now ? "stop at once" : "stop", stack: name, detail: why });
   return lastRun !== undefined && lastRun.endedAt === undefined;
 }
 

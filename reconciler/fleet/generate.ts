@@ -71,12 +71,7 @@ async function generated(
         .replaceAll("${folder}", basename(folder) || basename(root))
         .replaceAll("${path}", folder.replaceAll("/", "-"));
       if (!stackName.test(name)) throw badName(name, placeText(within(source, folder)));
-      return {
-        ...template,
-        name,
-        source: within(source, folder),
-        state: template.state.replaceAll("${stack}", name),
-      };
+      return { ...template, name, source: within(source, folder), state: template.state.replaceAll("${stack}", name) };
     });
 }
 

@@ -337,13 +337,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           try {
             for (const job of jobs) {
               const { stack, cause, startedBy, pull, turn } = job.data;
-              await round({
-                stack,
-                cause,
-                ...onlyDefined({ turn, startedBy, pull }),
-                signal: job.signal,
-                lend,
-              });
+              await round({ stack, cause, ...onlyDefined({ turn, startedBy, pull }), signal: job.signal, lend });
             }
           } finally {
             if (free !== undefined || places > concurrency + lent) close(place);

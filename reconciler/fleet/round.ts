@@ -368,11 +368,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
         ...offered(decision.why),
       };
     case "hold":
-      return {
-        ...base,
-        result: heldByWindow({ ...decision, plan: digest }),
-        ...offered(decision.why),
-      };
+      return { ...base, result: heldByWindow({ ...decision, plan: digest }), ...offered(decision.why) };
     case "apply":
       return { ...base, result: { end: "failed", why: "the plan changed while the lock was taken; it is made again" } };
   }
@@ -433,10 +429,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
     };
   if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
   if (error instanceof CannotUndo)
-    return {
-      result: { end: "failed", why: `it cannot be undone: ${error.message}`, lasts: true },
-      undo: "impossible",
-    };
+    return { result: { end: "failed", why: `it cannot be undone: ${error.message}`, lasts: true }, undo: "impossible" };
   const diagnostics = diagnosticsIn(error);
   if (diagnostics === undefined) {
     const isHopeless = error instanceof ReadingEnded || (error instanceof SourceFailed && error.isSilent);
@@ -445,10 +438,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
   }
   const isSilent = diagnostics.some(({ code }) => code === "service/unavailable" || code === "service/throttled");
   const lasts = diagnostics.every(({ code }) => code.startsWith("config/")) ? ({ lasts: true } as const) : {};
-  return {
-    result: { end: "failed", why: sentences(diagnostics), ...lasts },
-    unreachable: isSilent ? true : undefined,
-  };
+  return { result: { end: "failed", why: sentences(diagnostics), ...lasts }, unreachable: isSilent ? true : undefined };
 }
 
 export const sentences = (diagnostics: readonly Diagnostic[]): string =>

@@ -35,10 +35,7 @@ interface Sort<T> {
   readonly outputs: Properties;
   readonly show: (one: T) => Props;
   /** What takes another request, so that only a look at one of them tells it. */
-  readonly alone?: {
-    readonly outputs: Properties;
-    readonly show: (one: T, client: ServiceReader) => Promise<Props>;
-  };
+  readonly alone?: { readonly outputs: Properties; readonly show: (one: T, client: ServiceReader) => Promise<Props> };
   /** The outputs by whose value a list can be narrowed. */
   readonly filters: readonly string[];
 }

@@ -73,12 +73,7 @@ export const flushConfirmed: Property = {
 
 /** Properties as fields of the file, for those whose name is the same there. */
 export const linesFor = (inputs: Props, names: readonly string[], section?: Line["section"]): Line[] =>
-  names.map((property) => ({
-    property,
-    field: asFileKey(property),
-    value: asFileValue(inputs[property]),
-    section,
-  }));
+  names.map((property) => ({ property, field: asFileKey(property), value: asFileValue(inputs[property]), section }));
 
 /**
  * The VM of a volume is in the state beside the volume, so that it is looked at (a flush may stop it) and never planned

@@ -35,10 +35,7 @@ export function usualHandler(kind: Kind): Handler {
     outputs: {},
     optional: optionalNames(rows),
     deleteBeforeReplace: true,
-    write: (inputs) => ({
-      kind,
-      lines: linesFor(inputs, propertyNames(rows)).map((line) => lineOf(inputs, line)),
-    }),
+    write: (inputs) => ({ kind, lines: linesFor(inputs, propertyNames(rows)).map((line) => lineOf(inputs, line)) }),
     recordOfLive: (address, live) =>
       // The rows that the service shows, under the keys of a record.
       asRecord({ kind, address, id: live.id, ...shown(live), preventDestroy: false }),

@@ -30,13 +30,7 @@ export async function runCommand(
   folder: string,
   { extra, limitMs = longestCommandMs, ...options }: CommandOptions = {},
 ): Promise<CommandResult> {
-  const end = await runProgram({
-    argv,
-    folder,
-    limitMs,
-    ...options,
-    ...onlyDefined({ values: extra }),
-  });
+  const end = await runProgram({ argv, folder, limitMs, ...options, ...onlyDefined({ values: extra }) });
   const output = endOfProgram(end, limitMs).split(/\r?\n/).map(printable).join("\n");
   return { exitCode: exitCodeOfProgram(end), output };
 }

@@ -49,9 +49,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
         },
         groups: {
           front: group("front", { description: "first", rules: [tcp(443), tcp(80), ...ranges] }),
-          back: group("back", {
-            rules: [tcp(5432, { remote_group: "front" }), { ...tcp(53), direction: "egress" }],
-          }),
+          back: group("back", { rules: [tcp(5432, { remote_group: "front" }), { ...tcp(53), direction: "egress" }] }),
         },
       },
     ],
@@ -74,10 +72,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
     [
       "moved and rebuilt",
       {
-        vms: {
-          web: vm("web-1", { flavor_id: "m1.medium", image_id: second }),
-          base: vm("db-2", { power: "stopped" }),
-        },
+        vms: { web: vm("web-1", { flavor_id: "m1.medium", image_id: second }), base: vm("db-2", { power: "stopped" }) },
         volumes: { data: volume("data-1", { size: 30, ...on("web") }), spare: volume("spare-1", { size: 8, ...free }) },
         groups: { front: group("edge", { rules: [tcp(443), tcp(8443)] }) },
       },

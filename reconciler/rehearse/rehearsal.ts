@@ -218,17 +218,7 @@ export async function withCatalogue(prepared: Prepared, client: ServiceReader): 
     catalogue.images ?? (client.can.listsImages ? acceptedValue(client.listImages()) : undefined),
     catalogue.regions ?? (client.can.listsRegions ? acceptedValue(client.listRegions()) : undefined),
   ]);
-  return {
-    ...prepared,
-    live: {
-      ...prepared.live,
-      catalogue: {
-        flavors,
-        images,
-        regions,
-      },
-    },
-  };
+  return { ...prepared, live: { ...prepared.live, catalogue: { flavors, images, regions } } };
 }
 
 async function acceptedValue<T>(

@@ -252,11 +252,7 @@ function twinState(
     case "changing":
       return record?.resizing === undefined
         ? { status: "REBOOT", pending: { until: now, becomes: { status: "ACTIVE" } }, resize_from: null }
-        : {
-            status: "RESIZE",
-            pending: { until: now, becomes: { status: "VERIFY_RESIZE" } },
-            resize_from: resizeFrom,
-          };
+        : { status: "RESIZE", pending: { until: now, becomes: { status: "VERIFY_RESIZE" } }, resize_from: resizeFrom };
   }
 }
 

@@ -206,10 +206,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
   );
   return {
     _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host, routes)])) },
-    all: {
-      children: [...groups.keys()].filter((name) => top.has(name)),
-      ...onlyDefined({ vars: ifAny(variables) }),
-    },
+    all: { children: [...groups.keys()].filter((name) => top.has(name)), ...onlyDefined({ vars: ifAny(variables) }) },
     ...Object.fromEntries(
       [...groups].map(([name, group]) => [
         name,

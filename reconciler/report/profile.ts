@@ -188,7 +188,4 @@ function requestCounts(requests: readonly ProfiledSpan[]): Readonly<Record<strin
   return counts;
 }
 
-const argsOf = ({ attributes, problem }: ProfiledSpan): Arguments => ({
-  ...attributes,
-  ...onlyDefined({ problem }),
-});
+const argsOf = ({ attributes, problem }: ProfiledSpan): Arguments => ({ ...attributes, ...onlyDefined({ problem }) });

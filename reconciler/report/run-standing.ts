@@ -42,11 +42,7 @@ function resourceStanding(address: Address, reports: readonly StepReport[], isUn
   if (open.length === 0) return { address, standing: "done" };
   if (reports.every(({ result }) => result.end === "skipped")) return { address, standing: "untouched" };
   const [first] = open;
-  return {
-    address,
-    standing: "in_progress",
-    waitsFor: first === undefined ? undefined : whyWaiting(first, reports),
-  };
+  return { address, standing: "in_progress", waitsFor: first === undefined ? undefined : whyWaiting(first, reports) };
 }
 
 /** The first step that is not done says what is next; what a resize leaves behind has a name of its own. */

@@ -120,12 +120,7 @@ export function rowOfSides(field: string, desired: SideValue, live: SideValue, r
   const shown = right ?? kept;
   if (left === undefined && shown === undefined) return [];
   return [
-    {
-      field,
-      desired: left,
-      live: shown,
-      recorded: right === undefined && kept !== undefined ? true : undefined,
-    },
+    { field, desired: left, live: shown, recorded: right === undefined && kept !== undefined ? true : undefined },
   ];
 }
 

@@ -62,8 +62,5 @@ export function adjustConcurrency(state: Concurrency, sample: Sample): Concurren
 
 function nextLatency(known: Latency | undefined, sampleMs: number): Latency {
   if (known === undefined) return { best: sampleMs, recent: sampleMs };
-  return {
-    best: Math.min(sampleMs, known.best * 1.002),
-    recent: known.recent + (sampleMs - known.recent) / 10,
-  };
+  return { best: Math.min(sampleMs, known.best * 1.002), recent: known.recent + (sampleMs - known.recent) / 10 };
 }

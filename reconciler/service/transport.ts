@@ -146,10 +146,7 @@ export function createTransport({
   authorizationName = "authorization",
   waitName,
 }: TransportOptions): Transport {
-  const spelling: Spelling = {
-    authorization: authorizationName.toLowerCase(),
-    wait: waitName?.toLowerCase(),
-  };
+  const spelling: Spelling = { authorization: authorizationName.toLowerCase(), wait: waitName?.toLowerCase() };
   return {
     send: (request) => new Promise((resolve) => dispatch(connections.open(), request, spelling, resolve)),
     close: () => connections.close(),

@@ -313,15 +313,7 @@ const sendOnce = ({ headers }: HttpPlace, method: string, to: URL, body: string 
 
 /** What a server keeps of a lock, in the words of Terraform. */
 const lockText = (id: string, operation: string, who: string, created: string): string =>
-  JSON.stringify({
-    ID: id,
-    Operation: operation,
-    Info: "",
-    Who: who,
-    Version: "1.0.0",
-    Created: created,
-    Path: "",
-  });
+  JSON.stringify({ ID: id, Operation: operation, Info: "", Who: who, Version: "1.0.0", Created: created, Path: "" });
 
 const isGitLab = /^\/(?:.*\/)?api\/v4\/projects\/[^/]+\/terraform\/state\/[^/]+\/?$/;
 

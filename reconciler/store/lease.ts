@@ -2,13 +2,7 @@
 import { fieldsIn } from "../core/text/objects";
 import type { Holder, LeaseTimes, StoredState } from "./store";
 
-export const unknownHolder: Holder = {
-  who: "unknown",
-  host: "unknown",
-  pid: 0,
-  since: "unknown",
-  command: "unknown",
-};
+export const unknownHolder: Holder = { who: "unknown", host: "unknown", pid: 0, since: "unknown", command: "unknown" };
 
 /** Cuts longer texts, because the text comes from outside. */
 export const shortText = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");

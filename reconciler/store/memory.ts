@@ -8,10 +8,7 @@ export function createMemoryStore(initial: StoredState = { journal: [] }, lastEp
   let holder: Holder | undefined;
   let epoch = lastEpoch;
 
-  const read = async (): Promise<StoredState> => ({
-    snapshot,
-    journal: [...journal],
-  });
+  const read = async (): Promise<StoredState> => ({ snapshot, journal: [...journal] });
 
   return {
     location: "memory",

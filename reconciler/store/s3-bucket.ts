@@ -119,11 +119,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
       do {
         const page = await ask(async (options) => {
           const answer = await client.send(
-            new sdk.ListObjectsV2Command({
-              Bucket,
-              Prefix: prefix,
-              ...onlyDefined({ ContinuationToken: token }),
-            }),
+            new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, ...onlyDefined({ ContinuationToken: token }) }),
             options,
           );
           const { Name, KeyCount, IsTruncated, Contents } = answer;

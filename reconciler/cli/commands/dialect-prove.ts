@@ -34,13 +34,7 @@ export const dialectProveCommand = command({
         onCheck({ part, title, problem }) {
           if (!seen.has(part)) output.note(`${part} …`);
           seen.add(part);
-          output.event({
-            type: "proof",
-            part,
-            title,
-            ok: problem === undefined,
-            problem,
-          });
+          output.event({ type: "proof", part, title, ok: problem === undefined, problem });
         },
       });
     } finally {

@@ -344,12 +344,5 @@ const writeFound = (text: string, out: string, { start: { base }, again }: Docto
 function misfitDiagnostic({ path, summary, detail, fix }: DialectMisfit, file: string | undefined): Diagnostic {
   const source =
     file !== undefined && existsSync(file) ? placeInDialect(readFileSync(file, "utf8"), file, path) : undefined;
-  return {
-    severity: "warning",
-    code: "dialect/does-not-fit",
-    summary,
-    detail,
-    fix,
-    source,
-  };
+  return { severity: "warning", code: "dialect/does-not-fit", summary, detail, fix, source };
 }

@@ -105,13 +105,7 @@ export const fleetLoginCommand = command({
 const answered = <A extends readonly string[]>(
   name: PersonCommand,
   words: Pick<Command<never, A>, "usage" | "summary" | "examples" | "positionals">,
-) =>
-  command({
-    ...words,
-    section,
-    flags: personFlags,
-    run: (invocation) => answeredByServer(name, invocation),
-  });
+) => command({ ...words, section, flags: personFlags, run: (invocation) => answeredByServer(name, invocation) });
 
 export const fleetListCommand = answered("list", {
   usage: "fleet list",

@@ -78,10 +78,7 @@ function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<n
   const planBack = async (session: Session, signal?: AbortSignal): Promise<Planned> => {
     const back = await wayBackOf(session, args[0]);
     const planned = await prepare({ ...session, signal }, planOptions(flags), back.desired);
-    return {
-      session: withNotes(session, back.notes),
-      prepared: { ...planned, plan: wayBackPlan(planned.plan, back) },
-    };
+    return { session: withNotes(session, back.notes), prepared: { ...planned, plan: wayBackPlan(planned.plan, back) } };
   };
   return withSession(invocation, readWorkspace(invocation, { args: [], needed: false }), async (opened) => {
     if (flags.out === undefined) return planAndApply(opened, planBack);

@@ -137,15 +137,7 @@ function showOutput({ output }: OutputInvocation, name: string | undefined, outp
   const chosen = name === undefined ? outputs : outputPicked(outputs, name);
   for (const [one, { value, sensitive, description }] of Object.entries(chosen)) {
     const shown = sensitive === true && name === undefined ? hiddenValue : value;
-    output.event({
-      type: "output",
-      name: one,
-      before: shown,
-      after: shown,
-      known: true,
-      description,
-      sensitive,
-    });
+    output.event({ type: "output", name: one, before: shown, after: shown, known: true, description, sensitive });
   }
   if (name !== undefined) output.print(rawText(chosen[name]?.value ?? null));
   else if (Object.keys(outputs).length === 0)

@@ -139,10 +139,7 @@ const rangeText = (range: PortRange | undefined): string | number =>
   range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;
 
 /** A `user_id` that several VMs share is written once, under `defaults`. */
-function ownerOnce(blocks: readonly YamlBlock[]): {
-  readonly blocks: readonly YamlBlock[];
-  readonly owner?: string;
-} {
+function ownerOnce(blocks: readonly YamlBlock[]): { readonly blocks: readonly YamlBlock[]; readonly owner?: string } {
   const vms = allOfKind(blocks, "vm");
   const blocksOfVms = new Set<YamlBlock>(vms);
   const [owner, ...others] = new Set(vms.map(({ fields }) => fields["owner"]));

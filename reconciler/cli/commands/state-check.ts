@@ -28,10 +28,7 @@ async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonl
   const location =
     args[0] ?? stateLocation(readWorkspace({ ...invocation, args: [] }, { args: [], needed: false }), flags);
   const name = `reconcile-check-${randomUUID().slice(0, 8)}`;
-  const trial = trialAt(location, name, {
-    environment: process.env,
-    insecureHttp: flags["insecure-http"] === true,
-  });
+  const trial = trialAt(location, name, { environment: process.env, insecureHttp: flags["insecure-http"] === true });
   const findings = [...(await checkStore(trial, commandHolder("state check")))];
   const left = await trial.remove().then(
     () => undefined,

@@ -46,10 +46,7 @@ export const testCommand = command({
       return read.tests.map((test) => ({ file, test }));
     });
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-    const results = await runFileTests(tests, {
-      now: new Date(),
-      given: { ...givenVars(flags), env: flags.env },
-    });
+    const results = await runFileTests(tests, { now: new Date(), given: { ...givenVars(flags), env: flags.env } });
     showResults(results, format, invocation);
     return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
   },

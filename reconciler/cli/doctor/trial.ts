@@ -125,11 +125,7 @@ export async function runTrial(
     );
   const { timing } = service;
   const unit = timing.pollIntervalMs;
-  const wish: TrialWish = {
-    vm: vm !== undefined ? madeLike(vm) : undefined,
-    otherFlavor,
-    keepVolume,
-  };
+  const wish: TrialWish = { vm: vm !== undefined ? madeLike(vm) : undefined, otherFlavor, keepVolume };
   try {
     const { report: after, findings } = await tryOut(
       {

@@ -142,10 +142,7 @@ function readAllEnvironments(
       diagnostics,
       environments = [],
       opened: more = [],
-    } = readDesired(sources, {
-      ...rest,
-      ...onlyDefined({ env }),
-    });
+    } = readDesired(sources, { ...rest, ...onlyDefined({ env }) });
     for (const { file } of more) opened.add(resolve(file));
     if (env === undefined && environments.length > 0) return environments.flatMap(read);
     if (desired === undefined) return [{ environment: env, workspace: undefined, problems: diagnostics }];

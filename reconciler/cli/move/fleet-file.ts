@@ -106,11 +106,7 @@ function withStacksFor(target: ProjectFiles, source: ProjectFiles, { text, path,
     const state = typeof given !== "string" || given.includes("${stack}") ? given : renamed(given);
     const place =
       kind === "git" ? { path: relative(root, target.folder) } : { folder: relative(dirname(path), target.folder) };
-    const stack = {
-      ...block,
-      source: { ...fieldsIn(block["source"]), ...place },
-      ...onlyDefined({ state }),
-    };
+    const stack = { ...block, source: { ...fieldsIn(block["source"]), ...place }, ...onlyDefined({ state }) };
     const edited = setIn(written, ["stacks", renamed(name)], plainOf(stack));
     if ("problem" in edited) throw cannot(path, `${renamed(name)} cannot be written there: ${edited.problem}`);
     return edited.text;

@@ -317,11 +317,7 @@ export async function lookAhead(
       lineage: newLineage(),
       observe: false,
     });
-    return {
-      changes: made.changes,
-      outputs: made.outputs ?? [],
-      errors: made.diagnostics.filter(isErrorOf),
-    };
+    return { changes: made.changes, outputs: made.outputs ?? [], errors: made.diagnostics.filter(isErrorOf) };
   };
   const planned = {
     before: await bothInTurn((side) =>

@@ -149,10 +149,7 @@ export function externalValue(
     return say(noAttribute(text, found, second.name, attributes));
   if (given === "later") return undefined;
   if (given === undefined)
-    return say({
-      summary: `\${${text}} has no value`,
-      detail: "reads and lookups are not carried out here",
-    });
+    return say({ summary: `\${${text}} has no value`, detail: "reads and lookups are not carried out here" });
   const of = isRead ? "reads" : "lookups";
   const values: Readonly<Record<string, Json>> = given[of][first.name] ?? {};
   const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;

@@ -16,11 +16,7 @@ export function readServiceSettings(
 ): ServiceSettings {
   const baseUrl = readBaseUrl(subject, values);
   const dialect = readServiceDialect(subject, values, raw);
-  return {
-    baseUrl,
-    dialect,
-    timing: readServiceTiming(subject, readMap(subject, values, "timing")),
-  };
+  return { baseUrl, dialect, timing: readServiceTiming(subject, readMap(subject, values, "timing")) };
 }
 
 function readBaseUrl(subject: Subject, values: ValuesOfRow<Service>): string | undefined {

@@ -160,8 +160,4 @@ export type Ssh = {
 } | null;
 
 /** Values by kind. */
-export type Defaults = {
-  vm?: VmDefaults;
-  volume?: VolumeDefaults;
-  group?: GroupDefaults;
-} | null;
+export type Defaults = { vm?: VmDefaults; volume?: VolumeDefaults; group?: GroupDefaults } | null;

@@ -107,11 +107,7 @@ function findKnown<L extends LiveOf[Kind]>(
   };
 }
 
-export const vanishedAs = (id: string, { because, doubt }: Gone): Vanished => ({
-  id,
-  because,
-  doubt,
-});
+export const vanishedAs = (id: string, { because, doubt }: Gone): Vanished => ({ id, because, doubt });
 
 const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
   how: "error",

@@ -36,12 +36,7 @@ export function parseAddress(text: string): AddressParts | undefined {
   const [, within = "", kind, key = "", each] = match;
   if (!isKind(kind) || (each !== undefined && eachKeyProblem(each) !== undefined)) return undefined;
   if (within !== "" && !isComponentPath(within)) return undefined;
-  return {
-    within: within === "" ? undefined : within,
-    kind,
-    key,
-    each,
-  };
+  return { within: within === "" ? undefined : within, kind, key, each };
 }
 
 export const formatAddress = ({ within = "", kind, key, each }: AddressParts): Address =>

@@ -79,12 +79,7 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
     shape({ via: oneOf("ask", "stop") }),
     shape({ via: oneOf("command"), argv, env: optional(list(text)) }),
   ),
-  command: shape({
-    argv,
-    env: optional(list(text)),
-    timeoutMs: number,
-    again: optional(oneOf("when_changed")),
-  }),
+  command: shape({ argv, env: optional(list(text)), timeoutMs: number, again: optional(oneOf("when_changed")) }),
   rules: list(isRule),
 };
 

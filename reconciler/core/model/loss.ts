@@ -26,12 +26,7 @@ export const rootDiskLoss = (
 export const volumeLoss = (
   volume: { readonly id?: string | undefined; readonly sizeGb?: number | undefined },
   detail: string,
-): Loss => ({
-  disk: "volume",
-  id: volume.id,
-  sizeGb: volume.sizeGb,
-  detail,
-});
+): Loss => ({ disk: "volume", id: volume.id, sizeGb: volume.sizeGb, detail });
 
 /** `data (0d3c…) of 20 GB`. */
 export const volumeLabel = (volume: {

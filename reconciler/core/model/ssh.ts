@@ -56,11 +56,7 @@ export function jumpFrom(text: string): Jump | undefined {
   if (named !== undefined) return runsGuest(named.kind) ? { vm: text } : undefined;
   const [, user, host, port] = hostPattern.exec(text) ?? [];
   if (host === undefined || !isSshPort(port)) return undefined;
-  return {
-    host: host.replace(/^\[|\]$/g, ""),
-    user,
-    port: port === undefined ? undefined : Number(port),
-  };
+  return { host: host.replace(/^\[|\]$/g, ""), user, port: port === undefined ? undefined : Number(port) };
 }
 
 /** A name never begins with a dash: ssh would take it for an option. */
@@ -160,13 +156,7 @@ function hopOf(
   const user = given.user ?? own?.user ?? all.user;
   const port = own?.port ?? all.port;
   const identityFile = own?.identityFile ?? all.identityFile;
-  return {
-    address,
-    host,
-    user,
-    port,
-    identityFile,
-  };
+  return { address, host, user, port, identityFile };
 }
 
 /** The arguments of ssh that lead to the VM, without its host. */

@@ -46,14 +46,7 @@ export function planOutputs(
   const diagnostics: Diagnostic[] = [];
   const planned = new Map(wanted.map((output) => [output.name, planOutput(output, before, standings, diagnostics)]));
   for (const [name, { value, sensitive }] of Object.entries(before))
-    if (!planned.has(name))
-      planned.set(name, {
-        name,
-        before: value,
-        known: true,
-        changes: true,
-        sensitive,
-      });
+    if (!planned.has(name)) planned.set(name, { name, before: value, known: true, changes: true, sensitive });
   const outputs = [...planned.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { outputs: ifAny(outputs), diagnostics };
 }

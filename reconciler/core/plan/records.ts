@@ -42,11 +42,7 @@ const recordedKeys = <const F extends Rows>(rows: F) => [
   ...keysWith(rows, { recorded: "always" }),
   ...keysWith(rows, { recorded: "known" }),
 ];
-const recordedOf = {
-  vm: recordedKeys(vmFields),
-  volume: recordedKeys(volumeFields),
-  group: recordedKeys(groupFields),
-};
+const recordedOf = { vm: recordedKeys(vmFields), volume: recordedKeys(volumeFields), group: recordedKeys(groupFields) };
 
 const recordedOfKind = perKind((kind): readonly string[] => recordedKeys<Rows>(fieldsOf[kind]));
 

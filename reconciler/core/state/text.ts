@@ -71,12 +71,7 @@ function sectionText(name: string, entries: ReadonlyMap<string, unknown>): strin
 
 export function writeEntry(entry: JournalEntry): string {
   const { more } = entry;
-  const body = JSON.stringify({
-    n: entry.serial,
-    e: entry.epoch,
-    more,
-    c: entry.change,
-  });
+  const body = JSON.stringify({ n: entry.serial, e: entry.epoch, more, c: entry.change });
   return `${fingerprint(body)} ${body}`;
 }
 

@@ -19,11 +19,7 @@ import type { ProbeRequest } from "../../service/client";
 import type { FoundList, Learnings } from "./learnings";
 import { isSuccess, look, type SeenAnswer } from "./look";
 
-const nothingKnown = {
-  volumes: new Set<string>(),
-  flavors: new Set<string>(),
-  images: new Set<string>(),
-};
+const nothingKnown = { volumes: new Set<string>(), flavors: new Set<string>(), images: new Set<string>() };
 
 export async function readWholeList(
   learnings: Learnings,
@@ -262,10 +258,7 @@ async function follow(
   const bodies = [first.body];
   let seen: PageAnswer = first;
   let shown: readonly unknown[] = items;
-  const start: PageRequest = {
-    path: basePath + request.path,
-    body: request.body,
-  };
+  const start: PageRequest = { path: basePath + request.path, body: request.body };
   let current = start;
   for (let pages = 1; pages < Math.min(mostPages, 50); pages++) {
     const to = nextPage(
@@ -275,25 +268,12 @@ async function follow(
         shown: shown.length,
         signs: signsOf({ body: seen.body, headers: seen.headers, items: shown, at: "" }),
       },
-      {
-        origin,
-        basePath,
-        first: start,
-        current,
-        paging,
-        pages,
-        items: all.length,
-        distinct: new Set(idsOf(all)).size,
-      },
+      { origin, basePath, first: start, current, paging, pages, items: all.length, distinct: new Set(idsOf(all)).size },
     );
     if ("end" in to) return pages === 1 ? undefined : { items: all, bodies };
     if ("problem" in to) return undefined;
     const below = to.request.path.startsWith(basePath) ? to.request.path.slice(basePath.length) : to.request.path;
-    const again = await look(ports, {
-      ...request,
-      path: below,
-      ...onlyDefined({ body: to.request.body }),
-    });
+    const again = await look(ports, { ...request, path: below, ...onlyDefined({ body: to.request.body }) });
     const found = itemsShown(learnings, again, place);
     if (found === undefined || !isNew(found, idsOf, all, mayEnd === true ? 2 : pages)) return undefined;
     all.push(...found);

@@ -171,11 +171,7 @@ export const runStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 ORDER BY line LIMIT 5000`, [
       run,
     ]);
-    return rows.map((row) => ({
-      line: Number(row["line"]),
-      at: timeOf(row["at"]),
-      body: written(row, "body"),
-    }));
+    return rows.map((row) => ({ line: Number(row["line"]), at: timeOf(row["at"]), body: written(row, "body") }));
   },
   /** The last lines, in their order. */
   async latestLines(run: number, most: number): Promise<readonly { at: Date; body: Row }[]> {

@@ -102,11 +102,7 @@ export function signInRoutes(setting: SignInSetting): Hono {
         context,
         flowCookie,
         `${secret}.${Buffer.from(pathIn(context.req.query("to"))).toString("base64url")}`,
-        {
-          ...(await cookieOptions(context)),
-          path: "/sign-in",
-          maxAge: flowMinutes * 60,
-        },
+        { ...(await cookieOptions(context)), path: "/sign-in", maxAge: flowMinutes * 60 },
       );
       return context.redirect(url);
     } catch (error) {

@@ -77,12 +77,7 @@ async function madeOf(ports: PullRound, { stack, settings, outside, before, afte
   if ("end" in inputs) return { result: "failed", why: "why" in inputs ? inputs.why : "its inputs are not there" };
   const input = projectInput({ stack, settings }, ports, after, inputs.values);
   const closedBy = input.closedBy ?? (outside ? "a pull request from outside" : undefined);
-  const project = await ports.openProject({
-    ...input,
-    base: before,
-    signal,
-    ...onlyDefined({ closedBy }),
-  });
+  const project = await ports.openProject({ ...input, base: before, signal, ...onlyDefined({ closedBy }) });
   try {
     const planned = await project.plan(signal);
     signal.throwIfAborted();

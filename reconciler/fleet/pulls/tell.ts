@@ -122,11 +122,7 @@ export async function tellPulls(ports: PullPorts, pages: string | undefined, sig
     const told: Record<string, string> = {};
     try {
       const comment = await tellOne(ports, pull, pages, told, signal);
-      await records.toldPull(pull.url, pull.number, {
-        version: pull.version,
-        told,
-        ...onlyDefined({ comment }),
-      });
+      await records.toldPull(pull.url, pull.number, { version: pull.version, told, ...onlyDefined({ comment }) });
     } catch (error) {
       await records.toldPull(pull.url, pull.number, { told });
       if (!signal.aborted)

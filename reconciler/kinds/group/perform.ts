@@ -248,14 +248,7 @@ const create: Performer<"group.create"> = async (step, action, run) => {
       name: action.name,
       record: { ...record, rules: recordRules(wanted, resolve(run)) },
       send: () =>
-        client.createGroup(
-          {
-            name: action.name,
-            ...onlyDefined({ description }),
-            rules,
-          },
-          optionsFor(step, run),
-        ),
+        client.createGroup({ name: action.name, ...onlyDefined({ description }), rules }, optionsFor(step, run)),
       keep: (group) => keepGroup(step, record, { name: action.name, description, rules: wanted }, group, run),
       acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },

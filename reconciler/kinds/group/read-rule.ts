@@ -94,14 +94,7 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
   const description = readRemark(subject, written, "description", path);
   // Without the missing value the rest of the rule would admit others than the rule does.
   if (subject.problems.reported > before || hasHole(written)) return undefined;
-  return {
-    direction,
-    ethertype,
-    protocol,
-    remote,
-    ports,
-    description: description ? description : undefined,
-  };
+  return { direction, ethertype, protocol, remote, ports, description: description ? description : undefined };
 }
 
 function readProtocol(subject: Subject, written: Values, path: Path): string {

@@ -83,12 +83,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   const created = addStep(draft, {
     id: `${address}/create`,
     address,
-    action: {
-      operation: "group.create",
-      name,
-      description,
-      rules: atomic.map((rule) => sendable(rule, draft)),
-    },
+    action: { operation: "group.create", name, description, rules: atomic.map((rule) => sendable(rule, draft)) },
     title: `create group ${name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
     needs,
     holds: [holdOf("group", address)],

@@ -71,11 +71,7 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
   return {
     losses: own.deletes === undefined ? [root] : [root, ownVolumeLoss(own.deletes, name)],
     leaves: ifAny(said),
-    departure: {
-      hanging: hanging?.map((disk) => disk.id),
-      deletes: own.deletes,
-      leaves,
-    },
+    departure: { hanging: hanging?.map((disk) => disk.id), deletes: own.deletes, leaves },
     notes,
   };
 }
@@ -88,12 +84,7 @@ export function hangingOn(id: string, live: LiveVm | undefined, context: DiffCon
   for (const { id: disk, root } of live?.volumes ?? []) {
     const sighting = sight(context.live, "volume", disk);
     const volume = sighting.seen === "yes" ? sighting.value : undefined;
-    disks.set(disk, {
-      id: disk,
-      name: volume?.name,
-      sizeGb: volume?.sizeGb,
-      root,
-    });
+    disks.set(disk, { id: disk, name: volume?.name, sizeGb: volume?.sizeGb, root });
   }
   return [...disks.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }

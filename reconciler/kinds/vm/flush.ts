@@ -42,17 +42,9 @@ export function planFlush(comesOff: ComesOff): Flushed {
   const { via: reason, ...command } = isStoppedAnyway(vm, draft) ? ({ via: "stop" } as const) : asked;
   if (reason === "stop") {
     const { stop, users } = stopForFlush(vm, draft);
-    return {
-      reason,
-      before: stop === undefined ? [] : [need(stop)],
-      follow: (detach) => void users.push(detach),
-    };
+    return { reason, before: stop === undefined ? [] : [need(stop)], follow: (detach) => void users.push(detach) };
   }
-  return {
-    reason,
-    before: "argv" in command ? [need(flushBy(command, comesOff))] : [],
-    follow: () => undefined,
-  };
+  return { reason, before: "argv" in command ? [need(flushBy(command, comesOff))] : [], follow: () => undefined };
 }
 
 /** The plan stops the VM, because the file wants it stopped or because the VM is deleted. */

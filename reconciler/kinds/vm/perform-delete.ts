@@ -135,11 +135,7 @@ async function disksBefore(step: Step, action: Delete, id: string, run: Run): Pr
   const disks = new Map<string, Disk>(seen.disks?.map((disk) => [disk.id, disk]));
   for (const { id: volume, name, sizeGb } of action.leaves)
     if (volume !== own)
-      disks.set(volume, {
-        id: volume,
-        ...onlyDefined({ name, sizeGb }),
-        ...maybeRoot(shown.get(volume)),
-      });
+      disks.set(volume, { id: volume, ...onlyDefined({ name, sizeGb }), ...maybeRoot(shown.get(volume)) });
   for (const volume of disks.keys()) if (isManaged(volume, action, run)) disks.delete(volume);
   return disks.size === 0 ? seen : { ...seen, disks: inOrder([...disks.values()]) };
 }

@@ -52,12 +52,7 @@ function readSshSettings(
   const jump = readJump(subject, values, within, from, vms);
   const identityFile = readIdentity(subject, values, within);
   const port = readSshPort(subject, values, within);
-  return {
-    user: user === undefined || !fits ? undefined : user,
-    jump,
-    ...identityFile,
-    port,
-  };
+  return { user: user === undefined || !fits ? undefined : user, jump, ...identityFile, port };
 }
 
 function readJump(

@@ -33,10 +33,7 @@ export async function tryOut(
   ports: TrialPorts,
   looked: DoctorReport,
   wish: TrialWish,
-): Promise<{
-  readonly report: DoctorReport;
-  readonly findings: TrialFindings;
-}> {
+): Promise<{ readonly report: DoctorReport; readonly findings: TrialFindings }> {
   const { vm, otherFlavor } = wish;
   const named = {
     flavor: [vm?.flavor, otherFlavor].flatMap((name) => name ?? []),

@@ -123,10 +123,7 @@ const judgedAs =
     change: JudgedAssertion["change"],
     set: Traffic,
     more: Partial<JudgedAssertion> = {},
-  ): JudgedAssertion => ({
-    ...{ query, verdict: word, change, set, expired: false, between: false, needed },
-    ...more,
-  });
+  ): JudgedAssertion => ({ ...{ query, verdict: word, change, set, expired: false, between: false, needed }, ...more });
 
 function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
   const standing = query.leftOut.filter(({ expired }) => !expired);
