@@ -4,9 +4,9 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Elapsed, Instant } from "../core/model/time";
 import { fewOf, fewParts } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
-import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
+import { type Metric, prometheusText, type Sample } from "./prometheus";
 
 export interface StepTimes {
   readonly count: number;
@@ -64,110 +64,94 @@ export function afterStep(status: WatchStatus, event: StepEvent): WatchStatus {
 type JudgedVerdict = NonNullable<NonNullable<WatchStatus["seen"]>["assertions"]>[number]["verdict"];
 
 /** Samples of assertions. Two assertions with the same text are told apart by their place. */
-function assertionSamples(seen: WatchStatus["seen"], is: (verdict: JudgedVerdict) => boolean): [string, number][] {
+function assertionSamples(seen: WatchStatus["seen"], wanted: JudgedVerdict): Sample[] {
   const told = new Set<string>();
   return (seen?.assertions ?? []).map(({ label, verdict }, index) => {
     const name = told.has(label) ? `${label} (${index + 1})` : label;
     told.add(label);
-    return [`{assertion="${labelValue(name)}"}`, is(verdict) ? 1 : 0];
+    return [{ assertion: name }, verdict === wanted ? 1 : 0];
   });
 }
-
-const labelValue = (text: string): string => printable(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
 
 const actions = ["create", "update", "replace", "delete", "import", "forget"] as const;
 
 export function watchMetricsText(status: WatchStatus): string {
   const { seen, rounds, last } = status;
-  const lines: string[] = [];
-  const metric = (
-    name: string,
-    type: "gauge" | "counter",
-    help: string,
-    samples: readonly (readonly [string, number])[],
-  ) => {
-    if (samples.length === 0) return;
-    lines.push(`# HELP reconcile_${name} ${help}`, `# TYPE reconcile_${name} ${type}`);
-    for (const [labels, value] of samples) lines.push(`reconcile_${name}${labels} ${value}`);
-  };
-  const one = (value: number | undefined): [string, number][] => (value === undefined ? [] : [["", value]]);
-  metric(
-    "active",
-    "gauge",
-    "1: this watcher works; 0: another one holds the state.",
-    one(last?.result.end === "standby" ? 0 : 1),
-  );
-  metric("resources", "gauge", "Resources in the state when the last round looked.", one(seen?.resources));
-  metric(
-    "drifted_resources",
-    "gauge",
-    "Resources that the last round found not as the state has them.",
-    one(seen?.drifted.length),
-  );
-  metric(
-    "pending_changes",
-    "gauge",
-    "Resources that the last round found to differ from the file, by what would be done or was.",
-    seen === undefined ? [] : actions.map((action) => [`{action="${action}"}`, seen.pending[action] ?? 0]),
-  );
-  metric(
-    "world_open_ports",
-    "gauge",
-    "Administration ports (as `exposure` flags them) that managed groups leave open to the world.",
-    one(seen?.worldOpenPorts),
-  );
-  metric(
-    "assertion_holds",
-    "gauge",
-    "1: the rules that are there keep this assertion of the file. 0: they break it, or it cannot be proved.",
-    assertionSamples(seen, (verdict) => verdict === "holds"),
-  );
-  metric(
-    "assertion_violated",
-    "gauge",
-    "1: the rules that are there break this assertion of the file.",
-    assertionSamples(seen, (verdict) => verdict === "violated"),
-  );
-  metric(
-    "blocked",
-    "gauge",
-    "1: the last round waits for a consent or an outside act.",
-    one(last?.result.end === "blocked" ? 1 : 0),
-  );
-  metric("failures", "gauge", "Failed rounds in a row.", one(status.failures));
-  metric(
-    "rounds_total",
-    "counter",
-    "Rounds, by how they ended.",
-    Object.entries(rounds).map(([end, count]) => [`{result="${end}"}`, count]),
-  );
-  metric(
-    "last_success_timestamp_seconds",
-    "gauge",
-    "When a round last saw the service and did its work.",
-    one(status.lastSuccessAt === undefined ? undefined : Date.parse(status.lastSuccessAt) / 1000),
-  );
-  metric("last_round_duration_seconds", "gauge", "How long the last round took.", one(wholeSeconds(last?.durationMs)));
   const steps = Object.entries(status.steps).sort(([a], [b]) => (a < b ? -1 : 1));
-  metric(
-    "step_duration_seconds_sum",
-    "counter",
-    "Time of finished steps, by operation.",
-    steps.map(([operation, times]) => [`{operation="${operation}"}`, times.seconds]),
+  const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [[{}, value]]);
+  const byOperation = (value: (times: StepTimes) => number): Sample[] =>
+    steps.map(([operation, times]) => [{ operation }, value(times)]);
+  const metrics: Metric[] = [
+    [
+      "active",
+      "gauge",
+      "1: this watcher works; 0: another one holds the state.",
+      one(last?.result.end === "standby" ? 0 : 1),
+    ],
+    ["resources", "gauge", "Resources in the state when the last round looked.", one(seen?.resources)],
+    [
+      "drifted_resources",
+      "gauge",
+      "Resources that the last round found not as the state has them.",
+      one(seen?.drifted.length),
+    ],
+    [
+      "pending_changes",
+      "gauge",
+      "Resources that the last round found to differ from the file, by what would be done or was.",
+      seen === undefined ? [] : actions.map((action) => [{ action }, seen.pending[action] ?? 0]),
+    ],
+    [
+      "world_open_ports",
+      "gauge",
+      "Administration ports (as `exposure` flags them) that managed groups leave open to the world.",
+      one(seen?.worldOpenPorts),
+    ],
+    [
+      "assertion_holds",
+      "gauge",
+      "1: the rules that are there keep this assertion of the file. 0: they break it, or it cannot be proved.",
+      assertionSamples(seen, "holds"),
+    ],
+    [
+      "assertion_violated",
+      "gauge",
+      "1: the rules that are there break this assertion of the file.",
+      assertionSamples(seen, "violated"),
+    ],
+    [
+      "blocked",
+      "gauge",
+      "1: the last round waits for a consent or an outside act.",
+      one(last?.result.end === "blocked" ? 1 : 0),
+    ],
+    ["failures", "gauge", "Failed rounds in a row.", one(status.failures)],
+    [
+      "rounds_total",
+      "counter",
+      "Rounds, by how they ended.",
+      Object.entries(rounds).map(([result, count]) => [{ result }, count]),
+    ],
+    [
+      "last_success_timestamp_seconds",
+      "gauge",
+      "When a round last saw the service and did its work.",
+      one(status.lastSuccessAt === undefined ? undefined : Date.parse(status.lastSuccessAt) / 1000),
+    ],
+    ["last_round_duration_seconds", "gauge", "How long the last round took.", one(wholeSeconds(last?.durationMs))],
+    [
+      "step_duration_seconds_sum",
+      "counter",
+      "Time of finished steps, by operation.",
+      byOperation(({ seconds }) => seconds),
+    ],
+    ["step_duration_seconds_count", "counter", "Finished steps, by operation.", byOperation(({ count }) => count)],
+    ["step_failures_total", "counter", "Failed steps, by operation.", byOperation(({ failed }) => failed)],
+  ];
+  return prometheusText(
+    "reconcile_",
+    metrics.filter(([, , , samples]) => samples.length > 0),
   );
-  metric(
-    "step_duration_seconds_count",
-    "counter",
-    "Finished steps, by operation.",
-    steps.map(([operation, times]) => [`{operation="${operation}"}`, times.count]),
-  );
-  metric(
-    "step_failures_total",
-    "counter",
-    "Failed steps, by operation.",
-    steps.map(([operation, times]) => [`{operation="${operation}"}`, times.failed]),
-  );
-  return `${lines.join("\n")}\n`;
 }
 
 const wholeSeconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);

@@ -1,10 +1,11 @@
 /** Whether a value that was read from a state or from a saved plan is what its readers rely on. */
-import { isObject } from "../text/objects";
+import { type Fields, isObject } from "../text/objects";
 import { parseAddress } from "./address";
 import type { FieldRow, FieldType, RecordedFields, Rows } from "./fields";
 
 export type Check = (value: unknown) => boolean;
-export type ShapeChecks = Readonly<Record<string, Check>>;
+/** The same, where the compiler is to know the type of what passes. */
+type Guard<T> = (value: unknown) => value is T;
 
 export const text: Check = (value) => typeof value === "string";
 export const number: Check = (value) => typeof value === "number" && Number.isFinite(value);
@@ -31,13 +32,13 @@ export const list =
   (value) =>
     Array.isArray(value) && value.every(check);
 export const mapWith =
-  (check: Check): Check =>
-  (value) =>
+  <T>(check: Check): Guard<Readonly<Record<string, T>>> =>
+  (value): value is Readonly<Record<string, T>> =>
     isObject(value) && Object.values(value).every(check);
 /** Whether a value is a map with these fields. Other fields are another version's, and are left alone. */
-export const shape = (fields: ShapeChecks): Check => {
-  const entries = Object.entries(fields);
-  return (value) =>
+export const shape = <T extends object = Fields>(fields: { readonly [K in keyof T]-?: Check }): Guard<T> => {
+  const entries = Object.entries<Check>(fields);
+  return (value): value is T =>
     isObject(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));
 };
 

@@ -104,27 +104,25 @@ export function orphanProblem(orphan: unknown): string | undefined {
   return recordProblem(typeof address === "string" ? address : "", record);
 }
 
-const scopeShape = shape({
+export const isScope = shape<Scope>({
   origin: text,
   project: optional(text),
   environment: optional(text),
   sees: optional(list(text)),
   subject: optional(text),
 });
-const outputsShape = mapWith(
-  shape({ value: (value) => value !== undefined, description: optional(text), sensitive: optional(flag) }),
+export const areOutputs = mapWith<Outputs[string]>(
+  shape<Outputs[string]>({
+    value: (value) => value !== undefined,
+    description: optional(text),
+    sensitive: optional(flag),
+  }),
 );
-export const areOutputs = (outputs: unknown): outputs is Outputs => outputsShape(outputs);
 
-export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
+export const isLastSeen = shape<LastSeen>({ all: optional(timeText), each: optional(mapWith(timeText)) });
+export const isSightings: Check = shape({ at: timeText, addresses: optional(list(text)) });
 
-const lastSeenShape = shape({ all: optional(timeText), each: optional(mapWith(timeText)) });
-export const isLastSeen = (seen: unknown): seen is LastSeen => lastSeenShape(seen);
-
-const sightingsShape = shape({ at: timeText, addresses: optional(list(text)) });
-export const isSightings = (seen: unknown): boolean => sightingsShape(seen);
-
-const runStart = shape({
+export const isRunStart = shape<RunStart & Pick<RecordedRun, "did">>({
   id: text,
   number,
   at: timeText,
@@ -134,31 +132,26 @@ const runStart = shape({
   open: mapWith(text),
   did: optional(mapWith(oneOf("made", "deleted", "took"))),
 });
-export const isRunStart = (run: unknown): run is RunStart => runStart(run);
 
-const runEnd = shape({
+export const isRunEnd = shape<RunEnd>({
   endedAt: timeText,
   outcome: oneOf("done", "failed", "waiting", "interrupted"),
   steps: mapWith(number),
   open: mapWith(text),
   unseen: optional(list(text)),
 });
-export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
 
-const transferShape = shape({
+export const isTransfer = shape<Transfer>({
   side: oneOf("giving", "gave", "taking"),
   other: text,
   at: timeText,
   by: text,
   addresses: mapWith(text),
   orphans: optional(list(text)),
-  outputs: optional(outputsShape),
+  outputs: optional(areOutputs),
   files: optional(text),
 });
-export const isTransfer = (transfer: unknown): transfer is Transfer => transferShape(transfer);
-
-const movesShape = mapWith(transferShape);
-export const areMoves = (moves: unknown): moves is Readonly<Record<string, Transfer>> => movesShape(moves);
+export const areMoves = mapWith<Transfer>(isTransfer);
 
 /** The runs of an entry, with what was before each. */
 export const areRuns = (runs: unknown): runs is readonly RecordedRun[] =>
