@@ -8,7 +8,7 @@ import {
   ruleKey,
   sortRules,
 } from "../../core/canonical/rules";
-import { toSay } from "../../core/model/fix";
+import { toAsk, toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, isGone, type Outcome } from "../../core/model/outcome";
@@ -416,6 +416,13 @@ async function refusedAsNamed(
               ],
               `take the rule out of ${managed.join(", ")} first, then delete the group`,
             ),
+            ...(run.ports.client.can.keepsNamedGroups
+              ? []
+              : [
+                  toAsk(
+                    "in the dialect: limits: { named_groups: kept }; rules that are to go are then taken away first",
+                  ),
+                ]),
           ]
         : "delete those rules in the service's console, then run the same command again",
   };

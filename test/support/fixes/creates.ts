@@ -167,6 +167,16 @@ export const creates = {
   ],
   "apply/group-named": [
     {
+      name: "by a rule that goes in the same run",
+      files: file("groups: { web: {}, app: { rules: [ { protocol: tcp, dst_port: 80, remote_group: web } ] } }", {
+        has: ["group.list", "group.get"],
+        operations: "group.rule.delete: { method: DELETE, path: '/api/v1/security-group/{id}/rule/{rule_id}' },",
+      }),
+      emulated: { keepsNamedGroups: true, with: ["group.list", "group.get", "group.rule.delete"] },
+      before: both(applied, rewritten(/web: .*$/m, "app: {} }")),
+      follow: [{ write: /in the dialect: (limits: \{ named_groups: kept \})/, below: ["service", "dialect"] }],
+    },
+    {
       name: "two that name each other",
       files: file(
         "groups: { web: { rules: [ { protocol: tcp, dst_port: 80, remote_group: app } ] }, app: { rules: [ { protocol: tcp, dst_port: 80, remote_group: web } ] } }",
