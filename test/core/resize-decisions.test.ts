@@ -70,6 +70,8 @@ describe("who decides a resize", () => {
 describe("a VM that waits in VERIFY_RESIZE", () => {
   const waits = { phase: "verify_resize", status: "VERIFY_RESIZE", flavor: "m1.large" } as const;
   const resizing = { from: "m1.small", to: "m1.large" };
+  const idOfFlavor = (n: number): string => `00000000-0000-4000-8002-00000000000${n}`;
+  const byId = { from: idOfFlavor(1), to: "m1.large" };
 
   it.each<[what: string, world: World, operations: readonly string[]]>([
     [
@@ -101,6 +103,22 @@ describe("a VM that waits in VERIFY_RESIZE", () => {
         desired: [large],
       },
       ["vm.settle", "vm.resize.confirm"],
+    ],
+    [
+      "was confirmed where it shows another id than before, and no list says what the ids mean",
+      {
+        applied: [{ ...vm("web"), now: { flavor: idOfFlavor(2) }, memory: { resizing: byId } }],
+        desired: [large],
+      },
+      [],
+    ],
+    [
+      "was reverted where it shows the same id as before, and no list says what the ids mean",
+      {
+        applied: [{ ...vm("web"), now: { flavor: idOfFlavor(1) }, memory: { resizing: byId } }],
+        desired: [large],
+      },
+      ["vm.resize", "vm.resize.confirm"],
     ],
     [
       "is not waited for once it runs",

@@ -55,7 +55,7 @@ export function compareVm(
       const from = verify === "revert" ? recorded?.resizing?.from : undefined;
       const liveFlavor = verify === undefined ? live?.flavor : from;
       const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
-      if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded?.flavor, context))
+      if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded, context))
         differ(
           fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context.flavors), desired.flavor),
           verify === undefined && recorded?.flavor === desired.flavor,
@@ -139,11 +139,19 @@ function nameLike(wanted: string, other: string, catalogue: DiffContext["flavors
 const toldFlavor = (shown: string | undefined, { flavors }: DiffContext): string | undefined =>
   shown === undefined || isUuid(shown) || resolveShown(shown, flavors).found !== "none" ? shown : undefined;
 
+/** A resize that was decided outside has led to another id than before, where nothing else tells what the ids mean. */
+const isConfirmed = (resizing: RecordedVm["resizing"], shown: string | undefined): boolean =>
+  resizing?.from !== undefined &&
+  shown !== undefined &&
+  isUuid(resizing.from) &&
+  isUuid(shown) &&
+  resizing.from !== shown;
+
 /** Equal ids are equal; without a list, only the text that was applied last can be compared. */
 function sameFlavor(
   wanted: string,
   shown: string | undefined,
-  recorded: string | undefined,
+  record: RecordedVm | undefined,
   context: DiffContext,
 ): boolean {
   if (shown === wanted) return true;
@@ -153,6 +161,7 @@ function sameFlavor(
     const liveId = catalogueId(live, context.flavors);
     return liveId === wantedEntry.entry.id;
   }
+  const recorded = isConfirmed(record?.resizing, shown) ? record?.resizing?.to : record?.flavor;
   // No flavor was recorded, and a name cannot be told from an id: that is no reason to take the VM down.
   if (recorded === undefined || recorded === wanted) return true;
   // The VM was not seen, and its record has an id (after an import) where the file has a name, or the other way round.
