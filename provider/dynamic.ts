@@ -5,6 +5,7 @@
 import type { dynamic } from "@pulumi/pulumi";
 import {
   type Connection,
+  type Former,
   findForEngine,
   type Handler,
   type HandlerContext,
@@ -34,7 +35,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   const handler: Handler = found;
   let config: dynamic.Config | undefined;
   /** What the state has of a URN already: a create of the same URN is a replacement. */
-  const known = new Map<string, "there" | "told">();
+  const known = new Map<string, Former>();
 
   const context = (raw: Inputs = {}, hide: Hide = (text) => text): HandlerContext => ({
     ...notesFor(raw),
@@ -75,7 +76,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const { of: urn, removed } = programNote(raw) ?? {};
       if (removed !== undefined) await noteRemoved(removed.component, removed.removed);
-      if (urn !== undefined && exists) known.set(urn, known.get(urn) ?? "there");
+      if (urn !== undefined && exists) known.set(urn, known.get(urn) ?? "unasked");
       else if (urn !== undefined && found.length === 0 && isWhole(inputs)) {
         // Pulumi has no call for the preview of a create, so the check reports what the create would be refused for.
         const refused = await handler.preview(context(raw, hide), inputs, known.get(urn)).then(
@@ -93,7 +94,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       );
       for (const warning of warnings) context(raw, hide).log("warning", warning);
       const urn = programNote(raw)?.of;
-      if (replaces.length > 0 && urn !== undefined) known.set(urn, "told");
+      if (urn !== undefined) known.set(urn, replaces.length > 0 ? "told" : "there");
       return { changes: changes.length > 0, replaces: [...replaces], deleteBeforeReplace };
     },
     async create(raw) {

@@ -3,6 +3,7 @@ export { mark } from "./config/open-text";
 export { type Connection, openConnection } from "./connect";
 export { fieldsIn } from "./core/text/objects";
 export {
+  type Former,
   fixInProgram,
   type Handler,
   type HandlerContext,

@@ -14,6 +14,7 @@ import type {
 } from "@pulumi/pulumi/proto/provider_pb";
 import {
   type Connection,
+  type Former,
   findForEngine,
   type Handler,
   type HandlerContext,
@@ -77,11 +78,8 @@ const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
 export function createService(log: Log) {
   /** The calls under way. */
   const running = new Set<AbortController>();
-  /**
-   * What the state has of a URN already: a create of the same URN is a replacement; `told` when a difference has said
-   * what is lost.
-   */
-  const known = new Map<string, "there" | "told">();
+  /** What the state has of a URN already: a create of the same URN is a replacement. */
+  const known = new Map<string, Former>();
   let cancelled = false;
   let settings: Settings = {};
   let connection: Connection | undefined;
@@ -312,7 +310,7 @@ export function createService(log: Log) {
       const olds = readStruct(request.getOlds());
       const before = { ...ownProps(olds), ...madeUpAs(olds) };
       const exists = Object.keys(before).length > 0;
-      if (exists) known.set(urn, known.get(urn) ?? "there");
+      if (exists) known.set(urn, known.get(urn) ?? "unasked");
       const named = Object.hasOwn(handler.inputs, "name") ? nameFor(request, before, raw) : {};
       const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
       const hide = hidingIn(raw);
@@ -354,7 +352,7 @@ export function createService(log: Log) {
           response.getDetaileddiffMap().set(path, detail);
         }
       }
-      if (found.replaces.length > 0) known.set(urn, "told");
+      known.set(urn, found.replaces.length > 0 ? "told" : "there");
       return response;
     },
     async create(request: CreateRequest) {

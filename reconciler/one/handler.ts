@@ -94,6 +94,12 @@ export interface HandlerService extends Omit<Ports, "emit"> {
   readonly poller?: Poller;
 }
 
+/**
+ * The older version of a resource that is replaced. `told`: a difference has told the user what is lost with it.
+ * `unasked`: it was made by another provider, maybe in another service, and this one was asked for no difference.
+ */
+export type Former = "unasked" | "there" | "told";
+
 export interface Handler {
   readonly type: string;
   readonly description: string;
@@ -107,10 +113,9 @@ export interface Handler {
   diff(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Difference>;
   /**
    * Fails as the create would fail, and ends with what the create would warn of. `former`: an older version of this
-   * resource has its name and stays until the new one is made; `told` when the user has been told already what is lost
-   * with it.
+   * resource has its name and stays until the new one is made.
    */
-  preview(context: HandlerContext, inputs: Props, former?: "there" | "told"): Promise<readonly string[]>;
+  preview(context: HandlerContext, inputs: Props, former?: Former): Promise<readonly string[]>;
   create(context: HandlerContext, inputs: Props): Promise<Kept>;
   /**
    * `undefined` when the resource is gone. Without `before` it is looked up by its id alone. An open create may come

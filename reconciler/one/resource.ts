@@ -222,9 +222,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
       if (isAdopted) refuseLosses(planned, adoptsTooMuch);
       const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);
-      if (former === "there" && loss !== undefined) return [loss, ...warningsOf(planned)];
+      const isOwn = former === "there" || (former === "unasked" && inItsWay.length === 0);
+      if (isOwn && loss !== undefined) return [loss, ...warningsOf(planned)];
       return [
-        ...(former === undefined ? inItsWay.map((one) => warningOfReplacement(one, loss)) : []),
+        ...(former === undefined || former === "unasked" ? inItsWay.map((one) => warningOfReplacement(one, loss)) : []),
         ...(adopted === undefined ? [] : [adopts(`${kind} ${adopted}`)]),
         ...warningsOf(planned),
       ];

@@ -163,10 +163,19 @@ describe("what one resource deletes is never what another has taken over", () =>
     const { client: _client, ...rest } = world.ports;
     const another = { ...rest, client: Object.create(world.client) as typeof world.client };
     const next: HandlerContext = { ...context, service: async () => another };
-    expect(await handlers.Vm.preview(next, vm)).toEqual([
-      expect.stringMatching(
-        /a VM named db-1 exists already .* — if this resource is being replaced, that one goes first, and the root disk .* — if it is somebody else's, the update will be refused/,
-      ),
+    // Where another provider made the former version, that may be in another service.
+    for (const former of [undefined, "unasked"] as const)
+      expect(await handlers.Vm.preview(next, vm, former)).toEqual([
+        expect.stringMatching(
+          /a VM named db-1 exists already .* — if this resource is being replaced, that one goes first, and the root disk .* — if it is somebody else's, the update will be refused/,
+        ),
+      ]);
+    for (const former of ["unasked", "there"] as const)
+      expect(await handlers.Volume.preview(next, { name: "data", size: 5 }, former)).toEqual([
+        expect.stringMatching(/volume data is replaced by an empty one/),
+      ]);
+    expect(await handlers.Vm.preview(next, vm, "there")).toEqual([
+      expect.stringMatching(/^the root disk of the VM db-1 that is there is deleted with it$/),
     ]);
     await expect(handlers.Vm.create(next, vm)).rejects.toThrow(/adopt/);
     // The resource that has it may be asked about while the other is previewed already.
