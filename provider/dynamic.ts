@@ -235,8 +235,9 @@ function asDynamicFailure(
   });
 }
 
+/** Without a stack, which the SDK would print beside the engine's own message. */
 const asPlainError = (error: unknown, hide: Hide): Error =>
-  new Error(hide(error instanceof Error ? error.message : String(error)));
+  Object.assign(new Error(hide(error instanceof Error ? error.message : String(error))), { stack: "" });
 
 let underWay = 0;
 

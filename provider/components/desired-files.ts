@@ -24,6 +24,13 @@ interface Told {
   readonly text: string;
 }
 
+/** Who shows it says that it is an error. */
+const asError = (told: readonly Told[]): string =>
+  [
+    ...told.filter(({ severity }) => severity === "error").map(({ text }) => text),
+    ...told.filter(({ severity }) => severity !== "error").map(({ severity, text }) => `${severity}: ${text}`),
+  ].join("\n");
+
 /** Throws with every problem of the files. Several files are one desired state. */
 export function partsOfFiles(paths: readonly string[], settings: FileSettings): Parts {
   const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
@@ -45,8 +52,7 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       severity: "error",
       text: `${placeInFile(source)}${to} is imported by its name, and a program takes over by an id — write its id`,
     });
-  if (desired === undefined || byName.length > 0)
-    throw new Error(told.map(({ severity, text }) => `${severity}: ${text}`).join("\n"));
+  if (desired === undefined || byName.length > 0) throw new Error(asError(told));
   const { removed } = desired;
   const kept = removed
     .filter(({ destroy }) => !destroy)

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, it } from "vitest";
+import { provider as dynamicProvider } from "../../provider/dynamic";
 
 const root = resolve(__dirname, "../..");
 
@@ -111,8 +112,16 @@ describe("the resources of a program", () => {
 
   it("refuse a file with problems, all at once and with their places", () => {
     expect(() => cloud.DesiredState.fromYaml(resolve(root, "test/pulumi/bad-file.yaml"))).toThrow(
-      /bad-file\.yaml:3: .*[\s\S]*bad-file\.yaml:4: /,
+      // Pulumi says of it that it is an error.
+      /^\S*bad-file\.yaml:3: .*\n(.*\n)*\S*bad-file\.yaml:4: /,
     );
+  });
+
+  it("fail without a stack, which the SDK's server would print beside the message", async () => {
+    const vm = dynamicProvider("Vm");
+    await vm.configure?.({ config: { get: () => "no settings", require: () => "" } });
+    const failed = await vm.diff?.("1", {}, {}).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ message: "timing must be a JSON object", stack: "" });
   });
 });
 
