@@ -134,6 +134,17 @@ const vms: readonly Row[] = [
     ["vm.web update drifted flavor_id:resize"],
   ],
   [
+    "somebody grew its data volume",
+    {
+      applied: [{ ...web, memory: { dataVolumeId: "d1" } }],
+      desired: [web],
+      strangers: [
+        { kind: "volume", id: "d1", name: "web-data", sizeGb: 99, attachedTo: idOf("vm.web"), failed: false },
+      ],
+    },
+    ["vm.web update drifted size:shrink", "asks flush", "error plan/shrink"],
+  ],
+  [
     "somebody resized it, which is ignored",
     {
       applied: [{ ...web, now: { flavor: "m1.large" } }],

@@ -468,9 +468,10 @@ describe("a listing that the service says it imported", () => {
       if (what === "nothing") return json({ imported: 1, failed: 0, groups: [report] });
       return withoutRules(forward, what === "later");
     });
-    const ran = await reconcile("group", "import", "listing.json");
+    const ran = await reconcile("group", "import", "listing.json", "--json");
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(exit);
-    expect(ran.stderr).toMatch(expected);
+    expect(ran.stdout).toMatch(expected);
+    expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ unseen: exit === 4 ? 1 : 0 });
   });
 });
 

@@ -76,6 +76,11 @@ const cases: readonly Case[] = [
     does: (body) => ({ ...body, flavor_id: "m1.large" }),
   },
   {
+    ...{ title: "a VM whose data volume is of the next size there is", write: /POST .*vm\/create/, exit: 4 },
+    ...{ before: {}, after: vm() },
+    does: (body) => ({ ...body, size: "99" }),
+  },
+  {
     ...{ title: "a VM resized to another flavor", write: /POST .*vm\/resize\/[^/]*$/, exit: 1 },
     ...{ before: vm(), after: vm({ flavor_id: "m1.large" }) },
     does: (body) => ({ ...body, flavor: "m1.medium" }),

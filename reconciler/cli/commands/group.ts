@@ -128,6 +128,7 @@ async function importAll(
     const isFailed = failures.length > 0 || diagnostics.some(({ severity }) => severity === "error");
     return output.finish({
       exitCode: isFailed ? 1 : unseen.length > 0 ? 4 : 0,
+      extra: { unseen: unseen.length },
       diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...unseen, ...egress],
     });
   });

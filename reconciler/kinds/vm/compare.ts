@@ -83,7 +83,7 @@ export function compareVm(
     sizeGb() {
       const size = sizeNow(recorded, live, context);
       if (size !== undefined && size !== desired.sizeGb)
-        differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), false);
+        differ(fieldChange(vmFields.sizeGb, size, desired.sizeGb), recorded?.sizeGb === desired.sizeGb);
     },
     power() {
       comparePower(desired, recorded, live, differ, diagnostics);

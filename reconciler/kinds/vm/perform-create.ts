@@ -8,7 +8,7 @@ import { accepted } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { settleVm } from "../../core/schedule/settle";
 import { createOnce } from "../../engine/create-once";
-import { doneAndSeen, isoNow, optionsFor, type Run, type StepResult } from "../../engine/run";
+import { doneUnseen, isoNow, optionsFor, type Run, type StepResult, type StepWrite } from "../../engine/run";
 import { shownByVm, waitForVm } from "./watch";
 
 type Create = Step<"vm.create">;
@@ -53,7 +53,7 @@ async function settleNew(
   const built = async (shown: LiveVm | undefined): Promise<StepResult> => {
     const fields = { ...shownByVm(step, run, shown), building: undefined };
     await run.recorder.record([{ type: "patch", address, of: vm.id, fields }]);
-    return doneAndSeen;
+    return doneUnseen(...dataVolumeMade(record, fields.dataVolumeId, run));
   };
   run.progress(step, vm.id);
   // The look that found it may have shown all that is waited for.
@@ -72,6 +72,12 @@ async function settleNew(
         }
       : result;
   return built(settled);
+}
+
+/** The VM's record shows which volume was made with it, and no size. */
+function dataVolumeMade({ sizeGb }: Create["record"], id: string | undefined, run: Run): StepWrite[] {
+  if (id === undefined || sizeGb === undefined || !run.ports.client.can.canFindCreated("volume")) return [];
+  return [{ kind: "volume", id, field: "size", value: String(sizeGb), said: `size: ${sizeGb}`, ofCreate: true }];
 }
 
 /** The VM was created, and a person has to say which one it is. */
