@@ -59,6 +59,23 @@ groups:
 });
 
 describe("the place of a state", () => {
+  it("takes no rule for missing whose values are looked up elsewhere", async () => {
+    place.declare({
+      lookups: { office: { vm: { name: "office" } } },
+      groups: {
+        web: {
+          rules: [
+            { protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" },
+            { protocol: "tcp", dst_port: 22, remote_ip: "10.0.0.0/8", description: "for ${lookup.office.name}" },
+          ],
+        },
+      },
+    });
+    const asked = async (port: number) => (await done(reconcile("explain", "reach", "10.0.0.1", `web:${port}`))).stdout;
+    expect(await asked(22)).toMatch(/cannot be said(?!.*missing)/s);
+    expect(await asked(443)).toContain("group.web: admitted\n");
+  });
+
   it("that is nearly an address is no file of that name", async () => {
     place.declare({ groups: { web: { name: "web-1" } } });
     for (const wrong of ["s3//bucket/key", "s3:/bucket/key", "https:/host/state", "postgres//host/db"]) {

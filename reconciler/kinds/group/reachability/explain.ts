@@ -3,7 +3,7 @@
 import type { Address } from "../../../core/model/address";
 import type { Assertion, Party, ServicePorts } from "../../../core/model/assertion";
 import type { Computed } from "../../../core/model/computed";
-import type { Desired } from "../../../core/model/desired";
+import { type Desired, isOpen } from "../../../core/model/desired";
 import type { Direction } from "../../../core/model/rule";
 import { admitsNothing, subtractTraffic } from "../exposure/traffic";
 import { admitted, everythingAsked, perhapsAdmitted } from "./admitted";
@@ -16,7 +16,10 @@ export interface ReachHalf {
   readonly direction: Direction;
   /** Whose rules are asked. */
   readonly group: Address;
-  /** `unknown`: the file says nothing of this direction, so the service's own rules decide. */
+  /**
+   * `unknown`: the file says nothing of this direction, so the service's own rules decide. A rule whose values were not
+   * read (`reads`, `lookups`) may admit what the others do not: `perhaps`.
+   */
   readonly answer: "all" | "part" | "none" | "perhaps" | "unknown";
   /** The rules that admit some of it, as the file has them. */
   readonly rules: readonly string[];
@@ -65,13 +68,15 @@ export function explainReach(
       group: query.group,
       answer: admitsNothing(missing)
         ? "all"
-        : !admitsNothing(given)
-          ? "part"
-          : query.direction === "egress" && !says
-            ? "unknown"
-            : admitsNothing(perhapsAdmitted(all, query))
-              ? "none"
-              : "perhaps",
+        : isOpen(desired)
+          ? "perhaps"
+          : !admitsNothing(given)
+            ? "part"
+            : query.direction === "egress" && !says
+              ? "unknown"
+              : admitsNothing(perhapsAdmitted(all, query))
+                ? "none"
+                : "perhaps",
       rules: its.map(({ rule }) => texts(query.group, rule)),
       missing: setText(missing),
     };
