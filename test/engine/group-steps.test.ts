@@ -370,6 +370,7 @@ describe("a group that is deleted", () => {
     ({ operation: "group.delete", ...on, name: "front", retired: false, ...more }) as StepAction;
   const shown = (...ids: readonly string[]) => accepted(ids.map((id): LiveGroup => ({ kind: "group", id, name: id })));
   const named = no("group_attached");
+  const attached = no("group_attached", { message: "Security group is attached to one or more VMs" });
   const naming = (id: string, port = 80): LiveRule =>
     liveRule(`of-${id}`, port, { remoteIp: undefined as never, remoteGroupId: "g-1" });
   const namer = (key: string, id: string): RecordedGroup =>
@@ -472,6 +473,26 @@ describe("a group that is deleted", () => {
         is: "stays",
       },
     ],
+    ...[
+      { what: "named", asks: {}, ends: /^failed service\/group_attached .*attached to one or more VMs/ },
+      { what: "named and replaced", asks: { retired: true }, ends: /^waiting apply\/group-attached/ },
+      {
+        what: "in a circle",
+        asks: { circle: [{ id: "g-2", label: "group.back" }] },
+        ends: /^failed service\/group_attach/,
+      },
+      {
+        what: "replaced in a circle",
+        asks: { retired: true, circle: [{ id: "g-2", label: "group.back" }] },
+        ends: /^waiting apply\/group-attached/,
+      },
+    ].map(
+      ({ what, asks, ends }) =>
+        [
+          `while VMs are under it, as the service says, and it is ${what}`,
+          { asks, ends, answers: [attached], others: [namer("back", "g-2")], rules: [[naming("back")]], is: "stays" },
+        ] as const,
+    ),
     [
       "while a rule named it that is gone by now",
       {

@@ -317,6 +317,9 @@ const createdAs = ({ address }: Step, id: string, { name, description = "" }: Se
   },
 ];
 
+/** The contract's words for a group under which VMs are. Others, such as "in use", may also mean rules that name it. */
+const speaksOfVms = /attached to/i;
+
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sentBefore = await noteDeleting(step, id, run, true);
@@ -326,7 +329,7 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedBy(outcome);
-    const namers = await stillNaming(id, run);
+    const namers = speaksOfVms.test(outcome.message) ? [] : await stillNaming(id, run);
     if (namers.length > 0) return refusedAsNamed(step, action, id, namers, run);
     if (action.retired)
       return {
