@@ -1,10 +1,11 @@
-// Writes provider/generated/resources.ts, the typed Pulumi resources, and reconciler/one/generated/resources.ts, what
-// programs give to handlers and get from them. Both are made from the one table of handlers, so that properties and
-// their documents are kept in one place. `--check` only says whether the files are up to date. Needs dist/.
+// Writes provider/generated/resources.ts, the typed Pulumi resources, provider/generated/schema.ts, the schema of their
+// package, and reconciler/one/generated/resources.ts, what programs give to handlers and get from them. All are made from
+// the one table of handlers, so that properties and their documents are kept in one place. `--check` only says whether the files are up to date. Needs dist/.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageSchema } from "./provider/schema.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { listHandlers, listLookups } = createRequire(import.meta.url)(join(root, "dist/reconciler/index.js"));
@@ -196,9 +197,14 @@ ${names.map((type) => `  readonly ${type}: ${type}Outputs;`).join("\n")}
 }
 `;
 
+const schema = `// Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
+export const schema: Readonly<Record<string, unknown>> = ${JSON.stringify(packageSchema(), undefined, 2)};
+`;
+
 /** Every file that is made here, as the formatter leaves it. */
 const made = {
   "provider/generated/resources.ts": text,
+  "provider/generated/schema.ts": schema,
   "reconciler/one/generated/resources.ts": plain,
 };
 

@@ -1,23 +1,7 @@
-/** One example for each resource and function, in every language that Pulumi has. */
-import type { Property } from "../../reconciler/index";
+// One example for each resource and function, in every language that Pulumi has.
+const idOf = (name) => ({ idOf: name });
 
-type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value } | Reference;
-
-interface Reference {
-  readonly idOf: string;
-}
-
-const idOf = (name: string): Reference => ({ idOf: name });
-
-interface Example {
-  readonly title: string;
-  /** The types whose examples come first, because this one names what they make. */
-  readonly after?: readonly string[];
-  readonly name: string;
-  readonly args: Readonly<Record<string, Value>>;
-}
-
-const examples: Readonly<Record<string, Example>> = {
+const examples = {
   Vm: {
     title: "A virtual machine",
     name: "web",
@@ -70,50 +54,11 @@ const examples: Readonly<Record<string, Example>> = {
   },
 };
 
-const isReference = (value: Value): value is Reference =>
-  typeof value === "object" && "idOf" in value && typeof value.idOf === "string";
+const isReference = (value) => typeof value === "object" && "idOf" in value && typeof value.idOf === "string";
 
-/** What the generated package calls the type of a property, which has the name of its place unless it shares another's. */
-export type TypeName = (property: Property, ofPlace: string) => string;
-
-/** What a list or a map is of: a type of the generated package, or plain texts. */
-type Element = { readonly named: string } | "text";
-
-interface Resource {
-  readonly type: string;
-  readonly name: string;
-  readonly fields: readonly Entry[];
-  /** Whether a later one names its id. */
-  readonly isNamed: boolean;
-}
-
-type Entry = readonly [key: string, value: string];
-
-/** How a language writes a program of the generated package. `enumName`: the text is one of the words of that type. */
-interface Language {
-  text(value: string, enumName: string | undefined): string;
-  number(value: number): string;
-  boolean(value: boolean): string;
-  idOf(name: string): string;
-  list(items: readonly string[], of: Element): string;
-  map(entries: readonly Entry[], of: Element): string;
-  record(entries: readonly Entry[], type: string): string;
-  program(resources: readonly Resource[]): string;
-  /** A program that calls a function by the name of what it is to find, and gives a part of the answer. */
-  call(name: string, wanted: string, part: string): string;
-}
-
-function render(
-  language: Language,
-  value: Value,
-  property: Property | undefined,
-  type: string,
-  nameOf: TypeName,
-): string {
-  const inside = (one: Value, of: Property | undefined, place: string): string =>
-    render(language, one, of, of === undefined ? place : nameOf(of, place), nameOf);
-  const elementOf = (of: Property | undefined, place: string): Element =>
-    of?.properties === undefined ? "text" : { named: nameOf(of, place) };
+function render(language, value, property, type, nameOf) {
+  const inside = (one, of, place) => render(language, one, of, of === undefined ? place : nameOf(of, place), nameOf);
+  const elementOf = (of, place) => (of?.properties === undefined ? "text" : { named: nameOf(of, place) });
   if (typeof value === "string") return language.text(value, property?.values === undefined ? undefined : type);
   if (typeof value === "number") return language.number(value);
   if (typeof value === "boolean") return language.boolean(value);
@@ -126,25 +71,22 @@ function render(
     );
   }
   const of = property?.mapOf;
-  const fields = Object.entries(value).map(
-    ([key, item]): Entry => [
-      key,
-      inside(item, of ?? property?.properties?.[key], of === undefined ? `${type}${capital(key)}` : `${type}Item`),
-    ],
-  );
+  const fields = Object.entries(value).map(([key, item]) => [
+    key,
+    inside(item, of ?? property?.properties?.[key], of === undefined ? `${type}${capital(key)}` : `${type}Item`),
+  ]);
   return of === undefined && property?.properties !== undefined
     ? language.record(fields, type)
     : language.map(fields, elementOf(of, `${type}Item`));
 }
 
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const quoted = (text: string): string => JSON.stringify(text);
-const pairs = (entries: readonly Entry[], write: (key: string, value: string) => string): string =>
-  entries.map(([key, value]) => write(key, value)).join(", ");
+const isList = (value) => Array.isArray(value);
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const quoted = (text) => JSON.stringify(text);
+const pairs = (entries, write) => entries.map(([key, value]) => write(key, value)).join(", ");
 
-const typescript: Language = {
+const typescript = {
   text: quoted,
   number: String,
   boolean: String,
@@ -168,7 +110,7 @@ const typescript: Language = {
     `import * as cloud from "@reconcile-cloud/pulumi";\n\nconst found = cloud.${name}Output({ name: "${wanted}" });\nexport const ${part} = found.${part};`,
 };
 
-const python: Language = {
+const python = {
   text: quoted,
   number: String,
   boolean: (value) => (value ? "True" : "False"),
@@ -192,9 +134,8 @@ const python: Language = {
     `import pulumi\nimport pulumi_reconcile_cloud as cloud\n\nfound = cloud.${snake(name)}_output(name="${wanted}")\npulumi.export("${part}", found.${part})`,
 };
 
-const goType = (of: Element, shape: "Array" | "Map"): string =>
-  of === "text" ? `pulumi.String${shape}` : `reconcilecloud.${of.named}${shape}`;
-const goProgram = (body: readonly string[]): string =>
+const goType = (of, shape) => (of === "text" ? `pulumi.String${shape}` : `reconcilecloud.${of.named}${shape}`);
+const goProgram = (body) =>
   [
     "package main\n",
     "import (",
@@ -209,11 +150,11 @@ const goProgram = (body: readonly string[]): string =>
     "}",
   ].join("\n");
 /** Where a resource has the name behind `get`, Go's own getter of resources is called so, and the function `Lookup`. */
-const goFunction = (name: string): string => {
+const goFunction = (name) => {
   const what = name.slice("get".length);
   return Object.hasOwn(examples, what) ? `Lookup${what}` : capital(name);
 };
-const go: Language = {
+const go = {
   text: (value, enumName) =>
     enumName === undefined ? `pulumi.String("${value}")` : `reconcilecloud.${enumName}("${value}")`,
   number: (value) => `pulumi.Int(${value})`,
@@ -241,7 +182,7 @@ const go: Language = {
   },
 };
 
-const csharp: Language = {
+const csharp = {
   text: (value, enumName) => (enumName === undefined ? quoted(value) : `Cloud.${enumName}.${capital(value)}`),
   number: String,
   boolean: String,
@@ -279,7 +220,7 @@ const csharp: Language = {
     ].join("\n"),
 };
 
-const javaProgram = (body: readonly string[]): string =>
+const javaProgram = (body) =>
   [
     ...["import com.pulumi.Pulumi;", "import cloud.reconcile.reconcilecloud.*;"],
     ...["import cloud.reconcile.reconcilecloud.enums.*;", "import cloud.reconcile.reconcilecloud.inputs.*;"],
@@ -288,9 +229,9 @@ const javaProgram = (body: readonly string[]): string =>
     ...body.map((line) => `            ${line}`),
     ...["        });", "    }", "}"],
   ].join("\n");
-const builder = (type: string, entries: readonly Entry[]): string =>
+const builder = (type, entries) =>
   `${type}Args.builder()${entries.map(([key, value]) => `.${key}(${value})`).join("")}.build()`;
-const java: Language = {
+const java = {
   text: (value, enumName) => (enumName === undefined ? quoted(value) : `${enumName}.${capital(value)}`),
   number: String,
   boolean: String,
@@ -313,7 +254,7 @@ const java: Language = {
     ]),
 };
 
-const yaml: Language = {
+const yaml = {
   text: quoted,
   number: String,
   boolean: String,
@@ -336,27 +277,24 @@ const yaml: Language = {
     ].join("\n"),
 };
 
-const languages = { typescript, python, go, csharp, java, yaml } as const;
+const languages = { typescript, python, go, csharp, java, yaml };
 
-const section = (title: string, program: (language: Language) => string): string =>
+const section = (title, program) =>
   ["{{% examples %}}", "## Example Usage", "{{% example %}}", `### ${title}`, ""]
     .concat(Object.entries(languages).map(([name, language]) => `\`\`\`${name}\n${program(language)}\n\`\`\``))
     .concat("{{% /example %}}", "{{% /examples %}}")
     .join("\n");
 
-/** The inputs of each type that has an example. */
-export type InputsOf = (type: string) => Readonly<Record<string, Property>>;
-
-export function exampleOf(type: string, inputsOf: InputsOf, nameOf: TypeName): string {
+export function exampleOf(type, inputsOf, nameOf) {
   const example = examples[type];
   if (example === undefined) return "";
   const all = [...(example.after ?? []), type];
   return section(example.title, (language) =>
     language.program(
-      all.flatMap((one): Resource[] => {
+      all.flatMap((one) => {
         const { name, args } = examples[one] ?? example;
         const inputs = inputsOf(one);
-        const fields = Object.entries(args).map(([key, value]): Entry => {
+        const fields = Object.entries(args).map(([key, value]) => {
           const property = inputs[key];
           const place = `${one}${capital(key)}`;
           return [
@@ -377,18 +315,18 @@ export function exampleOf(type: string, inputsOf: InputsOf, nameOf: TypeName): s
   );
 }
 
-const looked: Readonly<Record<string, string>> = {
+const looked = {
   ...{ getFlavor: "m1.small", getImage: "ubuntu-24.04", getRegion: "in-west-1" },
   ...{ getVm: "web", getVolume: "data", getSecurityGroup: "front" },
 };
 
-const listed: Readonly<Record<string, string>> = {
+const listed = {
   ...{ getFlavors: "m1.*", getImages: "ubuntu-*", getRegions: "in-*" },
   ...{ getVms: "web-*", getVolumes: "data-*", getSecurityGroups: "web-*" },
 };
 
 /** An example of the look-up: `getVm` looks up the VM with that name, `getVms` all whose names fit. */
-export function lookupExampleOf(name: string): string {
+export function lookupExampleOf(name) {
   const [one, some] = [looked[name], listed[name]];
   if (one !== undefined) return section("By its name", (language) => language.call(name, one, "id"));
   return some === undefined ? "" : section("By a pattern", (language) => language.call(name, some, "ids"));
