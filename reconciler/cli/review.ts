@@ -23,12 +23,13 @@ import { askProgram } from "../outside/commands";
 import { setting } from "../outside/environment";
 import { refusedCheck, type Trust } from "../outside/trust";
 import { policyInput } from "../report/policy-input";
+import { createMasking } from "../service/masking";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
 
 /** Where a plan was made. */
 export interface PlanPlace {
-  readonly workspace: Pick<Session["workspace"], "folder" | "sources">;
+  readonly workspace: Pick<Session["workspace"], "folder" | "sources" | "sensitive">;
   readonly service: Pick<Session["service"], "baseUrl" | "trust">;
   readonly store: Pick<Session["store"], "location">;
 }
@@ -60,9 +61,7 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const isShown = looking.includes(invocation.command) || (invocation.command === "watch" && !invocation.flags.apply);
   const missing = programsMissing(plan, service.trust, isShown);
   const asked =
-    hasErrors(diagnostics) || isEmpty(plan)
-      ? []
-      : [...missing, ...(await askPolicy(session, prepared, judged, invocation.output.masked))];
+    hasErrors(diagnostics) || isEmpty(plan) ? [] : [...missing, ...(await askPolicy(session, prepared, judged))];
   const findings =
     asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
   return {
@@ -96,14 +95,16 @@ export async function askPolicy(
   { workspace, service, store }: PlanPlace,
   { plan, desired }: Pick<Prepared, "plan" | "desired">,
   findings: readonly Finding[],
-  masked: (text: string) => string = (text) => text,
 ): Promise<Finding[]> {
-  const { folder, sources } = workspace;
+  const { folder, sources, sensitive } = workspace;
   const { policy: own, project } = desired;
   const { policy, said } = policyIn(own, service.trust);
   if (policy === undefined) return said;
   const where = { service: service.baseUrl, state: store.location, project };
-  const input = `${JSON.stringify(policyInput(plan, desired, findings, where))}\n`;
+  const masked = createMasking(sensitive ?? new Set()).text;
+  // A policy is often seen to print what it reads.
+  const hide = (_: string, value: unknown): unknown => (typeof value === "string" ? masked(value) : value);
+  const input = `${JSON.stringify(policyInput(plan, desired, findings, where), hide)}\n`;
   // A saved plan brings no files along: paths in it are relative to its folder here.
   const beside = sources.length === 0 && policy === own ? folder : dirname(resolve(policy.source.file));
   const answer = await askProgram(policy.command, beside, input, policy.timeoutMs, policy.env);

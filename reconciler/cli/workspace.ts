@@ -36,6 +36,8 @@ export interface Workspace {
   readonly folder: string;
   /** How far the writers of these files are trusted. Absent: as the flags and the environment say. */
   readonly trust?: Trust;
+  /** The texts of sensitive values, as far as the files have been read. */
+  readonly sensitive?: ReadonlySet<string>;
   /** The dialect that a saved plan brings along. */
   readonly dialect?: Dialect;
   /** How the VMs are reached by SSH, with whole paths. */
@@ -64,10 +66,12 @@ export function readWorkspace(
   const sources = withoutRepeats(paths).map((path) => readSourceFile(path, trust));
   sayWhatTakesTime(sources, invocation);
   const options = readOptions(invocation.flags, trust);
+  const hidden = new Set<string>();
   const readIn = <D extends Desired>(
     result: ReadResult<D>,
   ): Omit<ReadResult<D>, "desired"> & { readonly desired: D } => {
     const { desired, diagnostics, sensitive = [] } = result;
+    for (const text of sensitive) hidden.add(text);
     invocation.output?.hide(sensitive);
     if (desired === undefined) throw new CommandFailed(diagnostics);
     if (desired.deny !== undefined) assertKnown(desired.deny);
@@ -80,6 +84,7 @@ export function readWorkspace(
     sources: [...sources, ...opened],
     given: sources,
     trust,
+    sensitive: hidden,
     folder: dirname(resolve(itemAt(sources, 0).file)),
     ssh: ssh === undefined ? undefined : withWholePaths(ssh),
     readOthers: (texts) => readEachEnvironment(texts, { ...options, external: "later" }),

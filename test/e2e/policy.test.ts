@@ -132,6 +132,19 @@ describe("policy", () => {
     expect(readFileSync(join(place.folder, "report.html"), "utf8")).not.toContain("sesame");
   });
 
+  it("reads no sensitive value, also where a health check has one", async () => {
+    program("cat > seen.json; echo '[]'");
+    const check = 'lifecycle: { verify_resize: { check: { http: "https://acme.example/${var.hook}" } } }';
+    write(`vars: { hook: { sensitive: true } }\n${policy}`, vms.replace("name:", `${check}, name:`));
+    const ran = await reconcile("plan", "--var", "hook=open-sesame");
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    const seen = JSON.parse(readFileSync(join(place.folder, "seen.json"), "utf8"));
+    expect(seen.resources[0].lifecycle.verifyResize.check).toEqual({
+      kind: "http",
+      url: "https://acme.example/********",
+    });
+  });
+
   it("gets no credential", async () => {
     program("cat > /dev/null; env > environment.txt; echo '[]'");
     write(policy);
