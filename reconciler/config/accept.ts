@@ -82,14 +82,17 @@ function acceptRule(
 }
 
 /** The traffic that a written rule of the group `key` admits, whatever fields it leaves out or quotes. */
-const ruleMark = (
-  { direction, protocol, dst_port, remote_ip, remote_group }: Readonly<Record<string, unknown>>,
+function ruleMark(
+  { direction, ethertype, protocol, dst_port, remote_ip, remote_group }: Readonly<Record<string, unknown>>,
   key: string,
-): string =>
-  JSON.stringify([
+): string {
+  const family = ethertype ?? (String(remote_ip ?? "").includes(":") ? "IPv6" : "IPv4");
+  return JSON.stringify([
     direction ?? "ingress",
+    family,
     String(protocol ?? "any"),
     String(dst_port ?? ""),
-    remote_group === undefined ? String(remote_ip ?? "0.0.0.0/0") : "",
+    remote_group === undefined ? String(remote_ip ?? (family === "IPv6" ? "::/0" : "0.0.0.0/0")) : "",
     remote_group === selfWordOf.group ? key : (remote_group ?? ""),
   ]);
+}

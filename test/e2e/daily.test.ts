@@ -447,5 +447,33 @@ groups:
     expect(text).not.toContain("dst_port: 53,");
     const plan = await reconcile("plan", "--exclude", "vm.web[a]");
     expect(plan.stdout).toContain("Nothing to do");
+    // What the file says already is not left to anybody, and what differs beside it is not forgotten.
+    const again = await reconcile("drift", "--accept");
+    expect([again.exitCode, again.stderr.match(/not-accepted\]: \S+/g)]).toEqual([2, ["not-accepted]: vm.web[a]:"]]);
+    const one = await reconcile("drift", "--accept", "vm.db");
+    expect([one.exitCode, one.stderr, read("reconcile.yaml")]).toEqual([
+      2,
+      expect.not.stringContaining("not-accepted"),
+      text,
+    ]);
+  });
+
+  it("takes the rule of the family that is gone out of the file", async () => {
+    write(`${head}groups:
+  web:
+    rules:
+      - { protocol: tcp, dst_port: 443, ethertype: IPv6 }
+      - { protocol: tcp, dst_port: 443 }
+`);
+    await done(reconcile("apply", "-y"));
+    const seen = place.emulator.dump();
+    await place.emulator.load({
+      ...seen,
+      rules: seen.rules.filter((rule) => rule.port_range_min !== 443 || rule.ether_type === "IPv6"),
+    });
+    await done(reconcile("drift", "--accept"));
+    expect(read("reconcile.yaml")).toContain("rules:\n      - { protocol: tcp, dst_port: 443, ethertype: IPv6 }\n");
+    expect((await reconcile("plan")).stdout).toContain("Nothing to do");
+    await done(reconcile("drift", "--accept"));
   });
 });

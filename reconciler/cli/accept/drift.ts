@@ -4,7 +4,7 @@ import { statSync, writeFileSync } from "node:fs";
 import type { Plain } from "../../config/yaml/write";
 import { describeRule } from "../../core/canonical/rules";
 import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../../core/model/address";
-import type { Desired } from "../../core/model/desired";
+import type { Desired, DesiredResource } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { addressesByIdentity, identity, lookUpIn } from "../../core/model/identity";
 import { type Kind, ofKind, sectionOf } from "../../core/model/kinds";
@@ -84,8 +84,17 @@ function editsForDrift(
   };
   return drift.fields.flatMap(({ field, before, after, rule }): EditAt[] => {
     if (field === "rules") {
-      const former = after === null ? declaredRule(desired, address, String(before)) : undefined;
-      const shown = rule ?? former;
+      const rules = declared(desired, address, "group")?.rules;
+      const written = (text: string) => rules?.find((one) => describeRule(one) === text);
+      const shown = rule ?? (after === null ? written(String(before)) : undefined);
+      // What was accepted before, and no run has brought into the state yet, is in the files already.
+      const isPlain = rules?.every(({ remote }) => remote.kind === "any" || remote.kind === "cidr") === true;
+      if (
+        after === null
+          ? shown === undefined && isPlain
+          : rule !== undefined && written(describeRule(rule)) !== undefined
+      )
+        return [];
       if (shown === undefined) {
         leave(`rule ${String(after ?? before)}`, "the files and the service do not show it alike");
         return [];
@@ -93,6 +102,8 @@ function editsForDrift(
       const fields = Object.fromEntries(Object.entries(ruleFields(shown, (group) => byKey(group, "group"))));
       return [{ address, edit: { ...place, field, rule: { is: rule === undefined ? "removed" : "added", fields } } }];
     }
+    const volume = declared(desired, address, "volume");
+    if (field === "attach_to" && after === null && volume !== undefined && volume.attachTo === undefined) return [];
     const value =
       field === "attach_to" && typeof after === "string"
         ? byKey(parseAddress(after) === undefined ? { id: after } : { address: after }, "vm")
@@ -101,7 +112,8 @@ function editsForDrift(
   });
 }
 
-function declaredRule(desired: Desired, address: Address, text: string) {
-  const group = desired.resources.find((resource) => resource.address === address);
-  return ofKind(group, "group")?.rules.find((rule) => describeRule(rule) === text);
-}
+const declared = <K extends Kind>({ resources }: Desired, address: Address, kind: K) =>
+  ofKind<K, DesiredResource>(
+    resources.find((resource) => resource.address === address),
+    kind,
+  );

@@ -69,20 +69,15 @@ export const driftCommand = command({
       const owed = owedIn(state.resources.values());
       output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
       for (const one of owed) output.print(owedText(one));
-      if (accepts && !failed) {
-        const left = acceptDrift(report.drifts, wanted, workspace, state, output);
-        return output.finish({
-          exitCode: left.length > 0 ? 2 : 0,
-          diagnostics: [...onceAProject(report.diagnostics, state), ...left],
-          forPrograms: [...report.diagnostics, ...left],
-          extra,
-        });
-      }
+      const left = accepts && !failed ? acceptDrift(report.drifts, wanted, workspace, state, output) : undefined;
+      const others = report.drifts.filter(({ address }) => wanted.length > 0 && !wanted.includes(address));
+      const differs = (left === undefined ? report.drifts : [...left, ...others]).length > 0;
+      const told = [...(left ?? []), ...findings.map(findingAsDiagnostic)];
       return output.finish({
-        exitCode: failed ? 1 : report.drifts.length > 0 || broken || owed.length > 0 ? 2 : 0,
+        exitCode: failed ? 1 : differs || broken || owed.length > 0 ? 2 : 0,
         owed,
-        diagnostics: [...onceAProject(report.diagnostics, state), ...findings.map(findingAsDiagnostic)],
-        forPrograms: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
+        diagnostics: [...onceAProject(report.diagnostics, state), ...told],
+        forPrograms: [...report.diagnostics, ...told],
         findings,
         extra,
       });
