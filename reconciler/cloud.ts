@@ -32,7 +32,7 @@ import { closedOrRefused, Refused, refuse } from "./refused";
 import { type Rehearsal, rehearse, speedOfTwin, withCatalogue } from "./rehearse/rehearsal";
 import { type ShownExposure, shownExposure } from "./report/exposure-text";
 import type { Service } from "./resources";
-import { idOfUnsaved, readSaved, type SavedPlan, savePlan, stale, whatChanged } from "./saved-plan";
+import { desiredHere, idOfUnsaved, readSaved, type SavedPlan, savePlan, stale, whatChanged } from "./saved-plan";
 import { locationBeside, openProtectedStore, storesFrom } from "./store/open";
 import type { StateStore } from "./store/store";
 
@@ -238,7 +238,8 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         ...(canonicalJson(dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),
       ];
       if (differences.length > 0) throw stale(differences);
-      return planOn(saved.desired, place, openStore(state ?? saved.state), { ...saved.options, signal }, saved);
+      const desired = desiredHere(saved, folder);
+      return planOn(desired, place, openStore(state ?? saved.state), { ...saved.options, signal }, saved);
     },
     async apply(plan, { grants, onEvent, signal, stopWaiting } = {}) {
       const { prepared, project, id } = fromOf(plan);

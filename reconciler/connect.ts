@@ -96,7 +96,7 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
     opened: openOnce,
     async service() {
       const service = await openOnce().catch(refuseInProgram);
-      const ports = portsOf(service, folder, []);
+      const ports = portsOf(service, folder, { resources: [] });
       const shared = opened?.service === service ? opened.shared : shareConnection(service);
       return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
     },

@@ -58,7 +58,7 @@ export interface Project {
 
 export function openProject(setting: ProjectSetting): Project {
   const { files, folder, service, store, openRead, refusedRead } = setting;
-  const ports = portsOf(service, folder, files.desired.resources);
+  const ports = portsOf(service, folder, files.desired);
   const close = async ({ destroy = false }: Pick<PlanOptions, "destroy"> = {}): Promise<Closed> => {
     const refused = (files.desired.external?.reads ?? []).flatMap((read) => refusedRead?.(read) ?? []);
     if (refused.length > 0) throw new Refused(refused);

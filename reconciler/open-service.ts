@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { CommandFiles, DesiredResource, Timing } from "./core/model/desired";
+import type { CommandFiles, Desired, DesiredResource, Timing } from "./core/model/desired";
 import { nearestText } from "./core/text/nearest";
 import { onlyDefined } from "./core/text/objects";
 import { printable } from "./core/text/printable";
@@ -121,7 +121,8 @@ function fileOfCommand(
   resource: DesiredResource | undefined,
   command: keyof CommandFiles | "check",
 ): string | undefined {
-  if (resource === undefined || !("commandFile" in resource)) return undefined;
+  // What was read from a saved plan lacks the key where it has no such file.
+  if (resource === undefined || !("commandFile" in resource || "commandFiles" in resource)) return undefined;
   const { commandFile, commandFiles } = resource;
   // A plan of an older version has the file of a flush command where that of a check is.
   return command === "check" ? commandFile : (commandFiles?.[command] ?? commandFile);
@@ -131,13 +132,14 @@ function fileOfCommand(
 export function portsOf(
   { client, timing, parallelism, trust }: OpenedService,
   folder: string,
-  resources: readonly DesiredResource[],
+  { resources, rollouts = [] }: Pick<Desired, "resources" | "rollouts">,
 ): Omit<Ports, "emit"> {
   const declared = new Map<string, DesiredResource>(resources.map((resource) => [resource.address, resource]));
   const folderOf = (address = "", command: keyof CommandFiles | "check" = "check"): string => {
-    const file = fileOfCommand(declared.get(address), command);
-    return file === undefined ? folder : dirname(resolve(file));
+    return folderOfFile(fileOfCommand(declared.get(address), command));
   };
+  const folderOfFile = (file?: string): string => (file === undefined ? folder : dirname(resolve(file)));
+  const ofRollout = (wanted: string): string | undefined => rollouts.find(({ name }) => name === wanted)?.source.file;
   return {
     client,
     clock: systemClock,
@@ -152,7 +154,12 @@ export function portsOf(
         : { exitCode: 127, output: `${trust.closedBy} starts no program that a file names` },
     checkHealth: async (check, vm, options = {}) =>
       (trust.closedBy === undefined || check.kind !== "command") &&
-      checkHealth(check, vm, folderOf(options.address), options),
+      checkHealth(
+        check,
+        vm,
+        options.rollout === undefined ? folderOf(options.address) : folderOfFile(ofRollout(options.rollout)),
+        options,
+      ),
   };
 }
 

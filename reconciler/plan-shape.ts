@@ -57,6 +57,7 @@ const parts: Readonly<Record<string, Check>> = {
   ),
   files: optional(list(shape({ file: text, sha256: text }))),
   attached: optional(mapWith(list(text))),
+  owed: optional(list(shape({ address, command: text, reason: text, since: optional(text), waits: optional(text) }))),
   cost: optional(shape({ currency: text, before: text, after: text, unknown: list(text), parts: mapWith(text) })),
   outputs: optional(list(shape({ name: text, known: flag, changes: flag }))),
   consents: list(

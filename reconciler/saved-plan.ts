@@ -8,11 +8,12 @@ import { dirname, relative, resolve } from "node:path";
 import type { ConfigSource } from "./config/read/desired";
 import type { Address } from "./core/model/address";
 import type { Desired } from "./core/model/desired";
+import type { SourcePosition } from "./core/model/diagnostic";
 import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
 import { fewParts } from "./core/text/list-text";
-import { parsedJson } from "./core/text/objects";
+import { onlyDefined, parsedJson } from "./core/text/objects";
 import type { Dialect } from "./dialect/dialect";
 import { isNameOfHandedOver } from "./outside/files";
 import { sha256 } from "./outside/sha256";
@@ -22,7 +23,7 @@ import { version } from "./version";
 
 export const planFormat = "reconcile-cloud/plan";
 
-/** Absent in a plan of an older version: `attached`, which is absent where nothing could be seen as well. */
+/** Absent in a plan of an older version: `owed`, and `attached`, which is absent where nothing could be seen as well. */
 export interface SavedPlan extends ReturnType<typeof essenceOf> {
   readonly format: typeof planFormat;
   readonly version: 1;
@@ -85,12 +86,12 @@ const essenceOf = (plan: Plan) => ({
 });
 
 /** What the file holds of a plan. */
-function partsOf(plan: Omit<Plan, "orphans" | "unguarded" | "fromMemory" | "owed">) {
+function partsOf(plan: Omit<Plan, "orphans" | "unguarded" | "fromMemory">) {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
-  const { attached, outputs, cost } = plan;
+  const { attached, outputs, cost, owed } = plan;
   return {
     ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
-    ...{ attached, outputs, cost },
+    ...{ attached, outputs, cost, owed },
   };
 }
 
@@ -131,6 +132,36 @@ const planUnreadable = (summary: string): Refused => refuse("plan/unreadable", s
 
 /** The plan in the file. The list of orphans of that time is not in it. */
 export const planOfSaved = (saved: SavedPlan): Plan => ({ ...partsOf(saved), orphans: [] });
+
+/**
+ * The desired state of a plan, with the files that name its programs as seen from here. `folder`: where its files are
+ * now.
+ */
+export function desiredHere({ desired, folder_from_working_folder: from }: SavedPlan, folder: string): Desired {
+  const here = (file: string): string =>
+    relative(process.cwd(), resolve(folder, relative(resolve(from), resolve(file))));
+  const hereIn = <T extends { readonly source: SourcePosition }>(one: T): T => ({
+    ...one,
+    source: { ...one.source, file: here(one.source.file) },
+  });
+  return {
+    ...desired,
+    resources: desired.resources.map((resource) => {
+      if (!("commandFile" in resource || "commandFiles" in resource)) return resource;
+      const { commandFile, commandFiles = {} } = resource;
+      const files = Object.entries(commandFiles).map(([command, file]) => [command, here(file)]);
+      return {
+        ...resource,
+        ...onlyDefined({ commandFile: commandFile === undefined ? undefined : here(commandFile) }),
+        commandFiles: Object.fromEntries(files),
+      };
+    }),
+    ...onlyDefined({
+      rollouts: desired.rollouts?.map(hereIn),
+      policy: desired.policy === undefined ? undefined : hereIn(desired.policy),
+    }),
+  };
+}
 
 /** What has changed since the plan was made, in words; empty when the plan still holds. */
 export function whatChanged(saved: SavedPlan, now: Plan): string[] {

@@ -263,7 +263,7 @@ export const stateIn = async (store: StateStore): Promise<FoldedState> =>
   openStoredState(await store.read(), store.location, newLineage()).state;
 
 export const createPorts = (service: Service, workspace: Workspace, emit: (event: EngineEvent) => void): Ports => ({
-  ...portsOf(service, workspace.folder, workspace.desired.resources),
+  ...portsOf(service, workspace.folder, workspace.desired),
   emit,
 });
 

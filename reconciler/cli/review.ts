@@ -29,7 +29,7 @@ import { allDiagnostics, type Session } from "./session";
 
 /** Where a plan was made. */
 export interface PlanPlace {
-  readonly workspace: Pick<Session["workspace"], "folder" | "sources" | "sensitive">;
+  readonly workspace: Pick<Session["workspace"], "sensitive">;
   readonly service: Pick<Session["service"], "baseUrl" | "trust">;
   readonly store: Pick<Session["store"], "location">;
 }
@@ -96,7 +96,7 @@ export async function askPolicy(
   { plan, desired }: Pick<Prepared, "plan" | "desired">,
   findings: readonly Finding[],
 ): Promise<Finding[]> {
-  const { folder, sources, sensitive } = workspace;
+  const { sensitive } = workspace;
   const { policy: own, project } = desired;
   const { policy, said } = policyIn(own, service.trust);
   if (policy === undefined) return said;
@@ -105,8 +105,7 @@ export async function askPolicy(
   // A policy is often seen to print what it reads.
   const hide = (_: string, value: unknown): unknown => (typeof value === "string" ? masked(value) : value);
   const input = `${JSON.stringify(policyInput(plan, desired, findings, where), hide)}\n`;
-  // A saved plan brings no files along: paths in it are relative to its folder here.
-  const beside = sources.length === 0 && policy === own ? folder : dirname(resolve(policy.source.file));
+  const beside = dirname(resolve(policy.source.file));
   const answer = await askProgram(policy.command, beside, input, policy.timeoutMs, policy.env);
   const found = findingsOfAnswer(answer, policy.source);
   return [...said, ...found.map((finding) => ({ ...finding, ...maskedTexts(finding, masked) }))];

@@ -48,11 +48,11 @@ export interface Ports {
   readonly runCommand: (command: Command<string>, options?: DutyOptions) => Promise<CommandResult>;
   /** What keeps programs that a file names from being started, for messages. Absent: they are started. */
   readonly noPrograms?: string;
-  /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. */
+  /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. `rollout`: whose check it is. */
   readonly checkHealth: (
     check: HealthCheck<string>,
     vm: LiveVm,
-    options?: { readonly signal?: AbortSignal; readonly address?: Address; readonly limitMs?: number },
+    options?: Pick<DutyOptions, "signal" | "address" | "limitMs"> & { readonly rollout?: string | undefined },
   ) => Promise<boolean>;
   readonly emit: (event: EngineEvent) => void;
   /** Runs work that belongs to no single step, such as a shared look. For traces. */

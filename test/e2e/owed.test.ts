@@ -104,6 +104,13 @@ describe("a command that is owed", () => {
     expect(again.stderr).toContain("state/nothing-open");
   });
 
+  it("that waits for its VM to run is pending as well", async () => {
+    declare({ vms: { db: { ...host, power: "stopped", after_ready: run("provision") } } });
+    await done("apply", "-y");
+    const plan = await reconcile("plan", "--detailed-exitcode");
+    expect([plan.exitCode, plan.stdout]).toEqual([2, expect.stringContaining("it is run later")]);
+  });
+
   it("is left owed by a run that starts no program", async () => {
     declare({ vms: { db: host }, volumes: { data: { size: 5, attach_to: "db", after_attach: run("mount") } } });
     const closed = await reconcile("apply", "-y", "--no-programs");

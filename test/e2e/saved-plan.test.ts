@@ -280,3 +280,31 @@ it("made without a look and refused after one, it says what helps", async () => 
   expect((await run(first, "apply", "p.plan.json")).exitCode).toBe(0);
   expect(names()).toEqual(["one"]);
 });
+
+it("tells what was owed, and runs programs in the folders of the files that name them, wherever it is applied", async () => {
+  const { first, run } = await setUp();
+  const where = (name: string) => `[sh, -c, 'pwd >> "$0"', "${join(first, name)}"]`;
+  const tier = `component: 1\nvms: { web: { name: part-web, after_ready: { command: ${where("ready")} } } }\n`;
+  const rollout = `rollout: { all: { of: [vm.one], check: { command: ${where("check")} } } }\n`;
+  const policy = `policy: { command: [sh, -c, 'pwd >> "$0"; echo "[]"', "${join(first, "policy")}"] }\n`;
+  const uses = "components: { part: { from: ./parts/tier.yaml } }\n";
+  const given = ["-f", "infra/reconcile.yaml", "-f", "beside"];
+  writeFiles(first, { "infra/reconcile.yaml": vms("one"), "beside/more.yaml": rollout + policy });
+  expect((await run(first, "apply", ...given, "-y")).exitCode).toBe(0);
+  const image = vms("one").replace("ubuntu-24.04", "debian-12");
+  writeFiles(first, { "infra/reconcile.yaml": image + uses, "infra/parts/tier.yaml": tier });
+  expect((await run(first, "plan", ...given, "--out", "p.plan.json")).exitCode).toBe(0);
+  const folder = makeFolder();
+  const applied = await run(folder, "apply", join(first, "p.plan.json"));
+  expect(applied.exitCode, applied.stdout + applied.stderr).toBe(0);
+  const last = (name: string) => readFileSync(join(first, name), "utf8").trimEnd().split("\n").at(-1);
+  expect(["ready", "check", "policy"].map((name) => last(name)?.slice(first.length))).toEqual([
+    "/infra/parts",
+    "/beside",
+    "/beside",
+  ]);
+  expect((await run(first, "owe", "part/vm.web", ...given)).exitCode).toBe(0);
+  expect((await run(first, "plan", ...given, "--out", "p.plan.json")).exitCode).toBe(0);
+  const shown = await run(first, "show", "p.plan.json");
+  expect(shown.stdout).toMatch(/^owed: after_ready of part\/vm\.web, since \S+ \(asked\)$/m);
+});

@@ -5,7 +5,7 @@
 import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
 import { setting } from "../../outside/environment";
-import { type SavedPlan, stale, whatChanged } from "../../saved-plan";
+import { desiredHere, type SavedPlan, stale, whatChanged } from "../../saved-plan";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import type { FlagName, Flags } from "../flags";
@@ -70,8 +70,8 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
       `a saved plan is applied as it is: ${given.map((name) => `--${name}`).join(", ")} can change nothing of it`,
       "plan again with them, or leave them out",
     );
-  const desired = { ...saved.desired, service: { ...saved.desired.service, baseUrl: saved.base_url } };
   const folder = findFolder(saved, file);
+  const desired = { ...desiredHere(saved, folder), service: { ...saved.desired.service, baseUrl: saved.base_url } };
   const differs = checkoutDiffers(saved, folder);
   const workspace: Workspace = {
     desired,

@@ -183,7 +183,8 @@ async function planFiles(invocation: Invocation, part?: FolderPart): Promise<num
       if (consents.length > 0)
         output.note(`A saved plan holds no consent: give --${consents.join(", --")} to apply as well.`);
     }
-    const pending = plan.changes.length > 0 || plan.steps.length > 0 || changesOutputs(plan.outputs);
+    const pending =
+      plan.changes.length > 0 || plan.steps.length > 0 || plan.owed !== undefined || changesOutputs(plan.outputs);
     return output.finish({
       exitCode: failed ? review.exitCode : pending && flags["detailed-exitcode"] === true ? 2 : 0,
       diagnostics: touchesGroups(plan.changes)

@@ -198,14 +198,14 @@ const addSettle = (plan: Indexed, member: Address): StepId =>
 const addCheck = (
   plan: Indexed,
   check: HealthCheck,
-  { timeoutMs }: Rollout,
+  { name, timeoutMs }: Rollout,
   member: Address,
   after: readonly StepId[],
 ): StepId =>
   add(plan, {
     id: `${member}/rollout-check`,
     address: member,
-    action: { operation: "vm.check", vm: { address: member }, check, timeoutMs },
+    action: { operation: "vm.check", vm: { address: member }, check, timeoutMs, rollout: name },
     title: `check VM ${shortOf(member)} before the next wave`,
     needs: after.map((step) => need(step)),
   });

@@ -38,7 +38,13 @@ export interface Requests {
   "vm.rename": { readonly vm: Reference; readonly name: string };
   "vm.rebuild": { readonly vm: Reference; readonly image: string };
   "vm.resize": { readonly vm: Reference; readonly flavor: string };
-  "vm.check": { readonly vm: Reference; readonly check: HealthCheck; readonly timeoutMs: number };
+  /** `rollout`: the one that asks for it. Absent: the VM itself does. */
+  "vm.check": {
+    readonly vm: Reference;
+    readonly check: HealthCheck;
+    readonly timeoutMs: number;
+    readonly rollout?: string;
+  };
   "vm.resize.confirm": { readonly vm: Reference; readonly manual: boolean };
   "vm.snapshot": { readonly vm: Reference; readonly name: string; readonly unproven?: true };
   /**

@@ -70,7 +70,8 @@ export async function check(
   for (;;) {
     // The last try is a whole one, also after the process was stopped for longer than the check may take.
     const limitMs = Math.max(timing.pollIntervalMs, deadline - clock.now());
-    if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs })) return doneAndSeen;
+    if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs, rollout: action.rollout }))
+      return doneAndSeen;
     if (run.signal.aborted)
       return {
         end: "unknown",
