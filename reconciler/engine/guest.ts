@@ -73,7 +73,7 @@ export const performDuty: Performer<Duty> = async (step, action, run) => {
   const command = { argv, ...onlyDefined({ env: action.env }) };
   const { timeoutMs: limitMs } = action;
   const result = await run.ports.runCommand(command, { signal: run.signal, address, duty, values, limitMs });
-  if (result.exitCode !== 0) return notPaid(address, duty, result, argv);
+  if (result.exitCode !== 0) return notPaid(address, duty, result, argv, values);
   await run.recorder.record([{ type: "patch", address, owes: { paid: [duty] } }, ...recordOf(step, run)]);
   return doneAndSeen;
 };
@@ -142,9 +142,17 @@ function addressOfVm(id: string, shown: LiveVm | undefined, run: Run): string | 
   return shown?.floatingIp ?? shown?.privateIp ?? known.floatingIp ?? known.privateIp;
 }
 
-function notPaid(address: Address, duty: Duty, result: CommandResult, argv: readonly string[]): StepResult {
+function notPaid(
+  address: Address,
+  duty: Duty,
+  result: CommandResult,
+  argv: readonly string[],
+  values: Readonly<Record<string, string>>,
+): StepResult {
   const { message, output } = toldBy(`${duty} of ${address} ended with ${result.exitCode} and is still owed`, result);
-  const byHand = `try it by hand: ${argv.map(shellWord).join(" ")}; the next run runs it first`;
+  const told = Object.entries(values).map(([name, value]) => `${name}=${shellWord(value)}`);
+  const words = [...told, ...argv.map(shellWord)].join(" ");
+  const byHand = `try it by hand, in the folder of its file: ${words}; the next run runs it first`;
   return {
     end: "failed",
     code: "apply/owed",
@@ -171,6 +179,6 @@ export function toldBy(
 const shellWord = (word: string): string =>
   /^[A-Za-z0-9_@%+=:,./-]+$/.test(word)
     ? word
-    : word.includes("\n")
+    : /\p{Cc}/u.test(word)
       ? `$'${word.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n")}'`
       : `'${word.replaceAll("'", "'\\''")}'`;

@@ -108,16 +108,18 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
     const interrupt = (): void => over({ kind: "interrupted" });
     const timer = setTimeout(() => over({ kind: "out_of_time" }), limitMs);
     signal?.addEventListener("abort", interrupt, { once: true });
-    const hear = (chunk: Buffer): void => {
-      said = (said + chunk.toString("utf8")).slice(-keptOutput - keptBeside);
+    const hear = (text: string): void => {
+      said = (said + text).slice(-keptOutput - keptBeside);
     };
-    child.stderr?.on("data", hear);
-    child.stdout?.on("data", (chunk: Buffer) => {
-      if (longestAnswer === undefined) return hear(chunk);
-      length += chunk.length;
-      if (length > longestAnswer) return over({ kind: "too_long" });
-      answer.push(chunk);
-    });
+    // A letter of several bytes may come in parts.
+    child.stderr?.setEncoding("utf8").on("data", hear);
+    if (longestAnswer === undefined) child.stdout?.setEncoding("utf8").on("data", hear);
+    else
+      child.stdout?.on("data", (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > longestAnswer) return over({ kind: "too_long" });
+        answer.push(chunk);
+      });
     child.on("error", (error: NodeJS.ErrnoException) =>
       over({ kind: "not_started", why: error.message, code: error.code }),
     );

@@ -72,6 +72,11 @@ describe("a step makes a command necessary", () => {
       ["web/create makes web owe after_ready: vm_replaced", "web/after_ready after web/create, web/delete end"],
     ],
     [
+      "the replacement of a VM, whose data volume is a new one",
+      { applied: [vm("web", attach)], desired: [vm("web", { ...attach, region: "elsewhere" })] },
+      ["web/create makes web owe after_attach: created", "web/after_attach after web/create, web/delete end"],
+    ],
+    [
       "the rebuild of a VM, also for the volume on it",
       { applied: [vm("web", ready), data], desired: [vm("web", { ...ready, image }), data] },
       [

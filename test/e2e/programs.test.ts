@@ -208,6 +208,12 @@ describe("--no-programs", () => {
   });
 });
 
+it("what it prints is whole, also where a letter comes in parts", async () => {
+  const script = "printf '\\303'; printf '\\342' >&2; sleep 0.2; printf '\\244'; printf '\\202\\254' >&2";
+  const { said: printed } = await runProgram({ argv: ["sh", "-c", script], folder: place.folder, limitMs: 60_000 });
+  expect([...printed].sort()).toEqual(["ä", "€"]);
+});
+
 it("a closed run sends the credential to no address that only the file names", async () => {
   place.write(fileOf({ groups: { web: {} } }, { base_url: place.emulator.url } as object));
   const env = { RECONCILE_BASE_URL: "" };

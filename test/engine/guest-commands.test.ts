@@ -261,14 +261,19 @@ describe("a command that is owed", () => {
     expect([ends(result as never), ran.length, owes?.length ?? 0]).toEqual([end, times, owed]);
   });
   it("may be tried by hand, each word as a shell reads it", async () => {
-    const { result } = await run({
+    const { result, ran } = await run({
       answers: { exitCode: 1, output: "" },
-      argv: ["mount", "-o", "a b", "it's", "two\nlines'", "/dev/sdb=1%"],
+      argv: ["mount", "-o", "a b", "it's", "two\nlines'", "\t", "/dev/sdb=1%"],
     });
     expect(JSON.stringify((result as { fix?: unknown }).fix)).toContain(
       JSON.stringify(
-        "try it by hand: mount -o 'a b' 'it'\\''s' $'two\\nlines\\'' /dev/sdb=1%; the next run runs it first",
+        " mount -o 'a b' 'it'\\''s' $'two\\nlines\\'' $'\t' /dev/sdb=1%; the next run runs it first",
       ).slice(1, -1),
+    );
+    const told = Object.entries(ran[0]?.values ?? {}).map(([name, value]) => `${name}=${value}`);
+    expect(told.length).toBeGreaterThan(2);
+    expect(JSON.stringify((result as { fix?: unknown }).fix)).toContain(
+      `in the folder of its file: ${told.join(" ")} mount`,
     );
   });
 });

@@ -4,7 +4,8 @@
  * else touches the VM. One VM's commands run one after the other, `after_ready` before `after_attach`.
  *
  *   step                                      owes                         because
- *   create of a VM                            after_ready, after_attach    created; vm_replaced where it takes another's place
+ *   create of a VM                            after_ready                  created; vm_replaced where it takes another's place
+ *                                             after_attach                 created: its data volume is new either way
  *   rebuild of a VM                           after_ready, after_attach    vm_rebuilt
  *                                             after_attach of its volumes
  *   create of a volume that is attached       after_attach                 created
@@ -177,9 +178,8 @@ function noteWhatSteps(
     appendTo(dues, step, { address, command, reason });
   };
   for (const { address, action } of vms) {
-    const made = action === "replace" ? "vm_replaced" : "created";
-    owe(`${address}/create`, address, "after_ready", made);
-    owe(`${address}/create`, address, "after_attach", made);
+    owe(`${address}/create`, address, "after_ready", action === "replace" ? "vm_replaced" : "created");
+    owe(`${address}/create`, address, "after_attach", "created");
     owe(`${address}/rebuild`, address, "after_ready", "vm_rebuilt");
     owe(`${address}/rebuild`, address, "after_attach", "vm_rebuilt");
     owe(`${address}/flush`, address, "after_attach", "attached_again");
