@@ -57,6 +57,32 @@ describe("a VM whose volumes come off", () => {
       ["vm.web/confirm", `${stop} < vm.web/confirm?`, detach, `${start} volume.data/detach?`],
     ],
     [
+      "is not stopped for a volume that is replaced, where the file says another flush by now",
+      world([web, data], [web, volume("data", { ...on, name: "other", flush: { via: "ask" } })]),
+      [
+        "volume.data/orphan-old",
+        "volume.data/create < volume.data/orphan-old",
+        "volume.data/detach < volume.data/create",
+        "volume.data/attach < volume.data/create volume.data/detach",
+        "volume.data/delete-old < volume.data/create volume.data/detach",
+        "volume.data/forget-old < volume.data/delete-old",
+      ],
+    ],
+    [
+      "is stopped for a volume that is replaced, where the file says so by now",
+      world([web, { ...data, flush: { via: "ask" } }], [web, { ...data, name: "other" }]),
+      [
+        "volume.data/orphan-old",
+        stop,
+        "volume.data/create < volume.data/orphan-old",
+        "volume.data/detach < volume.data/create vm.web/flush-stop",
+        "volume.data/attach < volume.data/create volume.data/detach",
+        "volume.data/delete-old < volume.data/create volume.data/detach",
+        `${start} volume.data/detach? volume.data/attach?`,
+        "volume.data/forget-old < volume.data/delete-old",
+      ],
+    ],
+    [
       "is neither stopped nor started where it is stopped",
       world([stopped, data], [web, volume("data", off)]),
       ["volume.data/detach"],

@@ -261,6 +261,8 @@ it("says of a whole component that it moves, or that it is let go", async () => 
     "components:\n  store: { from: ./parts/tier.yaml }\n" +
       "moved: [{ from: shop/, to: store/ }]\nremoved: [{ from: desk/, destroy: false }]\n",
   );
+  const shown = (await run(first, "plan", "infra")).stdout;
+  expect(shown).toMatch(/removed entry says to let it go \(infra\/reconcile\.yaml:\d+\)/);
   expect(await saved()).toEqual([0, 0]);
   expect(names()).toEqual(["desk-web", "one", "store-web"]);
   expect((await run(first, "state", "list", "infra")).stdout).not.toMatch(/desk|shop\//);

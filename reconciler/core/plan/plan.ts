@@ -19,7 +19,7 @@ import { fixForDamaged, type Pair, pairResources } from "../diff/pair";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import { computedName } from "../model/computed";
-import type { Closed, Desired, DesiredResource, Reference } from "../model/desired";
+import { type Closed, type Desired, type DesiredResource, type Reference, removalFor } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { computedOfResource, isNeverSeen } from "../model/facts";
 import { fixText } from "../model/fix";
@@ -152,7 +152,13 @@ export function makePlan(input: PlanInput): Plan {
   if (targeted.length < paired.pairs.length)
     diagnostics.push(...leftOutDependents(paired.pairs, targeted, fates.deleted, groups, context));
 
-  const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
+  const removals = new Map(desired.removed.map((entry) => [entry.from, entry]));
+  const changes = differences.flatMap(({ change }) => {
+    if (change === undefined) return [];
+    // What no block declares comes from the `removed` entry that names it.
+    const source = removalFor(change.address, removals)?.source;
+    return [source === undefined ? change : { source, ...change }];
+  });
   const draft = new Draft(context, state, changes, diagnostics);
   addSteps(found, draft);
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair, draft);

@@ -191,7 +191,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
       ? []
       : [
           need(
-            detach({ address, id, label: difference.live?.name ?? change.name }, detachFrom, old.flush, draft, [
+            detach({ address, id, label: difference.live?.name ?? change.name }, detachFrom, desired.flush, draft, [
               need(created),
             ]),
           ),
