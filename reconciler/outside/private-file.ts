@@ -20,7 +20,9 @@ import {
 import { rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { newerVersion, WrittenByNewer } from "../core/state/newer";
 import { errorCode, errorMessage, ifPossible } from "../core/text/errors";
+import { fieldsOfJson } from "../core/text/objects";
 import { isProcessGone } from "../store/process-gone";
 import { mostOfGiven, readPlainFile } from "./files";
 
@@ -113,9 +115,19 @@ function refuseLink(path: string): void {
 export function refuseKept(path: string, overFiles = false): void {
   if (ifPossible(() => statSync(path))?.isFile() !== true) return;
   const head = readPlainFile(path, mostOfGiven);
-  const kept = "text" in head ? keptIn(head.text) : undefined;
+  if (!("text" in head)) return;
+  refuseNewerPlan(path, head.text);
+  const kept = keptIn(head.text);
   if (kept === undefined || (kept === "a desired state" && overFiles)) return;
   throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over one`);
+}
+
+/** It may hold what this version does not know. */
+function refuseNewerPlan(path: string, text: string): void {
+  if (!/"format":\s*"reconcile-cloud\/plan"/.test(text)) return;
+  const { format, version } = fieldsOfJson(text);
+  const newer = format === "reconcile-cloud/plan" ? newerVersion(version) : undefined;
+  if (newer !== undefined) throw new WrittenByNewer(`the plan ${path}`, `its version is ${newer}`);
 }
 
 function keptIn(text: string): "a state" | "a desired state" | undefined {
