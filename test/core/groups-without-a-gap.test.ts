@@ -144,6 +144,12 @@ describe("what the file leaves alone, the new group has as the old one has it", 
       { name: "web", description: undefined },
     ],
     [
+      "a description that the file does not have any more, for the next time as well",
+      { applied: [{ ...web, description: "first", now: { description: undefined } }], desired: [webWithout80] },
+      { name: "web", description: "first" },
+      { name: "web", description: "first" },
+    ],
+    [
       "a name and a description that are ignored",
       { applied: [shown], desired: [leaves(["name", "description"], { description: "mine" })] },
       { name: "by-hand", description: "by hand" },

@@ -119,12 +119,13 @@ function nameAndDescription(difference: FreshGroup) {
   const names = isLeft("name") ? [live?.name, recorded?.name] : [];
   const name = names.find((one) => one !== undefined && one !== asideName(one, id)) ?? desired.name;
   const shown = live?.description ?? recorded?.description;
+  const isRecorded = isLeft("description") || recorded?.description !== undefined;
   const isKept = shown !== undefined && (desired.description === undefined || isLeft("description"));
   return {
     name,
     description: isKept ? shown || undefined : desired.description,
-    // What the file does not say is not recorded.
-    record: { name, ...(isKept && isLeft("description") ? { description: shown || undefined } : {}) },
+    // What the file does not say is recorded where it was before: where nobody can see it, the record alone has it.
+    record: { name, ...(isKept && isRecorded ? { description: shown || undefined } : {}) },
   };
 }
 
