@@ -69,27 +69,21 @@ export const memoryEvents = ({ fromMemory = [] }: Plan): object[] =>
 
 export const findingEvent = (finding: Finding): object => ({ type: "finding", ...findingEntry(finding) });
 
-export const findingEntry = ({
-  code,
-  severity,
-  address,
-  source,
-  summary,
-  detail,
-  fix,
-  refused,
-  counterexample,
-}: Finding): object => ({
-  code,
-  severity,
+export const findingEntry = (finding: Finding): object => ({
+  code: finding.code,
+  severity: finding.severity,
+  ...placeForPrograms(finding),
+  summary: finding.summary,
+  detail: finding.detail ?? null,
+  fix: finding.fix ?? null,
+  refused: finding.refused ?? null,
+  counterexample: finding.counterexample,
+});
+
+const placeForPrograms = ({ address, source }: Pick<Diagnostic, "address" | "source">): object => ({
   address: address ?? null,
   file: source?.file ?? null,
   line: source?.line ?? null,
-  summary,
-  detail: detail ?? null,
-  fix: fix ?? null,
-  refused: refused ?? null,
-  counterexample,
 });
 
 export const stepEvent = (event: StepEvent): object => ({
@@ -190,12 +184,10 @@ const stepCounts = (run: RunReport | undefined): object => {
   return { done, failed, skipped, waiting };
 };
 
-const diagnosticEntry = ({ severity, summary, address, source, code, detail, fix }: Diagnostic): object => ({
+const diagnosticEntry = ({ severity, summary, code, detail, fix, ...place }: Diagnostic): object => ({
   severity,
   summary,
-  address: address ?? null,
-  file: source?.file ?? null,
-  line: source?.line ?? null,
+  ...placeForPrograms(place),
   code,
   detail,
   fix,

@@ -93,11 +93,15 @@ function readMost(
   key: "remove" | "stop",
 ): Amount | undefined {
   const value = fieldOf(values, key);
-  if (value === undefined) return undefined;
+  return value === undefined ? undefined : readAmount(subject, ["at_most", key], value, "");
+}
+
+/** `what`: what the number is, as the beginning of what was expected. */
+export function readAmount(subject: Subject, path: Path, value: unknown, what: string, least = 0): Amount | undefined {
   const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
   const number = Number(match?.[1]);
-  if (match === null || (match[2] === "%" && number > 100))
-    return reportValue(subject, ["at_most", key], value, "a number, or a share such as 25%");
+  if (match === null || number < least || (match[2] === "%" && number > 100))
+    return reportValue(subject, path, value, `${what}a number, or a share such as 25%`);
   return match[2] === "%" ? { percent: number } : { count: number };
 }
 

@@ -3,11 +3,12 @@
  * what that action needs. The reasons and the words that every kind has in common stand here once.
  */
 import type { Kind } from "../model/address";
+import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { ofKind } from "../model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
 import type { RecordedResource } from "../model/recorded";
-import type { Action, Change, Reason } from "./changes";
+import type { Action, Change, FieldChange, Reason } from "./changes";
 import type { LeftOpen } from "./explain";
 import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
 import type { DesiredOf, PairOf, RecordedOf } from "./pair";
@@ -88,6 +89,13 @@ export function kept<K extends Kind>(
       return { action, id, desired, change: { ...changed(), action, id } };
   }
 }
+
+/** The change that makes a resource. */
+export const creation = (
+  { address, kind, name, source }: DesiredResource,
+  fields: readonly FieldChange[],
+  why: Pick<Change, "reason" | "because">,
+): ChangeTo<"create"> => ({ address, kind, action: "create", name, fields, ...why, losses: [], source });
 
 /** Why a declared resource is not there yet. */
 export const creationReason = (what: What, gone: Vanished | undefined): Pick<Change, "reason" | "because"> =>

@@ -7,6 +7,7 @@ import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core
 import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
+  creation,
   creationReason,
   type DiffOutcome,
   type Facts,
@@ -285,16 +286,7 @@ function creationOfGroup(
     action: "create",
     desired,
     added: desired.rules,
-    change: {
-      address: desired.address,
-      kind: "group",
-      action: "create",
-      name: desired.name,
-      fields,
-      ...creationReason("security group", gone),
-      losses: [],
-      source: desired.source,
-    },
+    change: creation(desired, fields, creationReason("security group", gone)),
     diagnostics: gone === undefined ? [] : [goneNote(pair, "security group", gone, "it will be created again")],
   };
 }

@@ -7,6 +7,7 @@ import { type FieldChange, type FieldValue, fieldChange } from "../../core/diff/
 import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
+  creation,
   creationReason,
   type DiffOutcome,
   type Facts,
@@ -69,11 +70,11 @@ export function diffUsual(pair: Pair, context: DiffContext, state: State, fates:
     attachTo: target,
     action: "create",
     desired,
-    change: {
-      ...{ address, kind, action: "create", name: desired.name, losses: [], source: desired.source },
-      fields: valuesOf(desired).map(([row, value]) => fieldChange({ ...row, effect: "in_place" }, undefined, value)),
-      ...creationReason(what, found.gone),
-    },
+    change: creation(
+      desired,
+      valuesOf(desired).map(([row, value]) => fieldChange({ ...row, effect: "in_place" }, undefined, value)),
+      creationReason(what, found.gone),
+    ),
     diagnostics: found.gone === undefined ? [] : [goneNote(pair, what, found.gone, "a new one will be created")],
   };
 }

@@ -7,6 +7,7 @@ import { type Change, type FieldChange, fieldChange, movedField, type Reason } f
 import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
+  creation,
   creationReason,
   type DiffOutcome,
   type Facts,
@@ -191,16 +192,7 @@ function creationOfVm(
   return {
     action: "create",
     desired,
-    change: {
-      address: desired.address,
-      kind: "vm",
-      action: "create",
-      name: desired.name,
-      fields,
-      ...why,
-      losses: [],
-      source: desired.source,
-    },
+    change: creation(desired, fields, why),
     imageId,
     diagnostics,
   };

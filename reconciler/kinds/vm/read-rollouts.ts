@@ -11,6 +11,7 @@ import {
   type ValuesOfRow,
 } from "../../config/fields";
 import { interpolate } from "../../config/interpolation";
+import { readAmount } from "../../config/read/checks";
 import { readCheck } from "../../config/read/lifecycle";
 import type { Room } from "../../config/rooms";
 import type { RolloutBlock } from "../../config/rows/sections";
@@ -49,7 +50,7 @@ const ofBlocks = ({ within, declared, scope, problems }: Room, context: Reachabi
     const value: unknown = interpolate(written, scope, (problem) =>
       problems.add({ ...problem, at: subject.place(["max_unavailable"]) }),
     );
-    const maxUnavailable = value === undefined ? undefined : readAmount(subject, ["max_unavailable"], value);
+    const maxUnavailable = value === undefined ? undefined : readDown(subject, ["max_unavailable"], value);
     if (maxUnavailable === undefined) return [];
     const source = positionOf(subject.place(["max_unavailable"], "key"));
     return [{ name, members: membersOf(name, context) ?? [], maxUnavailable, timeoutMs: usualReadyTimeoutMs, source }];
@@ -63,7 +64,7 @@ function readRollout(
 ): Rollout[] {
   const members = readMembers(subject, name, fieldOf(values, "of"), context);
   const max = fieldOf(values, "max_unavailable");
-  const maxUnavailable = max === undefined ? { count: 1 } : readAmount(subject, [name, "max_unavailable"], max);
+  const maxUnavailable = max === undefined ? { count: 1 } : readDown(subject, [name, "max_unavailable"], max);
   const canary = fieldOf(values, "canary");
   const isCount = typeof canary === "number" && Number.isInteger(canary) && canary > 0;
   if (canary !== undefined && !isCount) reportValue(subject, [name, "canary"], canary, "how many go first: 1");
@@ -148,10 +149,5 @@ function membersOf(word: string, { declared }: ReachabilityContext): string[] | 
   return [...declared.addresses].filter((address) => address.startsWith(`${word}[`));
 }
 
-function readAmount(subject: Subject, path: Path, value: unknown): Amount | undefined {
-  const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
-  const number = Number(match?.[1]);
-  if (match === null || number === 0 || (match[2] === "%" && number > 100))
-    return reportValue(subject, path, value, "how many may be down at a time: a number, or a share such as 25%");
-  return match[2] === "%" ? { percent: number } : { count: number };
-}
+const readDown = (subject: Subject, path: Path, value: unknown): Amount | undefined =>
+  readAmount(subject, path, value, "how many may be down at a time: ", 1);

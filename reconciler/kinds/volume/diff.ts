@@ -9,6 +9,7 @@ import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
   type ChangeTo,
+  creation,
   creationReason,
   type DiffOutcome,
   type Facts,
@@ -127,16 +128,7 @@ function createChange(desired: DesiredVolume, gone: Vanished | undefined): Chang
   ];
   if (desired.attachTo !== undefined)
     fields.push(fieldChange(volumeFields.attachTo, undefined, referenceLabel(desired.attachTo)));
-  return {
-    address: desired.address,
-    kind: "volume",
-    action: "create",
-    name: desired.name,
-    fields,
-    ...creationReason("volume", gone),
-    losses: [],
-    source: desired.source,
-  };
+  return creation(desired, fields, creationReason("volume", gone));
 }
 
 function removalOfVolume(
