@@ -7,7 +7,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type AddressOf, addressesByIdentity, identity, identityKey, lookUpIn } from "../core/model/identity";
 import type { RecordedResource, State, StateChange } from "../core/model/recorded";
 import { type StepChange, writtenChanges } from "../core/plan/record-patch";
-import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../core/state/fold";
+import { applyChange, continued, type FoldedState, headOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
 import { type StateSession, StoreFailed } from "../store/store";
 
@@ -38,12 +38,7 @@ const isWorthFolding = (journalled: number, records: number): boolean =>
   journalled > 0 && (records <= 10_000 || journalled * 10 > records);
 
 export function createRecorder(initial: FoldedState, session: StateSession): Recorder {
-  const state: MutableState = {
-    resources: new Map(initial.resources),
-    intents: new Map(initial.intents),
-    orphans: new Map(initial.orphans),
-    ...ownHeadOf(initial),
-  };
+  const state = continued(initial);
   const addresses = addressesByIdentity(state.resources.values());
   let quarantined = initial.quarantined;
   let { serial, journalled } = initial;
@@ -71,17 +66,15 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     return pending.done;
   }
 
+  const { lineage } = initial;
+  const now = (): State => {
+    const { resources, intents, orphans } = state;
+    return { lineage, serial, resources, intents, orphans, quarantined, ...headOf(state) };
+  };
+
   return {
     get state(): State {
-      return {
-        lineage: initial.lineage,
-        serial,
-        resources: state.resources,
-        intents: state.intents,
-        orphans: state.orphans,
-        quarantined,
-        ...headOf(state),
-      };
+      return now();
     },
     addressOf: lookUpIn(addresses),
     async assertHeld() {
@@ -116,19 +109,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
       await writing;
       try {
         if (broken === undefined && isWorthFolding(journalled, state.resources.size))
-          await session.replace(
-            writeSnapshot({
-              lineage: initial.lineage,
-              serial,
-              epoch: session.epoch,
-              journalled: 0,
-              resources: state.resources,
-              intents: state.intents,
-              orphans: state.orphans,
-              quarantined,
-              ...headOf(state),
-            }),
-          );
+          await session.replace(writeSnapshot({ ...now(), epoch: session.epoch, journalled: 0 }));
       } catch (error) {
         // Tried once: a second failure would hide what the run did.
         await session.release().catch(() => undefined);

@@ -16,7 +16,7 @@ import type { Outputs } from "../../core/model/output";
 import type { StateChange } from "../../core/model/recorded";
 import type { PlannedOutput } from "../../core/plan/outputs";
 import { outputsNow } from "../../core/plan/outputs";
-import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../../core/state/fold";
+import { applyChange, continued, type FoldedState, headOf } from "../../core/state/fold";
 import { type Asked, changesOfGiving, decideHandover } from "../../core/state/handover";
 import { writeSnapshot } from "../../core/state/text";
 import { ifPossible } from "../../core/text/errors";
@@ -164,12 +164,7 @@ const memoryStoreOf = (state: FoldedState): StateStore =>
   createMemoryStore({ snapshot: writeSnapshot({ ...state, journalled: 0 }), journal: [] }, state.epoch);
 
 function withChanges(state: FoldedState, changes: readonly StateChange[]): FoldedState {
-  const mutable: MutableState = {
-    resources: new Map(state.resources),
-    intents: new Map(state.intents),
-    orphans: new Map(state.orphans),
-    ...ownHeadOf(state),
-  };
+  const mutable = continued(state);
   for (const change of changes) if (change.type !== "transfer") applyChange(mutable, change);
   return { ...state, ...mutable, ...headOf(mutable) };
 }

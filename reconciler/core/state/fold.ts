@@ -49,10 +49,8 @@ export const emptyState = (lineage: string): FoldedState => ({
 
 /** A damaged line keeps its place: a later entry for its address repairs it, an earlier one does not. */
 export function foldEntries(snapshot: FoldedState, entries: Iterable<JournalEntry | Quarantined>): FoldedState {
-  const resources = new Map(snapshot.resources);
-  const intents = new Map(snapshot.intents);
-  const orphans = new Map(snapshot.orphans);
-  const folded: MutableState = { resources, intents, orphans, ...ownHeadOf(snapshot) };
+  const folded = continued(snapshot);
+  const { resources, intents, orphans } = folded;
   let quarantined = [...snapshot.quarantined];
   let { serial, epoch, journalled } = snapshot;
   for (const entry of entries) {
@@ -87,8 +85,15 @@ export const headOf = ({ scope, outputs, runs, seen, moves }: StateHead): StateH
     moves: moves && ifAny(moves),
   });
 
-/** The same for a run that continues the state: it adds to the former records of the last run. */
-export function ownHeadOf(state: StateHead): StateHead {
+/** A copy of the state for a run that continues it: the run adds to the former records of the last one. */
+export const continued = ({ resources, intents, orphans, ...head }: Omit<State, "quarantined">): MutableState => ({
+  resources: new Map(resources),
+  intents: new Map(intents),
+  orphans: new Map(orphans),
+  ...ownHeadOf(head),
+});
+
+function ownHeadOf(state: StateHead): StateHead {
   const head = headOf(state);
   const last = head.runs?.at(-1);
   if (head.runs === undefined || last?.before === undefined) return head;
