@@ -79,11 +79,8 @@ export async function writeBeside(path: string, text: string, { isNew = false } 
 
 /** Where it cannot be removed, as in a folder that others may not enter, the write itself tells why. */
 function removeTemporary(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // What is left is found by its name.
-  }
+  // What is left is found by its name.
+  ifPossible(() => rmSync(path, { force: true }));
 }
 
 export const temporaryOf = (path: string): string => `${path}.${process.pid}.${randomUUID()}.tmp`;

@@ -193,11 +193,8 @@ export function touch(path: string): void {
 
 /** Nothing fails because a file could not be removed that is not needed any more. */
 export function removeIfPossible(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It stays, or was never made.
-  }
+  // It may never have been made; one that cannot be removed stays.
+  ifPossible(() => unlinkSync(path));
 }
 
 /** Turns a failed file operation into a store's failure. */

@@ -214,12 +214,8 @@ function ownFile(path: string, token: string, flag: "ax" | "wx") {
 
 /** Acknowledged lines are durable already: a file that cannot be closed, as on a network, loses none of them. */
 function close({ file, end }: OwnJournal): void {
-  for (const open of [file, end])
-    try {
-      closeSync(open);
-    } catch {
-      // No line is written to this journal any more.
-    }
+  // No line is written to this journal any more.
+  for (const open of [file, end]) ifPossible(() => closeSync(open));
 }
 
 /** The text always has the same length, so that it is overwritten in one write. */
@@ -228,11 +224,8 @@ const journalEndText = ({ snapshotEpoch: epoch, lines }: Pick<OwnJournal, "snaps
 
 /** The end only helps to notice a loss: where it cannot be written, the lines are durable all the same. */
 function noteEnd(own: OwnJournal): void {
-  try {
-    writeSync(own.end, journalEndText(own), 0);
-  } catch {
-    // The end then lags behind, which is allowed.
-  }
+  // Where it cannot be written the end lags behind, which is allowed.
+  ifPossible(() => writeSync(own.end, journalEndText(own), 0));
 }
 
 /**

@@ -6,7 +6,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Pool, QueryResult } from "pg";
-import { causeOf, errorCode, errorMessage } from "../core/text/errors";
+import { causeOf, errorCode, errorMessage, ifPossible } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { driverAddress } from "./driver-address";
@@ -385,12 +385,8 @@ function openPool(
   takesTimeout: boolean,
   shared: boolean,
 ): Pool {
-  let pg: typeof import("pg");
-  try {
-    pg = require("pg") as typeof import("pg");
-  } catch {
-    throw packageMissing("pg", "postgres://");
-  }
+  const pg = ifPossible(() => require("pg") as typeof import("pg"));
+  if (pg === undefined) throw packageMissing("pg", "postgres://");
   const pool = new pg.Pool({
     connectionString: connection,
     max: shared ? 6 : 2,

@@ -1,7 +1,7 @@
 /** The few requests that the S3 store sends, with their conditions; the SDK finds region, endpoint and credentials. */
 
 import type { S3Client } from "@aws-sdk/client-s3";
-import { causeOf, errorCode, errorMessage } from "../core/text/errors";
+import { causeOf, errorCode, errorMessage, ifPossible } from "../core/text/errors";
 import { fieldsIn, isObject, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { firstLine } from "../core/text/parts";
@@ -154,13 +154,9 @@ const serverTimeOf = (output: { readonly $metadata: object }): number | undefine
 function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   // Messages about the versions of Node that the SDK will drop do not concern the user of a plan.
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
-  let sdk: Sdk;
-  try {
-    // `Sdk` is the type of that package.
-    sdk = require("@aws-sdk/client-s3");
-  } catch {
-    throw packageMissing("@aws-sdk/client-s3", "s3://");
-  }
+  // `Sdk` is the type of that package.
+  const sdk = ifPossible((): Sdk => require("@aws-sdk/client-s3"));
+  if (sdk === undefined) throw packageMissing("@aws-sdk/client-s3", "s3://");
   const client = new sdk.S3Client({
     // Servers other than Amazon's know neither bucket host names nor the newer checksums.
     ...onlyDefined({

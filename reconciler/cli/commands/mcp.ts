@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Plan } from "../../core/plan/plan";
-import { errorMessage } from "../../core/text/errors";
+import { errorMessage, ifPossible } from "../../core/text/errors";
 import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
 import { planLines } from "../../report/plan-text";
@@ -100,24 +100,17 @@ function startServer(flags: Pick<Flags, "base-url" | "dialect" | "state">): Serv
 /** The addresses that the file of this folder names when the server starts, in any of its environments. */
 function addressesHere(): string[] {
   const read = (env?: string): string[] => {
-    try {
-      const { desired } = readWorkspace({ args: [], flags: env === undefined ? {} : { env } });
-      const { service, state, external } = desired;
-      return [service.baseUrl, state?.location, ...(external?.reads ?? []).map((one) => one.state)].flatMap(
-        (address) => (address !== undefined && URL.canParse(address) ? [address] : []),
-      );
-    } catch {
-      // A file that is not there, or has errors, names nothing.
-      return [];
-    }
+    const { desired } = readWorkspace({ args: [], flags: env === undefined ? {} : { env } });
+    const { service, state, external } = desired;
+    return [service.baseUrl, state?.location, ...(external?.reads ?? []).map((one) => one.state)].flatMap((address) =>
+      address !== undefined && URL.canParse(address) ? [address] : [],
+    );
   };
-  let environments: readonly string[] = [];
-  try {
-    environments = environmentsOf({ args: [], flags: {} });
-  } catch {
-    return [];
-  }
-  return environments.length === 0 ? read() : environments.flatMap((name) => read(name));
+  // A file that is not there, or has errors, names nothing.
+  const environments = ifPossible(() => environmentsOf({ args: [], flags: {} }));
+  if (environments === undefined) return [];
+  const chosen = environments.length === 0 ? [undefined] : environments;
+  return chosen.flatMap((env) => ifPossible(() => read(env)) ?? []);
 }
 
 /** The folder where plans of the tool `plan` wait for approval, beside the embedded world. */

@@ -74,12 +74,8 @@ const sayings = {
 
 /** Linux has a priority for each thread, and those that collect garbage do much of what a large file costs. */
 function lower(pid: number, niceness: number): void {
-  for (const thread of threadsOf(pid))
-    try {
-      setPriority(thread, niceness);
-    } catch {
-      // It has ended, or the machine does not permit it.
-    }
+  // One that has ended, or for which the machine does not permit it, is left as it is.
+  for (const thread of threadsOf(pid)) ifPossible(() => setPriority(thread, niceness));
 }
 
 function threadsOf(pid: number): readonly number[] {

@@ -2,7 +2,9 @@
  * One call of the `git` program. It gets no secret of the fleet, asks nobody, speaks only with places that a stack may
  * name, and ends: a call that says nothing for half a minute is cut off, with everything that it started.
  */
+
 import { spawn } from "node:child_process";
+import { ifPossible } from "../../core/text/errors";
 import { SourceFailed } from "./checkout";
 
 export interface GitCall {
@@ -97,11 +99,8 @@ const gitMissing = (cwd: string): string => `the program git is not installed on
 
 function endGitGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): void {
   if (pid === undefined) return;
-  try {
-    process.kill(process.platform === "win32" ? pid : -pid, signal);
-  } catch {
-    // It has ended.
-  }
+  // It may have ended.
+  ifPossible(() => process.kill(process.platform === "win32" ? pid : -pid, signal));
 }
 
 /** Git gets no credential of the service or the state. */
