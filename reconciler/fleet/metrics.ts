@@ -1,5 +1,5 @@
 /** The fleet for Prometheus: conditions, lag, budgets, workers. */
-import { type Metric, prometheusText, type Sample } from "../report/prometheus";
+import { type Metric, type MetricSample, prometheusText } from "../report/prometheus";
 import type { StackTally } from "./database/pages";
 import { type BudgetRecord, isSilent, type WorkerRecord } from "./database/workers";
 import { stackConditionOf } from "./views";
@@ -32,8 +32,9 @@ export const conditions = [
 export function metricsText({ tallies, load, budgets, workers, letters, counts, now }: FleetMetrics): string {
   const alive = workers.filter((one) => !isSilent(one, now));
   const isPaused = ({ pausedUntil }: BudgetRecord): boolean => pausedUntil !== undefined && pausedUntil > now;
-  const byTenant = (count: "waiting" | "running"): Sample[] => load.map((one) => [{ tenant: one.tenant }, one[count]]);
-  const byService = (value: (budget: BudgetRecord) => number): Sample[] =>
+  const byTenant = (count: "waiting" | "running"): MetricSample[] =>
+    load.map((one) => [{ tenant: one.tenant }, one[count]]);
+  const byService = (value: (budget: BudgetRecord) => number): MetricSample[] =>
     budgets.map((one) => [{ service: one.service }, value(one)]);
   const stacksIn = (condition: string): number =>
     tallies.reduce((sum, tally) => sum + (stackConditionOf(tally) === condition ? tally.count : 0), 0);
@@ -44,7 +45,7 @@ export function metricsText({ tallies, load, budgets, workers, letters, counts, 
       "gauge",
       "1: this stack needs attention, by its condition.",
       tallies.flatMap((tally) =>
-        tally.names.map((stack): Sample => [{ stack, condition: stackConditionOf(tally) }, 1]),
+        tally.names.map((stack): MetricSample => [{ stack, condition: stackConditionOf(tally) }, 1]),
       ),
     ],
     [

@@ -2,9 +2,9 @@
 import { printable } from "../core/text/printable";
 
 /** With its labels. */
-export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+export type MetricSample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-export type Metric = readonly [name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]];
+export type Metric = readonly [name: string, type: "gauge" | "counter", help: string, samples: readonly MetricSample[]];
 
 /** `prefix`: what all names begin with. */
 export const prometheusText = (prefix: string, metrics: readonly Metric[]): string =>
@@ -16,7 +16,7 @@ const metricLines = (prefix: string, [name, type, help, samples]: Metric): strin
   ...samples.map(([labels, value]) => `${prefix}${name}${labelsText(labels)} ${value}`),
 ];
 
-function labelsText(labels: Sample[0]): string {
+function labelsText(labels: MetricSample[0]): string {
   const all = Object.entries(labels).map(([name, value]) => `${name}="${labelValue(value)}"`);
   return all.length === 0 ? "" : `{${all.join(",")}}`;
 }

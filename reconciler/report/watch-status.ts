@@ -6,7 +6,7 @@ import { fewOf, fewParts } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
-import { type Metric, prometheusText, type Sample } from "./prometheus";
+import { type Metric, type MetricSample, prometheusText } from "./prometheus";
 
 export interface StepTimes {
   readonly count: number;
@@ -64,7 +64,7 @@ export function afterStep(status: WatchStatus, event: StepEvent): WatchStatus {
 type JudgedVerdict = NonNullable<NonNullable<WatchStatus["seen"]>["assertions"]>[number]["verdict"];
 
 /** Samples of assertions. Two assertions with the same text are told apart by their place. */
-function assertionSamples(seen: WatchStatus["seen"], wanted: JudgedVerdict): Sample[] {
+function assertionSamples(seen: WatchStatus["seen"], wanted: JudgedVerdict): MetricSample[] {
   const told = new Set<string>();
   return (seen?.assertions ?? []).map(({ label, verdict }, index) => {
     const name = told.has(label) ? `${label} (${index + 1})` : label;
@@ -78,8 +78,8 @@ const actions = ["create", "update", "replace", "delete", "import", "forget"] as
 export function watchMetricsText(status: WatchStatus): string {
   const { seen, rounds, last } = status;
   const steps = Object.entries(status.steps).sort(([a], [b]) => (a < b ? -1 : 1));
-  const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [[{}, value]]);
-  const byOperation = (value: (times: StepTimes) => number): Sample[] =>
+  const one = (value: number | undefined): MetricSample[] => (value === undefined ? [] : [[{}, value]]);
+  const byOperation = (value: (times: StepTimes) => number): MetricSample[] =>
     steps.map(([operation, times]) => [{ operation }, value(times)]);
   const metrics: Metric[] = [
     [
