@@ -170,6 +170,8 @@ const rules = [
       "reconciler/store/store",
       "reconciler/store/make-once",
       "reconciler/store/driver-address",
+      "reconciler/store/file-lock",
+      "reconciler/store/lease",
     ],
     [
       "ajv",

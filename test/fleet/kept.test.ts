@@ -17,14 +17,21 @@ import firstVersion from "./first-version.json";
 const idleWorker = { version: "x", concurrency: 1, doing: [], draining: false, services: [], troubles: [] };
 
 describe("what a fleet keeps", () => {
+  const folder = makeFolder();
   let database: Database;
   let records: Records;
   beforeAll(async () => {
-    ({ database, records } = await recordsOn(await openDatabase("embedded", makeFolder())));
+    ({ database, records } = await recordsOn(await openDatabase("embedded", folder)));
     for (const name of ["shop", "lost", "deadly", "a", "b", "fresh", "preempted", "killing"])
       await records.saveStacks([stackSpec(name)]);
   });
   afterAll(() => database.close());
+
+  test("an embedded database is open once: what is written to a second copy would be lost", async () => {
+    await expect(openDatabase("embedded", folder)).rejects.toThrow(`is in use by process ${process.pid} on`);
+    const other = makeFolder();
+    for (let time = 0; time < 2; time++) await (await openDatabase("embedded", other)).close();
+  });
 
   const start = (stack: string, worker = "w:1") => beginRun(records, { stack, worker });
   const isHeld = async (stack: string, worker: string) =>

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Client, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
@@ -9,6 +10,9 @@ import { errorCode, errorMessage } from "../../core/text/errors";
 import { waits, withoutPassword } from "../../core/text/outside-policy";
 import { percentDecoded } from "../../core/text/parts";
 import { driverAddress } from "../../store/driver-address";
+import { createFileLock } from "../../store/file-lock";
+import { startHeartbeat, unknownHolder } from "../../store/lease";
+import { defaultLease, StateLocked } from "../../store/store";
 import type { Database, Row } from "./database";
 
 /** Opening the database failed: one sentence, and what to do. */
@@ -148,7 +152,11 @@ async function openEmbedded(folder: string): Promise<Database> {
   const { PGlite } = requirePackage<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
   const { fromPglite } = await loadQueuePackage();
   mkdirSync(folder, { recursive: true });
-  const lite = await PGlite.create(folder);
+  const letGo = takeFolder(folder);
+  const lite = await PGlite.create(folder).catch((error: unknown) => {
+    letGo();
+    throw error;
+  });
   return {
     location: `embedded (${folder})`,
     embedded: true,
@@ -161,8 +169,30 @@ async function openEmbedded(folder: string): Promise<Database> {
       return { close: async () => void (await Promise.all(stops.map((stop) => stop()))) };
     },
     queueOptions: { db: fromPglite(lite), backend: "pglite" },
-    close: () => lite.close(),
+    close: () => lite.close().finally(letGo),
   };
+}
+
+/** Each process has a copy of its own in memory: what a second one wrote would be lost, or spoil the files of the first. */
+function takeFolder(folder: string): () => void {
+  const lock = createFileLock(`${folder}.lock`, defaultLease);
+  const holder = { ...unknownHolder, host: hostname(), pid: process.pid };
+  try {
+    const { token } = lock.take(holder, (mine) => mine);
+    const heartbeat = startHeartbeat(defaultLease, () => lock.beat(token));
+    return () => {
+      heartbeat.stop();
+      if (lock.isHeldBy(token)) lock.remove();
+    };
+  } catch (error) {
+    if (!(error instanceof StateLocked)) throw error;
+    const { pid, host } = error.holder;
+    throw new DatabaseFailed(
+      "fleet/database",
+      `the fleet's embedded database ${folder} is in use by process ${pid} on ${host}, and one process at a time can use it`,
+      "ask the pages of that process instead (--server with the address that it printed), or end it first",
+    );
+  }
 }
 
 /** The package is an ES module, which Node loads by require since 20.19. */
