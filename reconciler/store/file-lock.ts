@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { readlinkSync, renameSync } from "node:fs";
+import { readFileSync, readlinkSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { ifPossible } from "../core/text/errors";
 import { fieldsIn, parsedJson } from "../core/text/objects";
@@ -17,7 +17,7 @@ import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store"
 export interface Lock extends Holder {
   readonly token: string;
   /**
-   * The machine or container in which the process id counts: two containers may share a host name and not their
+   * The machine or container in which the process id counts: two of them may share a host name and not their
    * processes.
    */
   readonly processes: string;
@@ -129,6 +129,10 @@ function parseLock(text: string): Lock {
 const isSameSpace = (lock: Lock): boolean =>
   lock.host === hostname() && lock.pid > 0 && lock.processes === processSpace();
 
-const processSpace = (): string => ifPossible(() => readlinkSync("/proc/self/ns/pid")) ?? "";
+/** The first namespace of processes has the same number on every machine, so the start of the machine is named as well. */
+const processSpace = (): string =>
+  [() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), () => readlinkSync("/proc/self/ns/pid")]
+    .map((read) => ifPossible(read) ?? "")
+    .join(" ");
 
 const sleepSync = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

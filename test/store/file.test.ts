@@ -152,7 +152,14 @@ describe("the file store", () => {
   );
 
   it("waits for the lease of a process it cannot see: another machine, or another container of the same name", async () => {
-    for (const elsewhere of [{ host: "elsewhere" }, { host: hostname(), processes: "pid:[1]" }]) {
+    const session = await createFileStore(path).lock(holder());
+    const [boot = "", namespace = ""] = lockOf(session, path).processes.split(" ");
+    await session.release();
+    const sameName = [`${boot} pid:[1]`, `another-boot ${namespace}`].map((processes) => ({
+      host: hostname(),
+      processes,
+    }));
+    for (const elsewhere of [{ host: "elsewhere" }, ...sameName]) {
       writeFileSync(`${path}.lock`, JSON.stringify({ ...holder(), token: "t", pid: 4_000_000, ...elsewhere }));
       await expect(createFileStore(path).lock(holder("bob"))).rejects.toThrow(StateLocked);
       const longAgo = new Date(Date.now() - 61_000);
