@@ -157,6 +157,9 @@ describe("the size of a VM", () => {
   const unknown = { memory: { dataVolumeId: undefined } };
   const describeIt =
     "describe the VM record's volumes in the dialect (records.vm.volumes), or declare a volume of its own and attach it";
+  const own = `${idOf("vm.web")}-data`;
+  const without = { now: { volumes: [] } };
+  const away = `error plan/data-volume-away: the data volume of vm.web (${own})`;
   const cannot =
     "error plan/data-volume-unknown: the data volume of vm.web cannot be grown: the service's records do not show which volume it is => ";
   it.each<[what: string, world: World, says: readonly string[]]>([
@@ -192,6 +195,21 @@ describe("the size of a VM", () => {
       [cannot + describeIt],
     ],
     [
+      "cannot grow where the data volume hangs on another VM",
+      { applied: [{ ...web, ...without }], desired: [grown], strangers: [liveVolume(own, { attachedTo: "other" })] },
+      [`${away} hangs on VM other => detach it from VM other in the service's console, or set size back`],
+    ],
+    [
+      "grows where the data volume hangs on none",
+      { applied: [{ ...web, ...without }], desired: [grown], strangers: [liveVolume(own, { attachedTo: null })] },
+      [],
+    ],
+    [
+      "cannot grow where the data volume is gone",
+      { applied: [{ ...web, ...without }], desired: [grown] },
+      [`${away} is gone => set size back, or reconcile apply --replace vm.web (a new one comes with a new VM)`],
+    ],
+    [
       "is no matter where it is left alone",
       { applied: [web], desired: [vm("web", { sizeGb: 5, lifecycle: { ...web.lifecycle, ignoreChanges: ["size"] } })] },
       [],
@@ -210,7 +228,8 @@ describe("the data volume that was taken off to be grown", () => {
     `error plan/outcome-unknown: outcome unknown: its data volume ${own} (vm.web) was to be ${how} VM ${idOf("vm.web")}, and the answer was lost => reconcile state resolve vm.web --attached (it hangs there), or reconcile state resolve vm.web --detached (it does not)`;
   const shown = (attachedTo: string | null): Partial<World> => ({ strangers: [liveVolume(own, { attachedTo })] });
   it.each<[what: string, world: World, told: readonly string[]]>([
-    ["is put back", off({ dataVolumeDetached: true }), ["vm.web update interrupted"]],
+    ["is put back", off({ dataVolumeDetached: true }, shown(null)), ["vm.web update interrupted"]],
+    ["is not put back where it is gone", off({ dataVolumeDetached: true }), []],
     [
       "is on again where the VM shows it",
       { applied: [{ ...web, memory: { dataVolumeDetached: true } }], desired: [web] },
@@ -231,6 +250,14 @@ describe("the data volume that was taken off to be grown", () => {
       "is nowhere that anybody knows, after a detach",
       off({ dataVolumeMoving: "detaching" }),
       [unknown("detached from")],
+    ],
+    [
+      "is not taken from another VM",
+      off({ dataVolumeDetached: true }, shown("other")),
+      [
+        "vm.web update interrupted",
+        `error plan/data-volume-away: the data volume of vm.web (${own}) hangs on VM other => detach it from VM other in the service's console`,
+      ],
     ],
     ["is no matter where none is known", off({ dataVolumeDetached: true, dataVolumeId: undefined }), []],
   ])("%s", (_, world, lines) => {

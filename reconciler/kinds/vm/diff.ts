@@ -38,7 +38,7 @@ import { isCarriedBy, moveUnknown } from "../volume/open-moves";
 import { compareVm, findDataVolume, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
-import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
+import { checkCatalogue, checkSize, dataVolumeAway, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
 
 interface VmFacts extends Facts<"vm"> {
   /** What the interrupted create that made this VM had asked for. */
@@ -382,6 +382,7 @@ function keepVm(
     diagnostics.push(moveUnknown(pair.address, desired.source, `its data volume ${dataVolumeId}`, how, id));
   }
   checkSize(fields, desired, dataVolumeId, live, diagnostics);
+  if (dataVolumeOff === true || isGrown(comparison)) diagnostics.push(...dataVolumeElsewhere(vm));
   const isSent = (field: string): boolean => fields.some((one) => one.field === field);
   if (fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, isSent).diagnostics);
   const acts =
@@ -402,16 +403,29 @@ function keepVm(
 
 const isChanging = (live: LiveVm | undefined): boolean => live?.phase === "changing" && live.status !== undefined;
 
+function dataVolumeElsewhere({ desired, found, comparison, dataVolumeId, context }: PresentVm): Diagnostic[] {
+  if (dataVolumeId === undefined || isCarriedBy(found.id, dataVolumeId, undefined, context) === true) return [];
+  const sighting = sight(context.live, "volume", dataVolumeId);
+  return dataVolumeAway(desired, found.id, dataVolumeId, sighting, isGrown(comparison));
+}
+
+const isGrown = ({ fields }: VmComparison): boolean => fields.some(({ field }) => field === "size");
+
 /**
- * An interrupted run took the data volume off to grow it, and nothing shows it on the VM again. `unknown`: the answer to
- * what moved it last was lost, and nothing shows where it is.
+ * `off`: an interrupted run took the data volume off to grow it, and nothing shows it on the VM again, or it is to be
+ * grown and hangs on no VM. One that is gone is put nowhere. `unknown`: the answer to what moved it last was lost, and
+ * nothing shows where it is.
  */
-function dataVolumeAt({ recorded, found, dataVolumeId: id, context }: PresentVm): "on" | "off" | "unknown" {
+function dataVolumeAt(vm: PresentVm): "on" | "off" | "unknown" {
+  const { recorded, found, comparison, dataVolumeId: id, context } = vm;
   if (recorded === undefined || id === undefined) return "on";
   const carried = isCarriedBy(found.id, id, undefined, context);
-  if (recorded.dataVolumeMoving === undefined)
-    return recorded.dataVolumeDetached === true && carried !== true ? "off" : "on";
   const volume = sight(context.live, "volume", id);
+  if (recorded.dataVolumeMoving === undefined) {
+    if (volume.seen === "gone") return "on";
+    const isFree = volume.seen === "yes" && volume.value.attachedTo === null && isGrown(comparison);
+    return (recorded.dataVolumeDetached === true || isFree) && carried !== true ? "off" : "on";
+  }
   const known = carried ?? isCarriedBy(found.id, id, volume.seen === "yes" ? volume.value : undefined, context);
   return known === undefined ? "unknown" : known ? "on" : "off";
 }

@@ -6,8 +6,8 @@ import type { DiffContext } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { told, toSay } from "../../core/model/fix";
-import type { LiveVm } from "../../core/model/live";
+import { toAsk, told, toRun, toSay } from "../../core/model/fix";
+import type { LiveVm, LiveVolume, Sighting } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
 
@@ -43,6 +43,35 @@ export function checkSize(
       address: desired.address,
       source: desired.source,
     });
+}
+
+/** The data volume that is to be grown or put back hangs on another VM, or is gone: no step can end well. */
+export function dataVolumeAway(
+  { address, source }: DesiredVm,
+  vm: string,
+  volume: string,
+  sighting: Sighting<LiveVolume>,
+  isGrown: boolean,
+): Diagnostic[] {
+  const isGone = sighting.seen === "gone";
+  const host = sighting.seen === "yes" ? (sighting.value.attachedTo ?? vm) : vm;
+  if (!isGone && host === vm) return [];
+  const setBack = isGrown ? [toAsk("set size back")] : [];
+  return [
+    {
+      severity: "error",
+      code: "plan/data-volume-away",
+      summary: `the data volume of ${address} (${volume}) ${isGone ? "is gone" : `hangs on VM ${host}`}`,
+      detail: `It was created with VM ${vm}, and is to be ${isGrown ? "grown" : "attached to it again"}.`,
+      ...told(
+        isGone
+          ? [...setBack, toRun(["apply", "--replace", address], "a new one comes with a new VM")]
+          : [toAsk(`detach it from VM ${host} in the service's console`), ...setBack],
+      ),
+      address,
+      source,
+    },
+  ];
 }
 
 const entriesOf = (index: DiffContext["flavors"]) => [...(index?.byId.values() ?? [])];

@@ -444,6 +444,10 @@ export const explanations = {
     "means": "preserved_volumes: delete takes only the volume created with the VM, known by id and size and hanging on it. This is another volume, so it stays as an orphan.",
     "todo": "reconcile orphans list names it once the VM is gone; reconcile orphans delete ID deletes it."
   },
+  "plan/data-volume-away": {
+    "means": "The data volume of a VM is to be grown or attached again, and it hangs on another VM or is gone.",
+    "todo": "Detach it from the other VM in the service's console, or set size back. One that is gone comes back with its VM, when the VM is replaced."
+  },
   "plan/data-volume-unknown": {
     "means": "The data volume of a VM cannot be grown: no record shows which one it is.",
     "todo": "Describe records.vm.volumes in the dialect, or declare a volume of its own."

@@ -2,7 +2,7 @@
 
 import type { Stage } from "../follower";
 import { retold } from "../own-place";
-import { all, applied, both, changed, file, rewritten, runs, sets, stranger, vm, type Worlds } from "./scene";
+import { all, applied, both, changed, file, gone, rewritten, runs, sets, stranger, vm, type Worlds } from "./scene";
 
 const key = Buffer.alloc(32, 7).toString("base64");
 const sealedBy = (text: string) => sets("RECONCILE_STATE_KEY", () => text);
@@ -164,6 +164,29 @@ export const moreStates = {
           done: rewritten("power: stopped", "power: stopped, lifecycle: { ignore_changes: [power] }"),
         },
       ],
+    },
+  ],
+  "plan/data-volume-away": [
+    {
+      name: "on another VM",
+      files: file("vms: { web: { size: 4 }, other: {} }", { has: all }),
+      before: both(
+        applied,
+        (here) => changed("volumes", "web-data", { attached_to: here.idOf("other") })(here),
+        rewritten("size: 4", "size: 6"),
+      ),
+      follow: [
+        {
+          hand: /detach it from VM \S+ in the service's console/,
+          done: changed("volumes", "web-data", { attached_to: null, status: "available" }),
+        },
+      ],
+    },
+    {
+      name: "gone",
+      files: file("vms: { web: { size: 4 } }", { has: all }),
+      before: both(applied, gone("volumes", "web-data"), rewritten("size: 4", "size: 6")),
+      follow: [{ hand: /set size back/, done: rewritten("size: 6", "size: 4") }],
     },
   ],
   "plan/data-volume-unknown": [

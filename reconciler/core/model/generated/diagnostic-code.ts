@@ -176,6 +176,7 @@ export type DiagnosticCode =
   | "plan/bad-id"
   | "plan/checkout-differs"
   | "plan/circle"
+  | "plan/data-volume-away"
   | "plan/data-volume-kept"
   | "plan/data-volume-unknown"
   | "plan/egress-open"
