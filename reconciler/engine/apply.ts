@@ -18,6 +18,7 @@ import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { serviceIngressOf } from "../kinds/group/findings";
+import { owedLater } from "../kinds/vm/guest-steps";
 import { remounts } from "../kinds/volume/mount-again";
 import type { Holder, StateSession, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
@@ -31,6 +32,7 @@ import { notSeenIn, type RunReport, runPlan, type StopSignals, unseenIn } from "
 export const hasNothingToDo = (plan: Plan, { scope }: Pick<Prepared, "scope"> = {}): boolean =>
   isEmpty(plan) &&
   plan.bookkeeping.length === 0 &&
+  owedLater(plan).length === 0 &&
   !changesOutputs(plan.outputs) &&
   (scope === undefined || plan.options.acceptService !== true);
 

@@ -21,6 +21,7 @@ import {
 } from "../core/model/recorded";
 import { besides, closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
 import type { PermittedPlan } from "../core/plan/permitted";
+import type { StepChange } from "../core/plan/record-patch";
 import type { Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
@@ -28,7 +29,7 @@ import { asError } from "../core/text/errors";
 import { mustGet } from "../core/text/invariant";
 import { appendTo, ifAny, onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
-import { type Owed, owedIn } from "../kinds/vm/guest-steps";
+import { type Owed, owedIn, owedLater } from "../kinds/vm/guest-steps";
 import type { Remount } from "../kinds/volume/mount-again";
 import { onAbort } from "../service/abort-listeners";
 import { closingLook } from "./closing-look";
@@ -217,6 +218,9 @@ export async function runPlan(
     },
     ...(scope === undefined ? [] : [{ type: "scope" as const, scope }]),
     ...recordedAt(plan.bookkeeping, at),
+    ...owedLater(plan).map(({ address, command, reason }): StepChange => {
+      return { type: "patch", address, owes: { added: [{ command, reason, since: at }] } };
+    }),
   ]);
 
   const ended: EndedStep[] = [];

@@ -163,7 +163,8 @@ function reachedBy(route: Route | undefined): object {
     ansible_host: host,
     ...(user === undefined ? {} : { ansible_user: user }),
     ...(port === undefined ? {} : { ansible_port: port }),
-    ...(identityFile === undefined ? {} : { ansible_ssh_private_key_file: identityFile }),
+    // Ansible hands it to ssh as a setting, where a per cent sign begins a token.
+    ...(identityFile === undefined ? {} : { ansible_ssh_private_key_file: identityFile.replaceAll("%", "%%") }),
     // Ansible splits the text as a shell would, and starts no shell.
     ...(via.length === 0 ? {} : { ansible_ssh_common_args: viaArguments(via).map(quotedForShell).join(" ") }),
   };

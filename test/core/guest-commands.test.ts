@@ -371,6 +371,15 @@ describe("a command that is new on what exists", () => {
     ["is owed where something makes it necessary", { applied: [web], desired: [vm("web", { ...ready, image })] }, []],
     ["is owed where the resource is made", { desired: [vm("web", ready)] }, []],
     [
+      "on what is taken over is not owed, and says so",
+      {
+        desired: [vm("web", ready)],
+        strangers: [{ kind: "vm", id: "s", name: "web", phase: "running", status: "ACTIVE" }],
+        imports: [{ to: "vm.web", id: "s", source: web.source }],
+      },
+      [note("after_ready", "vm.web")],
+    ],
+    [
       "is owed where a person asks for it",
       { applied: [web], desired: [vm("web", ready)], options: { owe: ["vm.web"] } },
       [],

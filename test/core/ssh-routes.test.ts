@@ -171,6 +171,7 @@ describe("the forms of other programs", () => {
     );
     const odd = routesOf(inventory, access('ssh: { identity_file: "/o\'keys/100%" }'));
     expect(sshConfigText(inventory, odd)).toContain(`  IdentityFile "/o'keys/100%%"\n`);
+    expect(ansibleHost(inventory, "db", odd)).toMatchObject({ ansible_ssh_private_key_file: "/o'keys/100%%" });
     expect(sshConfigText(inventory, routes)).toContain(
       `Host bastion\n  HostName 198.51.100.2\n  User admin\n  IdentityFile "/my keys/k"\n\n`,
     );

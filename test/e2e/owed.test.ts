@@ -167,6 +167,20 @@ describe("what was not owed", () => {
     }
   });
 
+  it("is owed until its VM runs, and by no plan that leaves the VM out", async () => {
+    const vms = { db: { ...host, after_ready: run("provision") } };
+    declare({ vms });
+    await done("apply", "-y");
+    await done("vm", "stop", "vm.db");
+    const without = await reconcile("apply", "-y", "--owe", "vm.db", "--exclude", "vm.db");
+    expect([without.exitCode, without.stderr]).toEqual([1, expect.stringContaining("reconcile owe vm.db")]);
+    await reconcile("apply", "-y", "--owe", "vm.db");
+    expect((await reconcile("drift")).stdout).toMatch(/^owed: after_ready of vm\.db, since \S+ \(asked\)/m);
+    await done("vm", "start", "vm.db");
+    await done("apply", "-y");
+    expect(ran()).toEqual(["provision created vm.db 10", "provision asked vm.db 10"]);
+  });
+
   it("is not owed by what declares no command", async () => {
     declare({ vms: { db: host } });
     for (const asks of [["owe"], ["apply", "-y", "--owe"]]) {

@@ -8,6 +8,7 @@ import { nearestText } from "../text/nearest";
 import type { Address } from "./address";
 import type { Text } from "./computed";
 import type { Diagnostic } from "./diagnostic";
+import { told, toRun } from "./fix";
 import type { Command } from "./reference";
 
 /** As the file names them, in the order in which a VM gets them. */
@@ -38,15 +39,24 @@ export const commandOf = (declares: Declares, duty: Duty): GuestCommand | undefi
 export const dutiesOf = (declares: object): readonly Duty[] =>
   duties.filter((duty) => commandOf(declares, duty) !== undefined);
 
-/** What is wrong with a wish that the commands of this address are owed again. */
-export function owesNothing(address: Address, declared: ReadonlyMap<Address, object>): Diagnostic[] {
+/** What is wrong with a wish that the commands of this address are owed again. `planned`: absent where nothing is left out. */
+export function owesNothing(
+  address: Address,
+  declared: ReadonlyMap<Address, object>,
+  planned: Pick<ReadonlyMap<Address, unknown>, "has"> = declared,
+): Diagnostic[] {
   const resource = declared.get(address);
   const severity = "error";
   if (resource === undefined) {
     const fix = nearestText(address, declared.keys(), (name) => `did you mean ${name}?`);
     return [{ severity, code: "plan/unknown-address", summary: `no file declares ${address}`, fix, address }];
   }
-  if (dutiesOf(resource).length > 0) return [];
+  if (dutiesOf(resource).length > 0) {
+    if (planned.has(address)) return [];
+    const summary = `the commands of ${address} cannot be owed by a plan that leaves it out`;
+    const advice = [toRun(["owe", address], "the apply that takes it in runs them")];
+    return [{ severity, code: "plan/target-too-narrow", summary, ...told(advice), address }];
+  }
   const summary = `${address} declares no command that could be owed`;
   const fix = `write after_attach: { command: [program, argument, …] } on a volume or a VM, or after_ready on a VM; ${address} has neither`;
   return [{ severity, code: "state/nothing-open", summary, fix, address }];

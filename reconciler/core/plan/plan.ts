@@ -174,7 +174,8 @@ export function makePlan(input: PlanInput): Plan {
   const byAddress = new Map<Address, DesiredResource>(
     desired.resources.map((resource) => [resource.address, resource]),
   );
-  for (const address of options.owe ?? []) diagnostics.push(...owesNothing(address, byAddress));
+  const inPlan = new Set(differences.map(({ address }) => address));
+  for (const address of options.owe ?? []) diagnostics.push(...owesNothing(address, byAddress, inPlan));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
   const consents = consentsOf(desired, draft, byAddress);
   const { prices } = input.desired;

@@ -149,9 +149,11 @@ function ofVolume(difference: VolumeDifference, steps: Steps): DeclaredDuty | un
 }
 
 /** A command that is new on what exists already is run by nothing that this plan does. */
-function notOwed({ address, duty, recorded, source }: DeclaredDuty, { makes }: Others): Diagnostic[] {
-  const isKnown = recorded?.id === undefined || commandOf(recorded, duty) !== undefined;
-  if (isKnown || makes.has(keyOf({ address, command: duty }))) return [];
+function notOwed({ address, duty, recorded, source }: DeclaredDuty, { draft, makes }: Others): Diagnostic[] {
+  const isNew =
+    draft.changeAt.get(address)?.action === "import" ||
+    (recorded?.id !== undefined && commandOf(recorded, duty) === undefined);
+  if (!isNew || makes.has(keyOf({ address, command: duty }))) return [];
   return [
     {
       severity: "note",
@@ -339,6 +341,10 @@ export const owedIn = (resources: Iterable<RecordedResource>): Owed[] =>
   [...resources].flatMap((record) => {
     return debtsIn(record).map((debt) => ({ address: record.address, ...debt }));
   });
+
+/** What this plan makes owed and cannot run yet: no step of it would write that down. */
+export const owedLater = ({ owed = [] }: { readonly owed?: readonly Owed[] }): readonly Owed[] =>
+  owed.filter(({ since, waits }) => since === undefined && waits !== undefined);
 
 /** What a plan makes necessary in the guests, and what was owed before. */
 export function owedBy({
