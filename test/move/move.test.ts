@@ -442,6 +442,30 @@ reachability:
   expect(textsIn()).toEqual(texts);
 });
 
+it("to a project in YAML and back from one line of JSON", async () => {
+  const vm = { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 };
+  const beginning = { version: 1, project: "acme", region: "in-west-1", defaults: { vm } };
+  const blocks = { vms: { a: { name: "aaa" }, b: { name: "bbb" } }, volumes: { va: { size: 5, attach_to: "a" } } };
+  folder = makeFolder({
+    "shop/reconcile.yaml": `${JSON.stringify({ ...beginning, ...blocks })}\n`,
+    "other/reconcile.yaml": `${JSON.stringify(beginning)}\n`,
+  });
+  const read = (project: string) => readFileSync(join(folder, project, "reconcile.yaml"), "utf8");
+  expect((await reconcile("shop", ["apply", "-y"])).exitCode).toBe(0);
+  for (const [from, to] of [
+    ["shop", "database"],
+    ["database", "shop"],
+    ["shop", "other"],
+  ] as const) {
+    const moved = await reconcile(from, ["move", "vm.a", "volume.va", "--to", `../${to}`, "--yes"]);
+    expect(moved, moved.stderr).toMatchObject({ exitCode: 0 });
+    if (to === "database")
+      expect(read("database")).toContain('vms:\n  "a": {"name":"aaa"}\n\nvolumes:\n  "va": {"size":5');
+  }
+  expect(JSON.parse(read("shop"))).toEqual({ ...beginning, vms: { b: blocks.vms.b }, volumes: {} });
+  expect(JSON.parse(read("other"))).toEqual({ ...beginning, vms: { a: blocks.vms.a }, volumes: blocks.volumes });
+});
+
 it.each([
   ["a project", []],
   ["a component", ["--into", "data/"]],

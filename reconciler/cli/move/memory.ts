@@ -48,14 +48,26 @@ export function rememberMove(
     }
 }
 
-/** The edits back, if these parts were moved before and no byte of the files was changed since. */
-export function recallMove(folders: readonly string[], moved: readonly string[]): readonly FileEdit[] | undefined {
+/**
+ * The edits back, if these parts were moved before and no byte of the files was changed since. Each of the two projects,
+ * which are given by the paths of their files, is one of those between which they were moved.
+ */
+export function recallMove(
+  folders: readonly string[],
+  moved: readonly string[],
+  projects: readonly ReadonlySet<string>[],
+): readonly FileEdit[] | undefined {
   const isSame = ({ path, is }: RememberedMove["files"][number]): boolean => {
     const text = textAt(path);
     return is === undefined ? text === undefined : text !== undefined && sha256(text) === is;
   };
   const found = [...folders.flatMap(movesRemembered)]
     .reverse()
-    .find((one) => JSON.stringify(one.moved) === JSON.stringify(moved) && one.files.every(isSame));
+    .find(
+      (one) =>
+        JSON.stringify(one.moved) === JSON.stringify(moved) &&
+        projects.every((paths) => one.files.some(({ path }) => paths.has(path))) &&
+        one.files.every(isSame),
+    );
   return found?.files.map(({ path, was }) => ({ path, after: was }));
 }

@@ -298,14 +298,22 @@ function stateAsRead(before: BothStates, side: "giving" | "taking", folder: stri
   return first;
 }
 
+const pathsOf = (files: ProjectFiles, now: readonly ConfigSource[]): ReadonlySet<string> =>
+  new Set([...files.sources, ...now].map(({ file }) => resolve(file)));
+
+const recalledEdits = (source: ProjectFiles, target: ProjectFiles, divided: Divided): readonly FileEdit[] | undefined =>
+  recallMove([source.folder, target.folder], [...divided.moved].sort(), [
+    pathsOf(source, divided.source),
+    pathsOf(target, divided.target),
+  ]);
+
 /** Back again: where nothing was changed since, both projects get the bytes that they had. */
 function recalled(source: ProjectFiles, target: ProjectFiles, divided: Divided): Divided {
-  const known = recallMove([source.folder, target.folder], [...divided.moved].sort());
+  const known = recalledEdits(source, target, divided);
   if (known === undefined) return divided;
   const texts = (files: ProjectFiles, now: readonly ConfigSource[]): readonly ConfigSource[] => {
     const own = new Map(known.map((edit) => [edit.path, edit]));
-    const paths = new Set([...files.sources, ...now].map(({ file }) => resolve(file)));
-    return [...paths].flatMap((path): ConfigSource[] => {
+    return [...pathsOf(files, now)].flatMap((path): ConfigSource[] => {
       const edit = own.get(path);
       if (edit === undefined) return files.sources.filter(({ file }) => resolve(file) === path);
       return edit.after === undefined ? [] : [{ file: shownPath(path), text: edit.after }];
@@ -340,10 +348,10 @@ function fleetEdit(
   fleet: FleetOfMove | undefined,
   source: ProjectFiles,
   target: ProjectFiles,
-  { moved }: Divided,
+  divided: Divided,
 ): readonly FileEdit[] {
   if (fleet === undefined) return [];
-  const known = recallMove([source.folder, target.folder], [...moved].sort())?.find(({ path }) => path === fleet.path);
+  const known = recalledEdits(source, target, divided)?.find(({ path }) => path === fleet.path);
   const text = textAt(fleet.path) ?? "";
   if (known?.after !== undefined && known.after !== text)
     return [{ path: fleet.path, before: sha256(text), text, after: known.after }];

@@ -145,7 +145,7 @@ export function cutOut(
     if (section.flow === true) {
       const [from, to] = [startOfItem(item), endOf(text, item)];
       if (from === undefined || to === undefined) return { problem: "it cannot be cut where it stands", at };
-      pieces.push({ text: rewritten(from, to), isSpaced: false });
+      pieces.push({ text: spacedPair(text, item, rewritten) ?? rewritten(from, to), isSpaced: false });
       continue;
     }
     const own = linesOfItem(text, section, index, above);
@@ -156,7 +156,7 @@ export function cutOut(
     pieces.push({ text: isSeq(section) ? withoutDash(cut) : cut, isSpaced });
   }
   const isWhole = wanted.length === section.items.length;
-  if (isWhole) return { pieces, splices: [wholeSection(text, pair, keyAt)] };
+  if (isWhole) return { pieces, splices: [wholeSection(text, pair, section, keyAt)] };
   if (section.flow === true) return { pieces, splices: outOfFlow(text, section, new Set(wanted)) };
   const splices = lines.map(({ from, to }, at) => {
     const index = wanted[at] ?? 0;
@@ -168,7 +168,21 @@ export function cutOut(
   return { pieces, splices };
 }
 
-function wholeSection(text: string, pair: Pair<unknown, unknown>, keyAt: number): Splice {
+/** Only within braces may a value stand right behind the colon of a quoted key. */
+function spacedPair(text: string, item: unknown, part: (from: number, to: number) => string): string | undefined {
+  if (!isPair(item)) return undefined;
+  const [from, colon, value, to] = [startOf(item.key), endOf(text, item.key), startOf(item.value), endOf(text, item)];
+  if (from === undefined || colon === undefined || value === undefined || to === undefined) return undefined;
+  return text.slice(colon, value) === ":" ? `${part(from, colon)}: ${part(value, to)}` : undefined;
+}
+
+function wholeSection(text: string, pair: Pair<unknown, unknown>, section: SectionNode, keyAt: number): Splice {
+  const [begin, end] = [startOf(section), endOf(text, section)];
+  const behind = end === undefined ? "" : text.slice(end, lineEnd(text, end));
+  // Within braces other sections may stand on its lines, and the braces themselves.
+  if (section.flow === true && begin !== undefined && end !== undefined)
+    if (indentOf(text, keyAt) === undefined || !/^\s*,?\s*(?:#.*)?$/.test(behind))
+      return { from: begin, to: end, by: isMap(section) ? "{}" : "[]" };
   const from = lineStart(text, keyAt);
   const to = endOfLines(text, pair, 0) ?? nextLine(text, keyAt);
   const blank = blankAbove(text, from, 0);
@@ -251,6 +265,11 @@ export function pasteInto(text: string, section: string, pieces: readonly Piece[
       .join("");
   if (root !== null && !isMap(root)) return { problem: "the file is no map" };
   const pair = root?.items.find((one) => keyOfPair(one) === section);
+  const isEmpty = !isCollection(pair?.value) || pair.value.items.length === 0;
+  if (root?.flow === true && isEmpty) {
+    const pasted = pasteSection(text, root, section, pieces, kind);
+    return "why" in pasted ? { problem: `the file is written ${pasted.why}` } : pasted;
+  }
   if (pair === undefined) {
     const whole = text === "" ? text : lineEnded(text, end);
     const gap = whole === "" || whole.endsWith(end + end) ? "" : end;
@@ -270,6 +289,7 @@ export function pasteInto(text: string, section: string, pieces: readonly Piece[
 
 type PastedText = { readonly text: string } | { readonly why: string };
 const cannotAdd: PastedText = { why: "in a way to which nothing can be added" };
+const noPlaceForComments: PastedText = { why: "in braces, in which the comments of what comes have no place" };
 
 const lineEnded = (text: string, end: string): string => (text.endsWith(end) ? text : text + end);
 
@@ -278,8 +298,28 @@ function pasteInFlow(text: string, value: SectionNode, pieces: readonly Piece[],
   const last = endOf(text, value.items.at(-1));
   if (last === undefined) return cannotAdd;
   const joined = pieces.map((piece) => inOneLine(piece, kind));
-  if (joined.includes(undefined)) return { why: "in braces, in which the comments of what comes have no place" };
+  if (joined.includes(undefined)) return noPlaceForComments;
   return { text: text.slice(0, last) + joined.map((piece) => `, ${piece}`).join("") + text.slice(last) };
+}
+
+/** A section of a file that is written in braces, in the place of an empty one or behind the last one. */
+function pasteSection(
+  text: string,
+  { items }: YAMLMap<unknown, unknown>,
+  section: string,
+  pieces: readonly Piece[],
+  kind: "map" | "list",
+): PastedText {
+  const present = items.find((one) => keyOfPair(one) === section);
+  const from = startOf(present?.key) ?? endOf(text, items.at(-1));
+  const to = endOf(text, present ?? items.at(-1));
+  if (from === undefined || to === undefined) return cannotAdd;
+  const joined = pieces.map((piece) => inOneLine(piece, kind));
+  if (joined.includes(undefined)) return noPlaceForComments;
+  const value = kind === "list" ? `[${joined.join(", ")}]` : `{${joined.join(", ")}}`;
+  return {
+    text: `${text.slice(0, from)}${present === undefined ? ", " : ""}${JSON.stringify(section)}: ${value}${text.slice(to)}`,
+  };
 }
 
 /** Below the last item of a section, as far in and with a blank line between as its items have them. */
