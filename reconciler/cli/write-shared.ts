@@ -11,20 +11,23 @@ import { fail } from "./compose";
 export const blockName = (project: string | undefined, environment: string | undefined): string =>
   printable([project ?? "project", ...(environment === undefined ? [] : [environment])].join("/"));
 
+/** A text as its bytes, a letter each: what somebody else wrote into the file may be in any encoding, and stays as it is. */
+const asBytes = (text: string): string => Buffer.from(text).toString("latin1");
+
 /** `isWhole`: the form has no comments, so that the file is the command's alone. */
 export function writeShared(path: string, text: string, name: string, isWhole: boolean): void {
   const there = readThere(path);
-  const next = isWhole ? wholeText(path, text, there) : withBlock(path, text, name, there);
+  const next = isWhole ? wholeText(path, asBytes(text), there) : withBlock(path, asBytes(text), name, there);
   if (next === there) return;
   const target = there === undefined || !lstatSync(path).isSymbolicLink() ? path : realpathSync(path);
   const mode = there === undefined ? undefined : statSync(target).mode & 0o777;
-  writePrivately(target, next, { overFiles: true });
+  writePrivately(target, Buffer.from(next, "latin1"), { overFiles: true });
   if (mode !== undefined) chmodSync(target, mode);
 }
 
 function readThere(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path, "latin1");
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
@@ -46,7 +49,8 @@ function isJson(text: string): boolean {
 }
 
 function withBlock(path: string, text: string, name: string, there: string | undefined): string {
-  const [begin, end] = [`# BEGIN reconcile ${name}`, `# END reconcile ${name}`];
+  const marks = [`# BEGIN reconcile ${name}`, `# END reconcile ${name}`];
+  const [begin = "", end = ""] = marks.map(asBytes);
   const block = `${begin} (written by reconcile output; what is between these two lines is replaced)\n${text}${end}\n`;
   if (there === undefined || there.trim() === "") return block;
   const lines = there.split("\n");
@@ -61,6 +65,6 @@ function withBlock(path: string, text: string, name: string, there: string | und
     begins.length + ends.length === 0
       ? `${path} holds other lines, and none of this project`
       : `${path} has the marks of this project not once, in their order`,
-    `name a file of its own; or mark the place in this one with two lines: ${begin} and ${end}`,
+    `name a file of its own; or mark the place in this one with two lines: ${marks.join(" and ")}`,
   );
 }

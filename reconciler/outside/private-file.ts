@@ -32,7 +32,11 @@ export class FileNotWritten extends Error {
 }
 
 /** `isNew`: an existing file is left as it is, and is an error. `overFiles`: it may be one of the user's own. */
-export function writePrivately(path: string, text: string, { isNew = false, overFiles = false } = {}): void {
+export function writePrivately(
+  path: string,
+  text: string | Uint8Array,
+  { isNew = false, overFiles = false } = {},
+): void {
   if (isStream(path)) {
     writeFileSync(path, text);
     return;

@@ -100,6 +100,14 @@ describe("output --write", () => {
     expect(second.endsWith("# END reconcile acme\n\n# mine  \nHost *\n\tUser me")).toBe(true);
     expect(statSync(config).mode & 0o777).toBe(0o644);
 
+    // A file of another encoding keeps its bytes.
+    const old = Buffer.concat([Buffer.from("# caf\xe9\n", "latin1"), Buffer.from(first)]);
+    writeFileSync(config, old);
+    await done(write());
+    expect(readFileSync(config)).toEqual(old);
+    await done(write("--jump", "vm.bastion"));
+    expect(readFileSync(config).subarray(0, 7)).toEqual(old.subarray(0, 7));
+
     writeFileSync(config, "Host mine\n");
     const refused = await write();
     expect([refused.exitCode, said(refused)]).toEqual([1, expect.stringContaining("# BEGIN reconcile acme")]);
