@@ -9,6 +9,7 @@ import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
 import { changedInputs, difference, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
+import { fieldThing } from "./field-of";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import {
   assertSameService,
@@ -57,6 +58,7 @@ import {
   claimMade,
   claimSeen,
   claimSettled,
+  isClaimed,
   newOwner,
   releaseClaim,
   staysWithAnother,
@@ -82,6 +84,18 @@ const adopts = (what: string): string =>
 const refusedLater = ({ message }: HandlerFailure): string => `the update will refuse this one: ${message}`;
 
 const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
+
+/** A volume does not know its attachment: of a VM that none is noted for, the user is told that the word counts there. */
+const flushesToTell = ({ notes }: HandlerContext, service: HandlerService, { plan }: PlannedOne): readonly string[] =>
+  plan.steps.flatMap(({ action }) => {
+    if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
+    if (!("id" in action.volume && "id" in action.vm)) return [];
+    const { volume, vm } = action;
+    const hold = fieldThing({ noun: "attachment" }, `${vm.id}/${volume.id}`);
+    return isClaimed(service, hold) || notes?.claimOf(thingAt(service, hold)) !== undefined
+      ? []
+      : [`volume ${volume.id} comes off VM ${vm.id}: flushConfirmed says that it is flushed in that VM's guest`];
+  });
 
 /** What the user loses: by the plan, or where only the program replaces the resource by its shape. */
 function lossesToTell<K extends Kind>(
@@ -174,8 +188,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       throwErrors(planned);
       const change = changeOf(planned);
       // A change that `up` would refuse is refused here, before anything else is changed.
-      if (change?.action === "update" && !observed && !holdsUnknown(inputs))
-        assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
+      const update =
+        change?.action === "update" && !observed && !holdsUnknown(inputs)
+          ? await planUpdate(context, service, id, before, inputs, "recent")
+          : undefined;
+      if (update !== undefined) assertPermitted(update, flushStated(inputs));
       const losses = lossesToTell(shape, change, changes.some(isOtherwiseNow(before, inputs)), inputs);
       changes.push(...plannedChanges(shape, change, changes));
       if (changes.length > 0) await refuseUnknownIds(service, shape.names?.(inputs) ?? []);
@@ -192,6 +209,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [
         ...losses,
+        ...(update === undefined ? [] : flushesToTell(context, service, update)),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },

@@ -294,6 +294,19 @@ const diffs: Readonly<Record<string, Row>> = {
     },
     answer: ["recorded"],
   },
+  "the volume is to grow, and somebody has moved it to another VM: the update is refused before the volume is": {
+    asks: async (at) => {
+      const adopted = { name: "data", size: 5, ...confirmed, adopt: at.ids.volumeId };
+      const volume = await at.process.create("Volume", "data", adopted);
+      const kept = await at.attach(confirmed);
+      const other = second(at);
+      await offByHand(at);
+      await byHand(at, other.id);
+      await at.process.diff(volume, { ...adopted, size: 9 });
+      return () => at.process.diff(kept, { ...at.ids, ...confirmed });
+    },
+    answer: "refused: volume #8 is attached to #9 — remove that attachment first",
+  },
 };
 
 const updates: Readonly<Record<string, Row>> = {

@@ -513,6 +513,31 @@ const diffs: Readonly<Record<string, Row>> = {
     },
     answer: expect.stringMatching(/^refused: .*flushConfirmed: true/),
   },
+  "a grow of a volume that the program attached, whose flush is confirmed": {
+    given: full,
+    asks: async (program, { create }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", data);
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id });
+      const { diff } = program.startProcess();
+      return () => diff(kept, { ...data, size: 9, flushConfirmed: true });
+    },
+    answer: ["flushConfirmed", "size"],
+  },
+  "a grow of a volume that somebody attached by hand, whose flush is confirmed": {
+    given: full,
+    asks: async (program, { create, diff }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", data);
+      await program.client.attachVolume(kept.id, host.id);
+      return () => diff(kept, { ...data, size: 9, flushConfirmed: true });
+    },
+    answer: [
+      "flushConfirmed",
+      "size",
+      "warns: volume #8 comes off VM #5: flushConfirmed says that it is flushed in that VM's guest",
+    ],
+  },
   "a group gets a rule, of another group that nothing shows": {
     given: full,
     asks: async (_, { create, diff }) => {

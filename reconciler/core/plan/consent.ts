@@ -9,6 +9,7 @@ import type { DesiredResource, Protection } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { definitionOf } from "../model/kinds";
 import type { Loss } from "../model/loss";
+import { fieldsIn } from "../text/objects";
 import type { Step } from "./step";
 
 export type ConsentKind = "data_loss" | "flush" | "prevent_destroy" | "empty" | "removal" | "recreate";
@@ -94,7 +95,7 @@ export const consentsFor = (
   ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
   ...steps.flatMap(unprovenSnapshot),
   ...steps.flatMap(deleteUnflushed),
-  ...steps.flatMap(detachUnflushed),
+  ...steps.flatMap((step) => detachUnflushed(step, desiredOf(step.address) ?? recordedOf(step.address))),
 ];
 
 function protection(
@@ -181,10 +182,13 @@ function deleteUnflushed({ address, action, title }: Step): Consent[] {
   return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address}` }];
 }
 
-function detachUnflushed({ address, action, title }: Step): Consent[] {
+function detachUnflushed({ address, action, title }: Step, stated: object | undefined): Consent[] {
   if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
   const detail = `${title}: unmount or sync it inside the guest first`;
-  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address} (or flush.via: command or stop)` }];
+  // What is stated already does not serve here: the command is another VM's, or the VM cannot be stopped.
+  const { via } = fieldsIn(fieldsIn(stated)["flush"]);
+  const instead = ["command", "stop"].filter((other) => other !== via).join(" or ");
+  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address} (or flush.via: ${instead})` }];
 }
 
 /** When more resources than this are gone at once, the reason is another service or credential. */

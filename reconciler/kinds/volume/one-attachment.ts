@@ -256,8 +256,16 @@ const flushMissing = ({ volumeId }: AttachmentIds): HandlerFailure =>
 const attachmentTakenOver = ({ vmId, volumeId }: AttachmentIds): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
-const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
-  failure("plan/attached-elsewhere", `volume ${volumeId} is attached to ${vmId}`, "remove that attachment first");
+/** What is said of its flush is said of this VM's guest: it is not taken off another VM, nor is its volume to grow there. */
+function refuseElsewhere(live: Live, { vmId, volumeId }: AttachmentIds): void {
+  const host = hostIn(live, volumeId);
+  if (typeof host === "string" && host !== vmId)
+    throw failure(
+      "plan/attached-elsewhere",
+      `volume ${volumeId} is attached to ${host}`,
+      "remove that attachment first",
+    );
+}
 
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
@@ -296,10 +304,11 @@ const attachment: FieldResource<AttachmentIds> = {
       owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
     if (changes.length > 0 || !(isOwed || isChanged(service, ids.volumeId)))
       return { deleteBeforeReplace, warnings: [] };
-    const isOn = await exclusively(service, ids, async () => {
-      const { live } = await plan(context, service, ids, wishOf(before), false, former, "recent");
-      return isAttached(live, ids) ?? true;
-    });
+    const { live } = await exclusively(service, ids, () =>
+      plan(context, service, ids, wishOf(before), false, former, "recent"),
+    );
+    refuseElsewhere(live, ids);
+    const isOn = isAttached(live, ids) ?? true;
     const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
     if (!isOn || isOwed) changes.push({ property: recordedKey, replaces: false });
     return { deleteBeforeReplace, warnings: isOn ? [] : [again] };
@@ -328,7 +337,7 @@ const attachment: FieldResource<AttachmentIds> = {
       const sighting = sight(planned.live, "volume", ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
       const host = hostIn(planned.live, ids.volumeId);
-      if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
+      refuseElsewhere(planned.live, ids);
       const id = idOf(props);
       const owner = newOwner();
       // The id names a place: whoever named it before may be deleted after this.
@@ -374,8 +383,7 @@ const attachment: FieldResource<AttachmentIds> = {
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
         sizeGb = sizeIn(planned.live, ids.volumeId);
-        const host = hostIn(planned.live, ids.volumeId);
-        if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
+        refuseElsewhere(planned.live, ids);
         return mayRun || isAttached(planned.live, ids) === false
           ? planAndCarryOut(context, service, planned, ids, false)
           : ran;

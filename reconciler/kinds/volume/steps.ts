@@ -5,6 +5,7 @@
 
 import type { Address } from "../../core/model/address";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
+import { ofKind } from "../../core/model/kinds";
 import { type Orphan, orphanKey, type RecordedVolume } from "../../core/model/recorded";
 import {
   addStep,
@@ -91,19 +92,27 @@ function attach(
   });
 }
 
-/**
- * Takes a volume off its VM; its flush comes first. `which`: of one that is not the recorded one any more. `goesBack`:
- * whatever ends the run, the volume goes onto the same VM again, and the file does not say so.
- */
+interface ComingOff {
+  /** Of one that is not the recorded one any more. */
+  readonly which?: string;
+  /** Whatever ends the run, the volume goes onto the same VM again, and the file does not say so. */
+  readonly goesBack?: boolean;
+  /** The VM that the file names. */
+  readonly wantedOn?: Target;
+}
+
+/** Takes a volume off its VM; its flush comes first. */
 function detach(
   { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
   from: string,
-  policy: FlushPolicy,
+  stated: FlushPolicy,
   draft: Draft,
   needs: readonly Need[],
-  { which = "", goesBack = false }: { readonly which?: string; readonly goesBack?: boolean } = {},
+  { which = "", goesBack = false, wantedOn }: ComingOff = {},
 ): StepId {
   const vm = { id: from };
+  const policy =
+    isOnAnother(address, from, wantedOn, draft) && stated.via === "command" ? ({ via: "ask" } as const) : stated;
   const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
   const step = addStep(draft, {
     id: `${address}/detach${which}`,
@@ -123,6 +132,16 @@ function detach(
   flushed.follow(step);
   draft.comesOff(vm.id, step);
   return step;
+}
+
+/**
+ * Whether somebody has moved it to a VM that neither the file nor the record names. A flush command is written for the
+ * guest that they name: that it ended with 0 there says nothing of another guest.
+ */
+function isOnAnother(address: Address, on: string, wantedOn: Target | undefined, { state }: Draft): boolean {
+  const recorded = ofKind(state.resources.get(address), "volume");
+  const named = [recorded?.attachedTo, recorded?.attaching, recorded?.goesBackTo, wantedOn?.id, wantedOn?.address];
+  return named.some((one) => one !== undefined) && !named.includes(on);
 }
 
 function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft): void {
@@ -191,9 +210,14 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
       ? []
       : [
           need(
-            detach({ address, id, label: difference.live?.name ?? change.name }, detachFrom, desired.flush, draft, [
-              need(created),
-            ]),
+            detach(
+              { address, id, label: difference.live?.name ?? change.name },
+              detachFrom,
+              desired.flush,
+              draft,
+              [need(created)],
+              { wantedOn: difference.wantedOn },
+            ),
           ),
         ];
   const after = [need(created), ...detached];
@@ -224,7 +248,7 @@ function deleteOld(address: Address, orphan: Orphan, draft: Draft, needs: readon
 }
 
 /** What replacements that were cut off have left. */
-function deleteReplaced({ address, desired, recorded, replaced = [] }: VolumeDifference, draft: Draft): void {
+function deleteReplaced({ address, desired, recorded, wantedOn, replaced = [] }: VolumeDifference, draft: Draft): void {
   const { flush } = desired ?? recorded ?? { flush: { via: "ask" as const } };
   for (const [index, { orphan, on }] of replaced.entries()) {
     const old = { address, id: orphan.id, label: orphan.name };
@@ -234,7 +258,7 @@ function deleteReplaced({ address, desired, recorded, replaced = [] }: VolumeDif
         ? undefined
         : on.goes
           ? draft.deleteOfHost(on.id)
-          : detach(old, on.id, flush, draft, [], { which });
+          : detach(old, on.id, flush, draft, [], { which, wantedOn });
     deleteOld(address, orphan, draft, off === undefined ? [] : [need(off)], which);
   }
 }
@@ -264,7 +288,14 @@ function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft):
   const afterDetach =
     comesOff === undefined
       ? needs
-      : [need(detach(self, comesOff, desired.flush, draft, needs, { goesBack: isUnsaid }))];
+      : [
+          need(
+            detach(self, comesOff, desired.flush, draft, needs, {
+              goesBack: isUnsaid,
+              wantedOn: difference.wantedOn,
+            }),
+          ),
+        ];
   let resized: StepId | undefined;
   if (grow !== undefined)
     resized = addStep(draft, {
