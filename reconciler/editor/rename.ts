@@ -8,6 +8,7 @@ import { blockOrder } from "../config/format";
 import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml/file";
 import { componentOf, quoted } from "../core/model/address";
 import { isKind, sectionOf } from "../core/model/kinds";
+import { ifPossible } from "../core/text/errors";
 import {
   componentFileOf,
   declaredIn,
@@ -45,7 +46,12 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   }
   if (!isKind(sort) && sort !== "component") return { changes };
   if (isKind(sort))
-    for (const place of places) if (place.is === "declared") add(place.file, keptName(project, place, sort));
+    for (const place of places) {
+      if (place.is !== "declared") continue;
+      const kept = keptName(project, place, sort);
+      if ("problem" in kept) return kept;
+      add(place.file, kept.edits);
+    }
   const [first] = project.main;
   const source = first === undefined ? undefined : project.files.get(first)?.source;
   if (first === undefined || source === undefined) return { problem: "the files cannot be read as they are" };
@@ -58,11 +64,10 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   return { changes };
 }
 
+type Written = { readonly edits: readonly TextEdit[] } | { readonly problem: string };
+
 /** The moves below `moved:` of a file, which is made where there is none. */
-function writeMoves(
-  source: YamlFile,
-  moves: readonly (readonly [from: string, to: string])[],
-): { readonly edits: readonly TextEdit[] } | { readonly problem: string } {
+function writeMoves(source: YamlFile, moves: readonly (readonly [from: string, to: string])[]): Written {
   const moved = pieceAt(source, ["moved"]);
   let text = moved?.text ?? "";
   for (const [from, to] of moves) {
@@ -71,6 +76,10 @@ function writeMoves(
     text = edited.text;
   }
   if (moved !== undefined) return { edits: changeOfPiece(source.text, moved, text) };
+  // Braces around the whole file, and a line that ends its document, leave no place behind them.
+  const [first] = isMap(source.root) ? Object.keys(source.root) : [];
+  if ((first !== undefined && pieceAt(source, [first]) === undefined) || /^\.\.\.(?!\S)/m.test(source.text))
+    return { problem: "moved: cannot be written, since nothing can stand behind what the file says" };
   const whole = /(?:^|\n)$/.test(source.text) ? text : `\n${text}`;
   return { edits: changeOfPiece(source.text, { text: "", offset: source.text.length }, whole) };
 }
@@ -94,17 +103,23 @@ function componentsWith(project: EditedProject, home: string): string[] {
 }
 
 /** A name that was taken from the key is written down, so that the service keeps it. */
-function keptName(project: EditedProject, place: FoundName, kind: keyof typeof sectionOf): TextEdit[] {
+function keptName(project: EditedProject, place: FoundName, kind: keyof typeof sectionOf): Written {
   const file = project.files.get(place.file)?.source;
   const block = file === undefined ? undefined : valueAt(file.root, place.path);
   const isNamed = (isMap(block) && Object.hasOwn(block, "name")) || hasDefaultName(project, place.file, kind);
-  if (file === undefined || isNamed) return [];
+  if (file === undefined || isNamed) return { edits: [] };
   const each = isMap(block) && Object.hasOwn(block, "for_each") ? "-${each}" : "";
-  const section = sectionOf[kind];
+  const name = `${place.key}${each}`;
+  const nameIn = (text: string, path: readonly string[]): Edited =>
+    setIn(text, path, name, blockOrder(sectionOf[kind]));
   const piece = pieceAt(file, place.path);
-  if (piece === undefined) return [];
-  const edited = setIn(piece.text, [place.key, "name"], `${place.key}${each}`, blockOrder(section));
-  return "text" in edited ? changeOfPiece(file.text, piece, edited.text) : [];
+  // An alias of a piece may stand for what is elsewhere in the file.
+  const alone = piece && ifPossible(() => nameIn(piece.text, [place.key, "name"]));
+  if (piece !== undefined && alone !== undefined && "text" in alone)
+    return { edits: changeOfPiece(file.text, piece, alone.text) };
+  const whole = nameIn(file.text, [...place.path.map(String), "name"]);
+  if ("text" in whole) return { edits: changeOfPiece(file.text, { text: file.text, offset: 0 }, whole.text) };
+  return { problem: `the service would see another name for ${kind}.${place.key}: write name: ${name} into it first` };
 }
 
 const hasDefaultName = (project: EditedProject, home: string, kind: string): boolean =>

@@ -55,7 +55,7 @@ export async function converse(
 
 /* `reconcile lsp` as a process, and an editor that speaks to it. */
 
-export async function startEditor(folder: string, args: readonly string[] = []) {
+export async function startEditor(folder: string, args: readonly string[] = [], rootUri = pathToFileURL(folder).href) {
   const child = spawn(process.execPath, [cliPath, "lsp", "--stdio", ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" },
@@ -73,10 +73,10 @@ export async function startEditor(folder: string, args: readonly string[] = []) 
     problems.set(uri, diagnostics);
   });
   connection.listen();
-  const uriOf = (file: string): string => pathToFileURL(join(folder, file)).href;
+  const uriOf = (file: string): string => (file.includes(":") ? file : pathToFileURL(join(folder, file)).href);
   const initialized = await connection.sendRequest<{ capabilities: object }>("initialize", {
     processId: process.pid,
-    rootUri: pathToFileURL(folder).href,
+    rootUri,
     capabilities: {},
   });
   await connection.sendNotification("initialized", {});

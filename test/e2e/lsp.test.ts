@@ -245,6 +245,40 @@ describe("reconcile lsp", () => {
     expect((await editor.end()).stderr).toBe("");
   });
 
+  it("keeps a name in the service however the file is written, or refuses the rename", async () => {
+    const rename = async (before: string): Promise<string> => {
+      const editor = await startEditor(makeFolder());
+      const { text, position } = editor.cut(head + before);
+      await editor.open("reconcile.yaml", text);
+      const edit = await editor
+        .ask<WorkspaceEdit>("textDocument/rename", "reconcile.yaml", position, { newName: "front" })
+        .finally(() => editor.end());
+      return applied(text, edit.changes?.[editor.uriOf("reconcile.yaml")] ?? []);
+    };
+    const moved = "moved:\n  - { from: vm.web, to: vm.front }\n";
+    // Within braces, and beside an alias of what stands elsewhere in the file.
+    expect(await rename("vms: { w|eb: { size: 20 } }\n")).toBe(
+      `${head}vms: { front: { name: web, size: 20 } }\n${moved}`,
+    );
+    expect(await rename("x-all: &all { size: 20 }\nvms:\n  w|eb:\n    <<: *all\n    root_size: 60\n")).toContain(
+      "    <<: *all\n    name: web\n",
+    );
+    await expect(rename("x-all: &all { size: 20 }\nvms:\n  w|eb: *all\n")).rejects.toThrow("write name: web into it");
+    // Where nothing can stand behind what the file says.
+    await expect(rename("vms:\n  w|eb: { name: shop-web }\n...\n")).rejects.toThrow("moved: cannot be written");
+  });
+
+  it("speaks of a document as the editor names it, whether or not it is a file of this machine", async () => {
+    const editor = await startEditor(makeFolder(), [], "file://host/share");
+    const text = `${head}vms: { web: { sise: 20 } }\n`;
+    for (const uri of ["untitled:Untitled-1", "file://host/share/reconcile.yaml", "file:///a%2Fb/reconcile.yaml"]) {
+      await editor.open(uri, text);
+      const [problem] = await editor.problemsOf(uri, (found) => found.length > 0);
+      expect(problem?.range).toEqual({ start: { line: 5, character: 14 }, end: { line: 5, character: 18 } });
+    }
+    expect((await editor.end()).stderr).toBe("");
+  });
+
   it("formats as fmt does, and says what is missing where the package is not installed", async () => {
     const folder = makeFolder({ "reconcile.yaml": "groups: {web: {name: 'shop-web'}}\nversion: 1\n" });
     const editor = await startEditor(folder);

@@ -1,13 +1,13 @@
 /** The Language Server Protocol over standard input and output: what an editor asks, answered from a look at the files. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CompletionItem, Diagnostic as Shown, WorkspaceEdit } from "vscode-languageserver/node";
 import { formatYaml } from "../../config/format";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { errorCode } from "../../core/text/errors";
+import { errorCode, ifPossible } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import { complete, type Offer } from "../../editor/complete";
 import { cursorAt } from "../../editor/cursor";
@@ -55,6 +55,9 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
   const connection = lsp.createConnection(process.stdin, process.stdout);
   const windows = new Map<string, string>();
   const lines = new Map<string, TextLines>();
+  /** As the editor names its documents: it may write a path in another way, and a document need not be a file. */
+  const uris = new Map<string, string>();
+  const uriOf = (path: string): string => uris.get(path) ?? pathToFileURL(path).href;
   const projects = new Map<string, OpenedProject>();
   const fixed: GivenFiles | undefined =
     given.length === 0 ? undefined : { paths: given.flatMap(expandFolder).map((path) => resolve(path)) };
@@ -104,14 +107,14 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
       if (problems.size === 0 && !published.has(file) && !windows.has(file)) continue;
       published.add(file);
       void connection.sendDiagnostics({
-        uri: pathToFileURL(file).href,
+        uri: uriOf(file),
         diagnostics: [...problems.values()].map((one) => shownAs(one, linesAt(file))),
       });
     }
     for (const file of published)
       if (!all.has(file)) {
         published.delete(file);
-        void connection.sendDiagnostics({ uri: pathToFileURL(file).href, diagnostics: [] });
+        void connection.sendDiagnostics({ uri: uriOf(file), diagnostics: [] });
       }
   };
   const linesAt = (path: string): TextLines => {
@@ -132,7 +135,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     timer = setTimeout(publish, settleMs);
   };
 
-  const pathOf = (uri: string): string => (uri.startsWith("file:") ? fileURLToPath(uri) : uri);
+  const pathOf = (uri: string): string => pathOfFile(uri) ?? resolve(uri);
   const at = (document: { readonly uri: string }, position: Spot) => {
     const path = pathOf(document.uri);
     const text = windows.get(path) ?? "";
@@ -142,7 +145,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     placesOfProject(project, name)
       .filter(({ is }) => wanted(is))
       .map(({ file, offset, length }) => ({
-        uri: pathToFileURL(file).href,
+        uri: uriOf(file),
         range: textSpanOf(linesAt(file), offset, offset + length),
       }));
   const named = (path: string, offset: number) => {
@@ -157,7 +160,8 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
   connection.onInitialize(({ workspaceFolders, rootUri }) => {
     const root = workspaceFolders?.[0]?.uri ?? rootUri;
     // Messages name files from the editor's folder on, and what files name lies below it.
-    if (given.length === 0 && typeof root === "string" && root.startsWith("file:")) process.chdir(fileURLToPath(root));
+    const folder = given.length === 0 && typeof root === "string" ? pathOfFile(root) : undefined;
+    if (folder !== undefined && existsSync(folder)) process.chdir(folder);
     return {
       serverInfo: { name: "reconcile", version },
       capabilities: {
@@ -173,6 +177,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
   });
   connection.onDidOpenTextDocument(({ textDocument: { uri, text } }) => {
     windows.set(pathOf(uri), text);
+    uris.set(pathOf(uri), uri);
     changed(pathOf(uri));
   });
   connection.onDidChangeTextDocument(({ textDocument: { uri }, contentChanges }) => {
@@ -221,7 +226,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     const link = names?.links.find((one) => offset >= one.offset && offset <= one.offset + one.length);
     if (link !== undefined) {
       const start = { line: 0, character: 0 };
-      return { uri: pathToFileURL(project.besides(link.target, path)).href, range: { start, end: start } };
+      return { uri: uriOf(project.besides(link.target, path)), range: { start, end: start } };
     }
     return name === undefined ? null : spansOf(project, name, (is) => is === "declared");
   });
@@ -254,7 +259,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     return {
       changes: Object.fromEntries(
         [...renamed.changes].map(([file, changes]) => [
-          pathToFileURL(file).href,
+          uriOf(file),
           changes.map(({ range, newText }) => ({ range, newText })),
         ]),
       ),
@@ -277,6 +282,9 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     process.stdin.on("close", () => done(0));
   });
 }
+
+/** `undefined`: a document that is no file of this machine (`untitled:`, `file://host/…`). */
+const pathOfFile = (uri: string): string | undefined => ifPossible(() => fileURLToPath(uri));
 
 const kindsOfOffers: Readonly<Record<Offer["is"], 5 | 12 | 18>> = { field: 5, word: 12, name: 18 };
 const severities = { error: 1, warning: 2, note: 3 } as const;
