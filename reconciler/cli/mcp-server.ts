@@ -26,10 +26,10 @@ export interface Tool {
 
 /**
  * The person at the client, where the client can ask: it shows the question in its own window, and neither the model nor
- * a program of this machine answers it. `undefined`: declined, or the client went away.
+ * a program of this machine answers it. `undefined`: declined, cancelled (`signal`), or the client went away.
  */
 export interface PersonAtClient {
-  ask(message: string, schema: object): Promise<Readonly<Record<string, unknown>> | undefined>;
+  ask(message: string, schema: object, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
 export interface ToolResult {
@@ -49,20 +49,19 @@ export async function serveTools(
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
 ): Promise<void> {
-  const send = (message: object): void => void output.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const refuse = (id: unknown, code: number, message: string): void =>
-    send({ id: id ?? null, error: { code, message } });
+  const send = (message: object | undefined): void => void output.write(`${JSON.stringify(message)}\n`);
   const asked = new Map<string, (answer: unknown) => void>();
   let person: PersonAtClient | undefined;
-  const askPerson: PersonAtClient["ask"] = async (message, requestedSchema) => {
+  const askPerson: PersonAtClient["ask"] = async (message, requestedSchema, signal) => {
     // Nobody who has not read this question can answer it.
     const id = randomUUID();
     const answer = new Promise<unknown>((resolve) => asked.set(id, resolve));
-    send({ id, method: "elicitation/create", params: { message, requestedSchema } });
+    // A yes that comes after the cancellation counts for nothing.
+    signal.addEventListener("abort", () => hearAnswer({ id }), { once: true });
+    send({ jsonrpc, id, method: "elicitation/create", params: { message, requestedSchema } });
     const given = await answer;
     return isObject(given) && given["action"] === "accept" && isObject(given["content"]) ? given["content"] : undefined;
   };
-  const running = new Set<Promise<void>>();
   const stops = new Map<unknown, AbortController>();
   const hearAnswer = (message: Fields): void => {
     const { id } = message;
@@ -70,58 +69,71 @@ export async function serveTools(
     asked.get(id)?.(message["result"]);
     asked.delete(id);
   };
-  const call = (id: unknown, given: Fields): void => {
-    const stop = new AbortController();
-    stops.set(id, stop);
-    const ended = callTool(tools, given, stop.signal, person).then((answer) => {
-      // The client has cancelled the call and expects no answer.
-      if (stop.signal.aborted) return;
-      if ("problem" in answer) refuse(id, rpcCodes.params, answer.problem);
-      else send({ id, result: answer.result });
-    });
-    running.add(ended);
-    void ended.finally(() => {
-      running.delete(ended);
-      stops.delete(id);
-    });
-  };
-  const methods = new Map<string, (id: unknown, given: Fields) => void>([
-    ["tools/call", call],
-    ["tools/list", (id) => send({ id, result: { tools: tools.map(asListed) } })],
-    ["ping", (id) => send({ id, result: {} })],
+  const methods = new Map<string, (given: Fields, id: unknown) => Outcome | Promise<Outcome | undefined>>([
+    [
+      "tools/call",
+      async (given, id) => {
+        const stop = new AbortController();
+        stops.set(id, stop);
+        const outcome = await callTool(tools, given, stop.signal, person);
+        stops.delete(id);
+        // The client that has cancelled the call expects no answer.
+        return stop.signal.aborted ? undefined : outcome;
+      },
+    ],
+    ["tools/list", () => ({ result: { tools: tools.map(asListed) } })],
+    ["ping", () => ({ result: {} })],
     [
       "initialize",
-      (id, given) => {
+      (given) => {
         person = isObject(fieldsIn(given["capabilities"])["elicitation"]) ? { ask: askPerson } : undefined;
-        send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
+        return { result: { ...greeting(given["protocolVersion"]), instructions } };
       },
     ],
   ]);
-  for await (const line of createInterface({ input })) {
-    if (line.trim() === "") continue;
-    const message = parsedJson(line);
-    if (message === undefined) {
-      refuse(null, rpcCodes.parse, "this line is not JSON");
-      continue;
-    }
+  const hear = async (message: unknown): Promise<object | undefined> => {
     if (!isObject(message) || typeof message["method"] !== "string") {
-      if (isObject(message)) hearAnswer(message);
-      if (!isObject(message) || message["method"] !== undefined) refuse(null, rpcCodes.request, "this is no request");
-      continue;
+      if (!isObject(message) || message["method"] !== undefined)
+        return notHeard(rpcCodes.request, "this is no request");
+      hearAnswer(message);
+      return undefined;
     }
     const { id, method, params } = message;
     const given = isObject(params) ? params : {};
     if (method === "notifications/cancelled") stops.get(given["requestId"])?.abort();
     // A message without an id is a notification, which is never answered.
-    if (id === undefined) continue;
-    const answer = methods.get(method);
-    if (answer === undefined) refuse(id, rpcCodes.method, `this server has no ${method}`);
-    else answer(id, given);
+    if (id === undefined) return undefined;
+    const outcome = await (methods.get(method)?.(given, id) ??
+      refused(rpcCodes.method, `this server has no ${method}`));
+    return outcome && { jsonrpc, id, ...outcome };
+  };
+  const running = new Set<Promise<void>>();
+  for await (const line of createInterface({ input })) {
+    if (line.trim() === "") continue;
+    const message = parsedJson(line);
+    const several = Array.isArray(message) && message.length > 0 ? message : undefined;
+    const answers =
+      message === undefined ? [notHeard(rpcCodes.parse, "this line is not JSON")] : (several ?? [message]).map(hear);
+    const ended = Promise.all(answers).then((all) => {
+      const said = all.filter((one) => one !== undefined);
+      // Several messages in one list are answered in one list (until version 2025-03-26).
+      if (said.length > 0) send(several === undefined ? said[0] : said);
+    });
+    running.add(ended);
+    void ended.then(() => running.delete(ended));
   }
   // Nobody is left to answer.
   for (const answer of asked.values()) answer(undefined);
   await Promise.all(running);
 }
+
+const jsonrpc = "2.0";
+
+type Outcome = { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } };
+
+const refused = (code: number, message: string): Outcome => ({ error: { code, message } });
+/** To a message of which no id can be read. */
+const notHeard = (code: number, message: string): object => ({ jsonrpc, id: null, ...refused(code, message) });
 
 const greeting = (wanted: unknown): object => ({
   protocolVersion: protocols.find((known) => known === wanted) ?? protocols[0],
@@ -141,13 +153,16 @@ async function callTool(
   { name, arguments: given }: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
   person: PersonAtClient | undefined,
-): Promise<{ readonly problem: string } | { readonly result: object }> {
+): Promise<Outcome> {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined)
-    return { problem: `there is no tool ${String(name)}: ${tools.map((one) => one.name).join(", ")}` };
+    return refused(
+      rpcCodes.params,
+      `there is no tool ${typeof name === "string" ? name : JSON.stringify(name)}: ${tools.map((one) => one.name).join(", ")}`,
+    );
   const input = isObject(given) ? given : {};
   const problem = inputProblem(tool, input);
-  if (problem !== undefined) return { problem };
+  if (problem !== undefined) return refused(rpcCodes.params, problem);
   const { text, isError } = await tool
     .call(input, signal, person)
     .catch((error: unknown): ToolResult => ({ text: errorMessage(error), isError: true }));

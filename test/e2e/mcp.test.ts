@@ -66,6 +66,34 @@ describe("reconcile mcp", () => {
     expect(answers.size).toBe(5);
   });
 
+  it("answers a list of messages in one list, and a name that is no text as one that is not known", async () => {
+    const lines = [
+      [{ id: 1, method: "ping" }, { method: "notifications/initialized" }, { id: 2, method: "none" }, 3],
+      [{ method: "notifications/initialized" }],
+      [],
+      { id: 4, method: "tools/call", params: { name: { toString: 1, valueOf: 1 } } },
+    ];
+    const ran = await runCli(["mcp"], { cwd: folder, input: lines.map((one) => `${JSON.stringify(one)}\n`).join("") });
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    const answers = ran.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(answers).toHaveLength(3);
+    expect(answers).toContainEqual([
+      { jsonrpc: "2.0", id: 1, result: {} },
+      { jsonrpc: "2.0", id: 2, error: { code: -32601, message: "this server has no none" } },
+      { jsonrpc: "2.0", id: null, error: { code: -32600, message: "this is no request" } },
+    ]);
+    // An empty list is no request at all.
+    expect(answers).toContainEqual(
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) }),
+    );
+    expect(answers).toContainEqual(
+      expect.objectContaining({ id: 4, error: expect.objectContaining({ code: -32602 }) }),
+    );
+  });
+
   it("applies only a plan that a person approved, and no word becomes a flag", async () => {
     const planned = (await talk(call(1, "plan"))).get(1)?.["result"];
     expect(planned.isError, planned.content[0].text).toBe(false);

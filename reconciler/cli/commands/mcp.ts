@@ -365,7 +365,7 @@ async function apply(
     const saved = readPlan(own);
     if (saved === undefined) return { text: "no tool has made such a plan: plan first", isError: true };
     const made = planOfSaved(saved);
-    const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, made, person));
+    const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, made, signal, person));
     if (flushed === undefined)
       return { text: `plan ${id} is not approved. ${nextStep(server, id, made, person)}`, isError: true };
     return await runTool(
@@ -390,6 +390,7 @@ const mostLinesShown = 40;
 async function approvedInWindow(
   id: string,
   made: Plan,
+  signal: AbortSignal,
   person: PersonAtClient | undefined,
 ): Promise<readonly string[] | undefined> {
   if (person === undefined) return undefined;
@@ -398,7 +399,7 @@ async function approvedInWindow(
   if (rest > 0) lines.splice(mostLinesShown, rest, `… ${rest} lines more: reconcile show ${planFile(id)}`);
   const flushed = flushesOf(made);
   const yes = (title: string) => ({ type: "boolean", title, default: false });
-  const answer = await person.ask(`May plan ${id} be applied?\n\n${lines.join("\n")}`, {
+  const schema = {
     type: "object",
     properties: {
       apply: yes("Apply this plan"),
@@ -407,7 +408,8 @@ async function approvedInWindow(
       ),
     },
     required: ["apply", ...flushed.map((_, index) => `flushed_${index}`)],
-  });
+  };
+  const answer = await person.ask(`May plan ${id} be applied?\n\n${lines.join("\n")}`, schema, signal);
   if (answer?.["apply"] !== true) return undefined;
   return flushed.every((_, index) => answer[`flushed_${index}`] === true) ? flushed : undefined;
 }
