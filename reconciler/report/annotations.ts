@@ -31,7 +31,26 @@ export function annotationsText(
     .map((finding) => annotationOf(finding, firstFile));
   // What is said of several environments or projects is said once.
   const each = new Map(annotations.map((annotation) => [JSON.stringify(annotation), annotation]));
-  return writers[format]([...each.values()], version);
+  return writers[format](withFingerprints([...each.values()]), version);
+}
+
+/**
+ * A fingerprint names the finding and not its line, so that a line added above the finding makes no new one. Of several
+ * findings in the same words each has its own: GitLab shows one for each fingerprint.
+ */
+function withFingerprints(found: readonly Omit<Annotation, "fingerprint">[]): Annotation[] {
+  const times = new Map<string, number>();
+  return found.map((one) => {
+    const words = `${one.code}\n${one.file}\n${one.message}`;
+    const before = times.get(words) ?? 0;
+    times.set(words, before + 1);
+    return {
+      ...one,
+      fingerprint: createHash("sha256")
+        .update(before === 0 ? words : `${words}\n${before}`)
+        .digest("hex"),
+    };
+  });
 }
 
 const asJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
@@ -46,7 +65,7 @@ const writers: Record<AnnotationFormat, (annotations: readonly Annotation[], ver
 function annotationOf(
   { severity, code, summary, detail, fix, address, source, refused }: Finding,
   firstFile: string,
-): Annotation {
+): Omit<Annotation, "fingerprint"> {
   const about = address === undefined || summary.includes(address) ? "" : `${address}: `;
   return {
     severity,
@@ -81,11 +100,10 @@ const escapedProperty = (text: string): string => escapedMessage(text).replaceAl
 
 const gitlabWords: Record<Severity, string> = { error: "critical", warning: "major", note: "info" };
 
-/** The fingerprint names the finding and not its line, so that a line added above the finding makes no new one. */
-const codeQuality = ({ severity, code, message, file, line }: Annotation): object => ({
+const codeQuality = ({ severity, code, message, file, line, fingerprint }: Annotation): object => ({
   description: printable(message),
   check_name: code,
-  fingerprint: createHash("sha256").update(`${code}\n${file}\n${message}`).digest("hex"),
+  fingerprint,
   severity: gitlabWords[severity],
   location: { path: file.replace(/^\.\//, ""), lines: { begin: line } },
 });

@@ -1,5 +1,4 @@
 /** SARIF 2.1.0, which code scanners and editors read: one result for each finding, one rule for each code. */
-import { createHash } from "node:crypto";
 import type { Severity } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { explanations, isExplained } from "./explanations";
@@ -12,6 +11,8 @@ export interface Annotation {
   readonly file: string;
   readonly line: number;
   readonly column?: number;
+  /** What a code host knows the finding by from one run to the next. */
+  readonly fingerprint: string;
 }
 
 const levels: Record<Severity, string> = { error: "error", warning: "warning", note: "note" };
@@ -46,7 +47,7 @@ const sarifRule = (code: string): object => ({
 });
 
 const sarifResult = (
-  { severity, code, message, file, line, column }: Annotation,
+  { severity, code, message, file, line, column, fingerprint }: Annotation,
   codes: readonly string[],
 ): object => ({
   ruleId: code,
@@ -61,5 +62,5 @@ const sarifResult = (
       },
     },
   ],
-  partialFingerprints: { finding: createHash("sha256").update(`${code}\n${file}\n${message}`).digest("hex") },
+  partialFingerprints: { finding: fingerprint },
 });

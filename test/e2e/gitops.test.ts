@@ -367,6 +367,17 @@ describe("--annotations", () => {
     expect(second.fingerprint).toBe(first.fingerprint);
   });
 
+  it("gives each finding a fingerprint of its own, also of several in the same words", async () => {
+    const cwd = makeFolder({ "reconcile.yaml": "version: 1\nvolumes:\n  one: { siz: 1 }\n  two: { siz: 1 }\n" });
+    const { stdout } = await runCli(["validate", "--annotations", "gitlab"], { cwd });
+    const found = (JSON.parse(stdout) as { description: string; fingerprint: string }[]).filter(({ description }) =>
+      description.startsWith("the key siz"),
+    );
+    expect(found).toHaveLength(2);
+    expect(found[0]!.description).toBe(found[1]!.description);
+    expect(found[0]!.fingerprint).not.toBe(found[1]!.fingerprint);
+  });
+
   it("wants standard output for itself, and one of two words", async () => {
     const cwd = checkout();
     for (const flags of [["--json"], ["--markdown"]])
