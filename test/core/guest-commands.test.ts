@@ -77,6 +77,15 @@ describe("a step makes a command necessary", () => {
       ["web/create makes web owe after_attach: created", "web/after_attach after web/create, web/delete end"],
     ],
     [
+      "the rebuild of a VM, also for a volume on it that is left out",
+      {
+        applied: [web, { ...data, memory: attach }],
+        desired: [vm("web", { image }), data],
+        options: { targets: ["vm.web"] },
+      },
+      ["web/rebuild makes data owe after_attach: vm_rebuilt"],
+    ],
+    [
       "the rebuild of a VM, also for the volume on it",
       { applied: [vm("web", ready), data], desired: [vm("web", { ...ready, image }), data] },
       [

@@ -47,6 +47,19 @@ describe("a command that is owed", () => {
     await done("plan", "--detailed-exitcode");
   });
 
+  it("is owed by a rebuild also where the plan leaves its volume out, and is run by the next one", async () => {
+    const volumes = { data: mounted(5, { attach_to: "db" }) };
+    declare({ vms: { db: host }, volumes });
+    await done("apply", "-y");
+    declare({ vms: { db: { ...host, image_id: "debian-12" } }, volumes });
+    await done("apply", "-y", "--allow-data-loss", "--target", "vm.db");
+    expect((await reconcile("plan", "--detailed-exitcode")).stdout).toContain(
+      "owed: after_attach of volume.data, since",
+    );
+    await done("apply", "-y");
+    expect(ran()).toEqual(["mount created volume.data 5", "mount vm_rebuilt volume.data 5"]);
+  });
+
   it("is counted by a test of the file and by a rehearsal, which start nothing, and is told in a comment", async () => {
     declare({
       vms: { db: { ...host, after_ready: run("provision") } },

@@ -7,7 +7,7 @@
  *   create of a VM                            after_ready                  created; vm_replaced where it takes another's place
  *                                             after_attach                 created: its data volume is new either way
  *   rebuild of a VM                           after_ready, after_attach    vm_rebuilt
- *                                             after_attach of its volumes
+ *                                             after_attach of its volumes, also of those that the plan leaves out
  *   create of a volume that is attached       after_attach                 created
  *   detach that another attach follows        after_attach                 moved, vm_replaced, or attached_again
  *   grow of a volume that hangs on a VM       after_attach                 grown
@@ -35,6 +35,7 @@ import {
   isSameCommand,
 } from "../../core/model/guest";
 import { identity } from "../../core/model/identity";
+import { allOfKind } from "../../core/model/kinds";
 import { sight } from "../../core/model/live";
 import type { RecordedResource, RecordedVm, RecordedVolume } from "../../core/model/recorded";
 import { addStep, type Draft, owedByIntent, vmHold, vmLabel } from "../../core/plan/draft";
@@ -50,7 +51,7 @@ import {
   type StepId,
   type StepOperation,
 } from "../../core/plan/step";
-import { appendTo, onlyDefined } from "../../core/text/objects";
+import { appendTo, groupedBy, onlyDefined } from "../../core/text/objects";
 import { editSteps } from "../order";
 import type { VolumeDifference } from "../volume/diff";
 import type { VmDifference } from "./diff";
@@ -81,12 +82,14 @@ export function payGuests(
   vms: readonly VmDifference[],
   volumes: readonly VolumeDifference[],
 ): readonly Owed[] {
-  if (![...vms, ...volumes].some(({ desired }) => desired !== undefined && declares(desired))) return [];
+  const leftOut = leftOutOn(volumes, draft);
+  if (leftOut.size === 0 && ![...vms, ...volumes].some(({ desired }) => desired !== undefined && declares(desired)))
+    return [];
   const steps = new Map(draft.steps.map((step) => [step.id, step]));
   const ofVms = vms.flatMap((vm) => ofVm(vm, steps));
   const ofVolumes = new Map(volumes.map((volume) => [volume, ofVolume(volume, steps)]));
   const declared = [...ofVms, ...[...ofVolumes.values()].flatMap((one) => one ?? [])];
-  noteWhatSteps(draft, vms, ofVolumes, declared);
+  noteWhatSteps(draft, vms, ofVolumes, declared, leftOut);
   const plan = othersIn(draft);
   const owed: Owed[] = [];
   for (const one of declared) {
@@ -166,12 +169,22 @@ function notOwed({ address, duty, recorded, source }: DeclaredDuty, { draft, mak
   ];
 }
 
+/** Volumes that this plan leaves out and whose command a rebuild of their VM owes all the same, by the id of that VM. */
+function leftOutOn(volumes: readonly VolumeDifference[], { state }: Draft) {
+  const planned = new Set(volumes.map(({ address }) => address));
+  const leftOut = allOfKind(state.resources.values(), "volume").filter(
+    ({ address, afterAttach }) => afterAttach !== undefined && !planned.has(address),
+  );
+  return groupedBy(leftOut, ({ attachedTo }) => attachedTo);
+}
+
 /** Says of each step which commands it makes necessary. */
 function noteWhatSteps(
   draft: Draft,
   vms: readonly VmDifference[],
   volumes: ReadonlyMap<VolumeDifference, DeclaredDuty | undefined>,
   declared: readonly DeclaredDuty[],
+  leftOut: ReturnType<typeof leftOutOn>,
 ): void {
   const commands = new Set(declared.map(({ address, duty }) => keyOf({ address, command: duty })));
   const dues = new Map<string, Due[]>();
@@ -179,7 +192,9 @@ function noteWhatSteps(
     if (!commands.has(keyOf({ address, command }))) return;
     appendTo(dues, step, { address, command, reason });
   };
-  for (const { address, action } of vms) {
+  for (const { address, action, recorded } of vms) {
+    for (const volume of leftOut.get(recorded?.id ?? "") ?? [])
+      appendTo(dues, `${address}/rebuild`, { address: volume.address, command: "after_attach", reason: "vm_rebuilt" });
     owe(`${address}/create`, address, "after_ready", action === "replace" ? "vm_replaced" : "created");
     owe(`${address}/create`, address, "after_attach", "created");
     owe(`${address}/rebuild`, address, "after_ready", "vm_rebuilt");
