@@ -194,6 +194,13 @@ describe("what was not owed", () => {
     expect(ran()).toEqual(["provision created vm.db 10", "provision asked vm.db 10"]);
   });
 
+  it("is not owed for what is taken over, and the import says so", async () => {
+    declare({ vms: { db: { ...host, after_ready: run("provision") } } });
+    await done("apply", "-y");
+    await done("state", "rm", "vm.db");
+    expect((await done("import", "vm.db", vmNamed("base")?.id ?? "")).stderr).toContain("reconcile owe vm.db");
+  });
+
   it("is not owed by what declares no command", async () => {
     declare({ vms: { db: host } });
     for (const asks of [["owe"], ["apply", "-y", "--owe"]]) {

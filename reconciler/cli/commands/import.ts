@@ -262,7 +262,10 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
   return output.finish({
     exitCode: 0,
-    diagnostics: diagnostics.filter((diagnostic) => diagnostic.severity !== "note"),
+    // The record has the commands from now on, so that no plan will tell it. What an open create made is owed them.
+    diagnostics: diagnostics.filter(
+      ({ severity, code }) => severity !== "note" || (made === undefined && code === "plan/not-owed"),
+    ),
     extra: oneImport(),
   });
 }
