@@ -74,7 +74,8 @@ function noteLooked(
   read: readonly OpenWrite[],
   shown: ReadonlyMap<OpenWrite, WhyUnseen | undefined>,
 ): void {
-  for (const [write, why] of shown) if (why !== undefined) unseen.set(write, why);
+  for (const [write, why] of shown)
+    if (why !== undefined && !(why === notLooked && unseen.has(write))) unseen.set(write, why);
   for (const write of read) if (shown.get(write) === undefined) unseen.delete(write);
 }
 
@@ -141,12 +142,18 @@ type SeenWrite<K extends Kind> =
   | { readonly live: LiveOf[K] | undefined; readonly where: string }
   | { readonly failure: Failure; readonly where: string };
 
-function whyNotSeen<K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): WhyUnseen | undefined {
+/** A look that was cut off by the stop of the run has shown nothing, and what it would have shown nobody knows. */
+function whyNotSeen<K extends Kind>(
+  write: OpenWrite,
+  seen: SeenWrite<K>,
+  { signal }: ClosingPorts,
+): WhyUnseen | undefined {
   const { where } = seen;
   if (write.ofCreate === true || write.beside === true)
     return isContradicted(write, seen) ? { unseen: "not-shown", where } : undefined;
   if ("failure" in seen) {
     const { failure } = seen;
+    if (signal.aborted) return notLooked;
     const because = `${where} cannot be read: ${failedBy(failure).message}`;
     return isShut(failure) ? { unseen: "nobody-can-look", because } : { unseen: "not-shown", where: because };
   }
@@ -214,7 +221,7 @@ const lookAtUsual =
   (kind: Kind): LookAtKind =>
   async (writes, looking) => {
     const seen = await readWritten(kind, writtenIds(writes), looking);
-    return writes.map((write) => [write, whyNotSeen(write, seen(write.id))]);
+    return writes.map((write) => [write, whyNotSeen(write, seen(write.id), looking)]);
   };
 
 async function lookAtVms(writes: readonly OpenWrite[], looking: ClosingPorts): Promise<readonly JudgedWrite[]> {
@@ -244,7 +251,7 @@ async function lookAtGroups(writes: readonly OpenWrite[], looking: ClosingPorts)
   const heads = hasHeads && headIds.length > 0 ? await readWritten("group", headIds, looking) : undefined;
   const withHead = new Set(headIds);
   const headShows = (write: OpenWrite): boolean =>
-    heads !== undefined && withHead.has(write.id) && whyNotSeen(write, heads(write.id)) === undefined;
+    heads !== undefined && withHead.has(write.id) && whyNotSeen(write, heads(write.id), looking) === undefined;
   const byRules = writes.filter((write) =>
     isOfHead(write) ? !hasHeads : write.answered !== true || !headShows(write),
   );
@@ -258,8 +265,8 @@ async function lookAtGroups(writes: readonly OpenWrite[], looking: ClosingPorts)
   );
   const read = new Set(byRules);
   return writes.map((write) => {
-    if (!read.has(write)) return [write, heads === undefined ? undefined : whyNotSeen(write, heads(write.id))];
-    const why = whyNotSeen(write, rules(write.id));
+    if (!read.has(write)) return [write, heads === undefined ? undefined : whyNotSeen(write, heads(write.id), looking)];
+    const why = whyNotSeen(write, rules(write.id), looking);
     return [write, why?.unseen === "not-shown" && isKeptOtherwise(write, byRules, rules(write.id)) ? undefined : why];
   });
 }

@@ -293,6 +293,12 @@ describe("what was accepted and not seen, in words", () => {
     ],
     ["a field that nobody can see: a dialect may help", effect(blind), undefined, /pointer of the dialect/],
     [
+      "what nobody looked for is looked for by the next run",
+      effect({ unseen: "not-looked", because: "the run was stopped" }, { field: "existence" }),
+      /^run reconcile apply again: it looks first$/,
+      undefined,
+    ],
+    [
       "what failed is replaced",
       effect({ unseen: "failed", status: "ERROR", where: "w" }),
       /reconcile apply --replace vm\.a$/,

@@ -114,6 +114,7 @@ async function look(
 const vmList = "the list of VMs (vm.list)";
 const groupList = "the list of security groups (group.list)";
 const rulesOf = (id: string) => `the rules of security group ${id} (group.rule.list)`;
+const cutOff = "not-looked: the run was stopped before it was looked for";
 const window = defaultTiming.discoveryWindowMs;
 const renamed = write("vm", "v-1", "name", "web");
 
@@ -162,6 +163,22 @@ const rows: Readonly<Record<string, Row>> = {
   "a wait that is broken off ends it": {
     writes: [renamed],
     vms: [accepted([])],
+    abortAfter: 2,
+    ends: [`not-shown: ${vmList}`],
+    reads: ["vms", "vms"],
+    waits: "once",
+  },
+  "a look that the stop cuts off has seen nothing": {
+    writes: [renamed, write("volume", "d-1", "existence", "d-1")],
+    vms: [away],
+    volumes: [away],
+    abortAfter: 1,
+    ends: [cutOff, cutOff],
+    reads: ["vms", "volume d-1"],
+  },
+  "a look that the stop cuts off leaves what was seen before": {
+    writes: [renamed],
+    vms: [accepted([]), away],
     abortAfter: 2,
     ends: [`not-shown: ${vmList}`],
     reads: ["vms", "vms"],

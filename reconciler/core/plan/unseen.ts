@@ -47,7 +47,13 @@ export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
         code: "apply/not-seen",
         summary,
         address,
-        ...told(why.unseen === "failed" ? failedFix(address) : unseenFix(address, field)),
+        ...told(
+          why.unseen === "failed"
+            ? failedFix(address)
+            : why.unseen === "not-looked"
+              ? notLookedFix
+              : unseenFix(address, field),
+        ),
       };
 }
 
@@ -56,6 +62,10 @@ const failedFix = (address: Address): Advice => [
     ["look at it in the service's console, and once nothing of it is wanted: ", ["apply", "--replace", address]],
     "look at it in the service's console; a replacement makes another one",
   ),
+];
+
+const notLookedFix: Advice = [
+  toSay(["run ", ["apply"], " again: it looks first"], "run the update again: it looks first"),
 ];
 
 /** No record shows an act such as a reboot, whatever the dialect says. */
