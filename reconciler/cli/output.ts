@@ -65,8 +65,13 @@ export function createOutput(command: string, flags: Flags): Output {
   const startedAt = process.uptime();
   const json = flags.json === true;
   const silent = flags["log-level"] === "silent";
+  const isDumb = process.env["TERM"] === "dumb";
   const colour =
-    !json && flags["no-color"] !== true && (process.env["NO_COLOR"] ?? "") === "" && process.stdout.isTTY === true;
+    !json &&
+    !isDumb &&
+    flags["no-color"] !== true &&
+    (process.env["NO_COLOR"] ?? "") === "" &&
+    process.stdout.isTTY === true;
   const secrets = new Set<string>();
   let masking: Masking | undefined;
   const masked = (text: string): string => masking?.text(text) ?? text;
@@ -118,7 +123,7 @@ export function createOutput(command: string, flags: Flags): Output {
     colour,
     // A terminal that does not know its size says 0.
     width: process.stdout.columns || 100,
-    live: process.stderr.isTTY === true && !json && process.env["TERM"] !== "dumb",
+    live: process.stderr.isTTY === true && !json && !isDumb,
     print(text) {
       if (!json) process.stdout.write(masked(text.endsWith("\n") ? text : `${text}\n`));
     },

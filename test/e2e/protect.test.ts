@@ -110,6 +110,8 @@ describe("a protected environment", () => {
     });
     await new Promise((resolve) => child.once("close", resolve));
     expect(shown).toContain("Type prod to apply:");
+    // A terminal that calls itself dumb shows escape sequences as they are.
+    expect(shown).not.toContain("\u001b");
     expect(images()["app-1"] === image ? 1 : 0).toBe(changed);
   });
 
