@@ -5,7 +5,7 @@
 import { chmodSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { errorCode } from "../core/text/errors";
 import { printable } from "../core/text/printable";
-import { writePrivately } from "../outside/private-file";
+import { isStream, writePrivately } from "../outside/private-file";
 import { fail } from "./compose";
 
 export const blockName = (project: string | undefined, environment: string | undefined): string =>
@@ -26,10 +26,13 @@ export function writeShared(path: string, text: string, name: string, isWhole: b
 }
 
 function readThere(path: string): string | undefined {
+  // Nothing of this command stands in a pipe, and reading one waits for whoever writes into it: for this command.
+  if (isStream(path)) return undefined;
   try {
     return readFileSync(path, "latin1");
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    // Of a folder, the writer says what is wrong.
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "EISDIR") return undefined;
     throw error;
   }
 }

@@ -154,7 +154,7 @@ function nameAsNew(temporary: string, path: string): void {
  * /dev/stdout, a named pipe, a terminal: the text goes to its reader, and there is no file to replace. Others below /dev
  * are files as any other, such as those in /dev/shm.
  */
-function isStream(path: string): boolean {
+export function isStream(path: string): boolean {
   const there = ifPossible(() => statSync(path));
   const isOpenFile = /^\/(dev\/(fd\/|std(in|out|err)$)|proc\/)/.test(path);
   return isOpenFile || (there !== undefined && !there.isFile() && !there.isDirectory());

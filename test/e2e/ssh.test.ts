@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli-process";
@@ -107,6 +109,16 @@ describe("output --write", () => {
     expect(readFileSync(config)).toEqual(old);
     await done(write("--jump", "vm.bastion"));
     expect(readFileSync(config).subarray(0, 7)).toEqual(old.subarray(0, 7));
+
+    const pipe = join(place.folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const [piped] = await Promise.all([
+      readFile(pipe, "utf8"),
+      done(reconcile("output", "--format", "hosts", "--write", "pipe")),
+    ]);
+    expect(piped).toContain("db-1");
+    const folder = await reconcile("output", "--format", "hosts", "--write", ".");
+    expect([folder.exitCode, said(folder)]).toEqual([1, expect.stringContaining("cannot be written")]);
 
     writeFileSync(config, "Host mine\n");
     const refused = await write();
