@@ -10,6 +10,7 @@ import { addressesByIdentity, identity, lookUpIn } from "../../core/model/identi
 import { type Kind, ofKind, sectionOf } from "../../core/model/kinds";
 import type { State } from "../../core/model/recorded";
 import type { Reference } from "../../core/model/reference";
+import type { Rule } from "../../core/model/rule";
 import type { Drift } from "../../engine/drift";
 import { ruleFields } from "../../kinds/group/block";
 import type { Output } from "../output";
@@ -85,21 +86,13 @@ function editsForDrift(
   return drift.fields.flatMap(({ field, before, after, rule }): EditAt[] => {
     if (field === "rules") {
       const rules = declared(desired, address, "group")?.rules;
-      const written = (text: string) => rules?.find((one) => describeRule(one) === text);
-      const shown = rule ?? (after === null ? written(String(before)) : undefined);
-      // What was accepted before, and no run has brought into the state yet, is in the files already.
-      const isPlain = rules?.every(({ remote }) => remote.kind === "any" || remote.kind === "cidr") === true;
-      if (
-        after === null
-          ? shown === undefined && isPlain
-          : rule !== undefined && written(describeRule(rule)) !== undefined
-      )
-        return [];
-      if (shown === undefined) {
+      const accepted = acceptedRule({ before, after, rule }, rules);
+      if (accepted === "written") return [];
+      if (accepted === undefined) {
         leave(`rule ${String(after ?? before)}`, "the files and the service do not show it alike");
         return [];
       }
-      const fields = Object.fromEntries(Object.entries(ruleFields(shown, (group) => byKey(group, "group"))));
+      const fields = Object.fromEntries(Object.entries(ruleFields(accepted, (group) => byKey(group, "group"))));
       return [{ address, edit: { ...place, field, rule: { is: rule === undefined ? "removed" : "added", fields } } }];
     }
     const volume = declared(desired, address, "volume");
@@ -110,6 +103,19 @@ function editsForDrift(
         : after;
     return [{ address, edit: { ...place, field, value: value === null ? undefined : value } }];
   });
+}
+
+/** The rule as a file says it: "written" where one need say no more of it, undefined where none can. */
+function acceptedRule(
+  { before, after, rule }: Pick<Drift["fields"][number], "before" | "after" | "rule">,
+  rules: readonly Rule[] | undefined,
+): Rule | "written" | undefined {
+  const saidAs = (text: string) => rules?.find((one) => describeRule(one) === text);
+  if (rule !== undefined) return saidAs(describeRule(rule)) === undefined ? rule : "written";
+  if (after !== null) return undefined;
+  // What was accepted before, and no run has brought into the state yet, is in the files already.
+  const isPlain = rules?.every(({ remote }) => remote.kind === "any" || remote.kind === "cidr") === true;
+  return saidAs(String(before)) ?? (isPlain ? "written" : undefined);
 }
 
 const declared = <K extends Kind>({ resources }: Desired, address: Address, kind: K) =>
