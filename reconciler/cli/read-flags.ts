@@ -45,7 +45,7 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
     ]),
   );
   const { head, tail } = splitAtDashes(argv);
-  const { words, foreign } = withoutOneDash(head);
+  const { words, foreign } = withoutOneDash(head, name);
   const {
     values,
     positionals: before,
@@ -94,7 +94,7 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
-    return `${`reconcile ${command}`.trimEnd()} has no flag ${rawName}${insteadOf(token.name, known)}`;
+    return `${noFlag(command, rawName)}${insteadOf(token.name, known)}`;
   }
   if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
   const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
@@ -119,22 +119,31 @@ function insteadOf(name: string, known: ReadonlySet<string>): string {
  * `-out F` and `-auto-approve`, as Terraform writes flags: read letter by letter, they would be many wrong flags. Each
  * is one problem, and is left out with its value.
  */
-function withoutOneDash(argv: readonly string[]): { readonly words: string[]; readonly foreign: readonly string[] } {
+function withoutOneDash(
+  argv: readonly string[],
+  command: string,
+): { readonly words: string[]; readonly foreign: readonly string[] } {
   const words: string[] = [];
   const foreign: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = itemAt(argv, at);
     const [, name = "", given] = /^-([a-z][a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
     const ours = name === "" ? undefined : withTwoDashes(name, given);
-    if (ours === undefined) {
+    if (name === "" || (ours === undefined && beginsShort(name))) {
       words.push(word);
       continue;
     }
-    foreign.push(`${word}: flags have two dashes here: ${ours}`);
+    foreign.push(ours === undefined ? noFlag(command, word) : `${word}: flags have two dashes here: ${ours}`);
     if (given === undefined && flagRowOf(name)?.type === "string") at++;
   }
   return { words, foreign };
 }
+
+const noFlag = (command: string, flag: string): string => `${`reconcile ${command}`.trimEnd()} has no flag ${flag}`;
+
+/** `-yf FILE` is `-y -f FILE`. */
+const beginsShort = (letters: string): boolean =>
+  Object.values(flagRows).some(({ short }) => short !== undefined && letters.startsWith(short));
 
 function withTwoDashes(name: string, given: string | undefined): string | undefined {
   const ours = ourFlag(`${name}=${given}`);
