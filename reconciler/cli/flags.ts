@@ -259,7 +259,10 @@ export const flagTable = {
   },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
   steps: { type: "boolean", help: "shows every request in its order" },
-  summary: { type: "boolean", help: "shows one line for each change, without its fields and steps" },
+  summary: {
+    type: "boolean",
+    help: "shows one line for each change, and for all instances that change alike, without fields and steps",
+  },
   "changed-since": {
     type: "string",
     value: "REF",

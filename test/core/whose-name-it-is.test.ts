@@ -376,14 +376,14 @@ describe("what is to be taken over", () => {
       "by an id that is not there",
       { desired: [data], imports: by("volume.data", { id: "s" }) },
       [
-        "error plan/import-not-found: volume.data cannot be imported: the service shows no volume s => correct the id in the imports entry, or remove the entry to create a new volume",
+        "error plan/import-not-found: volume.data cannot be imported: the service shows no volume s => correct the id; without an imports entry a new volume is created",
       ],
     ],
     [
       "a VM by an id that is not there",
       { desired: [web], imports: by("vm.web", { id: "s" }) },
       [
-        "error plan/import-not-found: vm.web cannot be imported: the service shows no such VM as s => correct the id or name in the imports entry, or remove the entry to create a new VM",
+        "error plan/import-not-found: vm.web cannot be imported: the service shows no such VM as s => correct the id or name; without an imports entry a new VM is created",
       ],
     ],
     [
@@ -441,7 +441,7 @@ describe("what is to be taken over", () => {
       "a VM by a name that nothing bears",
       { desired: [web], imports: by("vm.web", { name: "www" }) },
       [
-        "error plan/import-not-found: vm.web cannot be imported: the service shows no such VM as www => correct the id or name in the imports entry, or remove the entry to create a new VM",
+        "error plan/import-not-found: vm.web cannot be imported: the service shows no such VM as www => correct the id or name; without an imports entry a new VM is created",
       ],
     ],
     [

@@ -177,7 +177,7 @@ export const vmImportGone = (pair: Pair, wanted: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
   summary: `${pair.address} cannot be imported: the service shows no such VM as ${wanted}`,
-  fix: "correct the id or name in the imports entry, or remove the entry to create a new VM",
+  fix: "correct the id or name; without an imports entry a new VM is created",
   address: pair.address,
   source: pair.import?.source,
 });

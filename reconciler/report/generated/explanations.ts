@@ -933,8 +933,8 @@ export const explanations = {
     "todo": "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew."
   },
   "trust/address": {
-    "means": "In a run with --no-programs only a file says where the credential is sent. Its author would decide who gets it, so nothing was sent.",
-    "todo": "RECONCILE_BASE_URL or --base-url; further addresses that files may name: RECONCILE_ADDRESSES."
+    "means": "In a run with --no-programs only a file says where the credential is sent, or what a check asks. Its author would decide that, so nothing was sent.",
+    "todo": "RECONCILE_BASE_URL or --base-url; a check asks its own VM, at {ip}; further addresses that files may name: RECONCILE_ADDRESSES."
   },
   "trust/path": {
     "means": "In a run with --no-programs a file lies outside of the checkout.",

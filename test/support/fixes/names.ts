@@ -99,7 +99,7 @@ export const names = {
       files: file('imports: [ { to: group.web, id: "57a17000-0000-4000-8000-000000000002" } ]\ngroups: { web: {} }', {
         has: all,
       }),
-      follow: [{ hand: /remove the entry to create a new/, done: rewritten(/imports.*\n/, "") }],
+      follow: [{ hand: /without an imports entry a new .* is created/, done: rewritten(/imports.*\n/, "") }],
     },
     {
       files: file("imports: [ { to: vm.web, name: wev } ]\nvms: { web: {} }"),
