@@ -34,7 +34,7 @@ function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
 }
 
 function readTargets(file: string): string[] {
-  const targets = readSourceFile(file)
+  const targets = readSourceFile(file, undefined, "correct the path")
     .text.split("\n")
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
     .filter((line) => line !== "");

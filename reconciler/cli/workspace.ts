@@ -203,13 +203,17 @@ const withoutRepeats = (paths: readonly string[]): string[] => [
   ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
 ];
 
-export function readSourceFile(path: string, trust: Trust = trustFrom()): ConfigSource {
+export function readSourceFile(
+  path: string,
+  trust: Trust = trustFrom(),
+  fix: string = fixOfMissing(path),
+): ConfigSource {
   const refused = refusedLink(trust, path);
   if (refused !== undefined) {
     const { code, problem, fix } = refused;
     throw fail(code, problem, fix);
   }
-  const text = readGiven(path, fixOfMissing(path));
+  const text = readGiven(path, fix);
   return { file: shownPath(path), text };
 }
 
@@ -253,7 +257,7 @@ export function givenVars(
       });
   }
   if (problems.length > 0) throw new CommandFailed(problems);
-  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSourceFile(path, trust)) };
+  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSourceFile(path, trust, "correct the path")) };
 }
 
 export function readOptions(flags: Flags, trust: Trust) {
@@ -264,7 +268,7 @@ export function readOptions(flags: Flags, trust: Trust) {
   const env = chosenEnvironment(flags);
   const prices = flags.prices ?? setting("RECONCILE_PRICES");
   return {
-    prices: prices === undefined ? undefined : readSourceFile(prices, trustFrom()),
+    prices: prices === undefined ? undefined : readSourceFile(prices, trustFrom(), "correct the path"),
     ...givenVars(flags, trust),
     open: openBesideIn(trust),
     environment,

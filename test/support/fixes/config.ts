@@ -347,5 +347,8 @@ export const config = {
       follow: [{ question: /name a file or folder, or write one with: reconcile init/ }],
     },
     { files: file(vm), command: ["group", "import", "none.json"], follow: [{ question: /name a JSON file/ }] },
+    { files: file(vm), command: ["plan", "--var-file", "none"], follow: [{ question: /^correct the path$/ }] },
+    { files: file(vm), command: ["plan", "--prices", "none"], follow: [{ question: /^correct the path$/ }] },
+    { files: file(vm), command: ["plan", "--target-file", "none"], follow: [{ question: /^correct the path$/ }] },
   ],
 } satisfies Worlds;
