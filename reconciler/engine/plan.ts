@@ -41,6 +41,13 @@ export interface Prepared {
 class UnreadableState extends Error {
   override readonly name = "UnreadableState";
   readonly code = "state/unreadable" satisfies DiagnosticCode;
+  /** Of another program's document; what else cannot be read has the fix of its code. */
+  readonly diagnostics?: readonly Diagnostic[];
+  constructor(summary: string, isForeign: boolean) {
+    super(summary);
+    const fix = "it is another program's: name another place for the state, with --state or state: in the file";
+    if (isForeign) this.diagnostics = [{ severity: "error", code: this.code, summary, fix }];
+  }
 }
 
 export function openStoredState(
@@ -51,7 +58,8 @@ export function openStoredState(
   const read = readKept(stored, lineage);
   if (!read.ok && read.newer !== undefined)
     throw new WrittenByNewer(`the state ${location}`, read.problem, read.newer.needs);
-  if (!read.ok) throw new UnreadableState(`the state ${location} cannot be read: ${read.problem}`);
+  if (!read.ok)
+    throw new UnreadableState(`the state ${location} cannot be read: ${read.problem}`, read.foreign === true);
   return {
     state: read.state,
     notes: read.notes.map((summary) => ({ severity: "note" as const, code: "state/cut-off", summary })),

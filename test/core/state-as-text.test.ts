@@ -111,7 +111,7 @@ describe("a snapshot", () => {
   it("without an epoch is of the first holder", () =>
     expect(stateOf({ snapshot: head({ epoch: undefined }) }).epoch).toBe(0));
 
-  it.each<[what: string, snapshot: string, problem: string]>([
+  it.each<[what: string, snapshot: string, problem: string, foreign?: true]>([
     ["a page", "<html>", "it is not a JSON document of this tool"],
     ["a list", "[]", "it is not a JSON document of this tool"],
     [
@@ -119,11 +119,12 @@ describe("a snapshot", () => {
       '{\n"lineage":"one",\n"resources":{\n},\n}{',
       "it is not a JSON document of this tool",
     ],
-    ["another's document", "{}", "its format is null, not reconcile-cloud/state"],
+    ["another's document", "{}", "its format is null, not reconcile-cloud/state", true],
     [
       "another's with a later version",
       head({ format: "x", version: 2 }),
       'its format is "x", not reconcile-cloud/state',
+      true,
     ],
     ["a version that is no number", head({ version: "2" }), 'its version is "2"; this reconcile reads version 1'],
     ["an earlier version", head({ version: 0 }), "its version is 0; this reconcile reads version 1"],
@@ -136,7 +137,9 @@ describe("a snapshot", () => {
     ["no records", head({ resources: undefined }), "its resources are missing"],
     ["a list of intents", head({ intents: [] }), "its intents are missing"],
     ["no orphans", head({ orphans: undefined }), "its orphans are missing"],
-  ])("is refused where it is %s", (_, snapshot, problem) => expect(read({ snapshot })).toEqual({ ok: false, problem }));
+  ])("is refused where it is %s", (_, snapshot, problem, foreign) =>
+    expect(read({ snapshot })).toEqual({ ok: false, problem, foreign }),
+  );
 
   it.each<[what: string, more: object, newer: object]>([
     ["and says what it needs", { needs: "3.1" }, { needs: "3.1" }],

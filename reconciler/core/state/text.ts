@@ -82,6 +82,8 @@ export type ReadState =
       readonly problem: string;
       /** A newer version wrote it. `needs`: the version that it says it needs. */
       readonly newer?: { readonly needs?: string };
+      /** It is another program's document, and no damaged state. */
+      readonly foreign?: true;
     };
 
 export interface StoredText {
@@ -270,7 +272,8 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
       newer: typeof head.needs === "string" ? { needs: head.needs } : {},
     };
   const identity = identityIn(head);
-  if (typeof identity === "string") return identity;
+  if (typeof identity === "string")
+    return head.format === stateFormat ? identity : { ok: false, problem: identity, foreign: true };
   // All three sections are always written. A missing one was lost, and reading it as empty would look as if nothing
   // existed.
   for (const section of stateSections) if (!isObject(head[section])) return `its ${section} are missing`;

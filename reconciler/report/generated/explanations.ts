@@ -1198,7 +1198,7 @@ export const explanations = {
   },
   "state/unreadable": {
     "means": "The state cannot be read, or lines of its journal were lost. Their content is unknown, so nothing is planned on the rest.",
-    "todo": "Restore a copy with reconcile state push COPY --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks."
+    "todo": "What is another program's stays: name another place with --state. Of your own, restore a copy with reconcile state push COPY --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks."
   },
   "state/wait-stopped": {
     "means": "You stopped a run that waited.",

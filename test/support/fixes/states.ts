@@ -241,6 +241,16 @@ export const states = {
       knows: () => ({ COPY: "copy.json" }),
       follow: [{ run: /reconcile state push COPY --force/ }],
     },
+    {
+      files: file(data),
+      before: (here) => here.write("reconcile.state.json", '{"version":4,"serial":3,"lineage":"a","resources":[]}'),
+      follow: [
+        {
+          hand: /it is another program's: name another place/,
+          done: rewritten("version: 1", "version: 1\nstate: ./our.json"),
+        },
+      ],
+    },
   ],
   "state/bad-address": [
     {
