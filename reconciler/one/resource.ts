@@ -209,7 +209,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [
         ...losses,
-        ...(update === undefined ? [] : flushesToTell(context, service, update)),
+        ...flushesToTell(context, service, update ?? planned),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },

@@ -538,6 +538,20 @@ const diffs: Readonly<Record<string, Row>> = {
       "warns: volume #8 comes off VM #5: flushConfirmed says that it is flushed in that VM's guest",
     ],
   },
+  "a volume gets another name that somebody attached by hand": {
+    given: full,
+    asks: async (program, { create, diff }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", { ...data, flushConfirmed: true });
+      await program.client.attachVolume(kept.id, host.id);
+      return () => diff(kept, { ...data, name: "other", flushConfirmed: true });
+    },
+    answer: [
+      "name anew",
+      "warns: volume data (#8) of 5 GB is replaced by an empty one; its data is deleted",
+      "warns: volume #8 comes off VM #5: flushConfirmed says that it is flushed in that VM's guest",
+    ],
+  },
   "a group gets a rule, of another group that nothing shows": {
     given: full,
     asks: async (_, { create, diff }) => {
