@@ -23,7 +23,10 @@ export interface SharedLooks {
    * its id. A step that deletes looks once more by itself.
    */
   readonly forRemoval: ServiceClient;
-  /** The VM as the newest list shows it, where that list is of the last second and nothing was sent about it since. */
+  /**
+   * The VM as the newest list shows it, where that list is of the last second and nothing was sent since about it or
+   * about what hangs on it.
+   */
   vmShownLately(id: string): LiveVm | undefined;
   /** When something was last being sent: now, while it is. */
   busyAt(): number;
@@ -263,7 +266,8 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
     const { newest, before } = answers.get(listOfVms) ?? {};
     const list = [newest, before].find((one) => one?.accepted === true);
     if (list === undefined || age(list) > manyMs || !isTrueOf(id, list) || !Array.isArray(list.shown)) return undefined;
-    return list.shown.find((vm: unknown): vm is LiveVm => isVm(vm) && vm.id === id);
+    const shown = list.shown.find((vm: unknown): vm is LiveVm => isVm(vm) && vm.id === id);
+    return shown?.volumes?.every((disk) => isTrueOf(disk.id, list)) === false ? undefined : shown;
   }
 
   const age = ({ startedAt }: SharedAnswer): number => now() - startedAt;

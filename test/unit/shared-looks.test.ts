@@ -106,9 +106,10 @@ it("a list shows a VM lately where it was asked for after all that was sent abou
   let phase = "stopped";
   const sent = async () => accepted(undefined);
   const client = {
-    listVms: async () => accepted([{ kind: "vm", id: "a", name: "a", phase }]),
+    listVms: async () => accepted([{ kind: "vm", id: "a", name: "a", phase, volumes: [{ id: "d" }] }]),
     stopVm: sent,
     startVm: sent,
+    detachVolume: sent,
   } as unknown as ServiceClient;
   const { fresh, vmShownLately } = shareLooks(client, { ...systemClock, now: () => now });
   const shown = () => vmShownLately("a")?.phase;
@@ -124,6 +125,9 @@ it("a list shows a VM lately where it was asked for after all that was sent abou
   expect(shown(), "a list from after the stop").toBe("stopped");
   now += 1001;
   expect(shown(), "a list of another second").toBeUndefined();
+  await fresh.listVms();
+  await fresh.detachVolume("d", "a", true);
+  expect(shown(), "a list from before a volume came off it").toBeUndefined();
   await fresh.listVms();
   phase = "running";
   await fresh.startVm("a");
