@@ -106,7 +106,7 @@ export function createOutput(command: string, flags: Flags): Output {
   };
   const note = (text: string): void => {
     const whole = text.endsWith("\n") ? text : `${text}\n`;
-    if (!silent) process.stderr.write(masked(`${frameGone()}${fitted(whole)}${frameText(shown)}`));
+    if (!silent) process.stderr.write(masked(`${frameGone()}${fitted(masked(whole))}${frameText(shown)}`));
   };
   const tell = (diagnostics: readonly Diagnostic[]): void => {
     if (json || diagnostics.length === 0) return;

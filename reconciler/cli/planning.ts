@@ -20,6 +20,7 @@ import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html/html";
 import { changeEvents, findingEvent, memoryEvents, plannedStepEvents } from "../report/json-lines";
 import { outputEvents } from "../report/output-lines";
+import { withMaskedTitles } from "../report/plan-outline";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
 import { whereLines, whereText } from "../report/where-text";
@@ -249,6 +250,7 @@ function writeReport(
   const { who, host } = commandHolder(command);
   const page = htmlReport({
     ...finished,
+    plan: withMaskedTitles(finished.plan, output.masked),
     who: `${who} on ${host}`,
     where: where === undefined ? undefined : whereText(where),
     command,

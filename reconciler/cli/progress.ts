@@ -59,11 +59,20 @@ function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
         colour: output.colour,
       }),
     );
+  // Before a line is cut to the terminal: what is left of a sensitive value is not known for one.
+  const masked = (event: EngineEvent): EngineEvent =>
+    event.type !== "step"
+      ? event
+      : {
+          ...event,
+          title: output.masked(event.title),
+          ...(event.message === undefined ? {} : { message: output.masked(event.message) }),
+        };
   const timer = setInterval(draw, redrawMs);
   draw();
   return {
     event: (event) => {
-      state = updateLive(state, event, systemClock.now());
+      state = updateLive(state, masked(event), systemClock.now());
     },
     close() {
       clearInterval(timer);

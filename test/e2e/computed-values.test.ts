@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, type Ran } from "../support/cli-process";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
 import { ownPlace, said } from "../support/own-place";
 
 const place = ownPlace();
@@ -295,4 +296,32 @@ groups:
   ]);
   expect(said(ran)).toContain("group.bbb uses ${group.aaa.id}");
   expect(said(ran)).toMatch(/reconcile\.yaml:5/);
+});
+
+it("leaves nothing of a sensitive value where a picture breaks it or spells it in its own way", async () => {
+  const secret = 'hunter2&"quoted"-and-longer-than-a-line-of-a-box';
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1
+project: acme
+region: in-west-1
+service: { base_url: embedded, timing: { poll_interval: 5ms } }
+vars: { pw: { sensitive: true }, flavor: { default: m1.small } }
+vms:
+  one:
+    { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: "\${var.flavor}", size: 10, lifecycle:
+      { verify_resize: { timeout: 10ms, check: { http: "http://127.0.0.1:9/?p=\${var.pw}" } } } }
+`,
+  });
+  const env = { RECONCILE_VAR_pw: secret };
+  const first = await runCli(["apply", "-y", "--time-scale", "0"], { cwd, env });
+  expect(first.exitCode, first.stderr).toBe(0);
+  for (const format of ["mermaid", "dot", "svg"]) {
+    const args = ["graph", "--plan", "--var", "flavor=m1.large", "--format", format];
+    const { stdout, stderr } = await runCli(args, { cwd, env });
+    expect(stdout, stderr).toContain("check");
+    expect(stdout).not.toContain("hunter2");
+  }
+  // Nothing answers the check, so the resize is taken back.
+  await runCli(["apply", "-y", "--var", "flavor=m1.large", "--report", "report.html"], { cwd, env });
+  expect(readFileSync(join(cwd, "report.html"), "utf8")).not.toContain("hunter2");
 });

@@ -5,6 +5,7 @@ import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph/graph";
 import { graphSvg } from "../../report/graph/svg";
 import { findingEvent } from "../../report/json-lines";
+import { withMaskedTitles } from "../../report/plan-outline";
 import { command, type Invocation } from "../command";
 import { closedFiles } from "../externals";
 import { commonFlags } from "../flags";
@@ -50,7 +51,7 @@ function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Forma
     const { findings, exitCode } = review;
     // A refused plan can still be drawn.
     const failed = exitCode === 1;
-    if (!failed) showPicture(invocation, drawings[format](planGraph(plan)));
+    if (!failed) showPicture(invocation, drawings[format](planGraph(withMaskedTitles(plan, invocation.output.masked))));
     for (const finding of findings) invocation.output.event(findingEvent(finding));
     return invocation.output.finish({ exitCode: failed ? 1 : 0, diagnostics: withoutPlanText(review), plan, findings });
   });
