@@ -99,7 +99,7 @@ describe("a protected environment", () => {
     const command = `'${process.execPath}' '${bin}' apply --env prod --unprotect vm.app`;
     const child = spawn("script", ["-qec", command, "/dev/null"], {
       cwd,
-      env: { ...process.env, ...env, TERM: "dumb" },
+      env: { ...process.env, ...env, NO_COLOR: undefined, TERM: "dumb" },
       stdio: ["pipe", "pipe", "ignore"],
     });
     let shown = "";
