@@ -25,7 +25,7 @@ interface Told {
 }
 
 /** Who shows it says that it is an error. */
-const asError = (told: readonly Told[]): string =>
+const thrownText = (told: readonly Told[]): string =>
   [
     ...told.filter(({ severity }) => severity === "error").map(({ text }) => text),
     ...told.filter(({ severity }) => severity !== "error").map(({ severity, text }) => `${severity}: ${text}`),
@@ -52,7 +52,7 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       severity: "error",
       text: `${placeInFile(source)}${to} is imported by its name, and a program takes over by an id — write its id`,
     });
-  if (desired === undefined || byName.length > 0) throw new Error(asError(told));
+  if (desired === undefined || byName.length > 0) throw new Error(thrownText(told));
   const { removed } = desired;
   const kept = removed
     .filter(({ destroy }) => !destroy)

@@ -188,11 +188,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       throwErrors(planned);
       const change = changeOf(planned);
       // A change that `up` would refuse is refused here, before anything else is changed.
-      const update =
-        change?.action === "update" && !observed && !holdsUnknown(inputs)
-          ? await planUpdate(context, service, id, before, inputs, "recent")
-          : undefined;
-      if (update !== undefined) assertPermitted(update, flushStated(inputs));
+      let asSent = planned;
+      if (change?.action === "update" && !observed && !holdsUnknown(inputs)) {
+        asSent = await planUpdate(context, service, id, before, inputs, "recent");
+        assertPermitted(asSent, flushStated(inputs));
+      }
       const losses = lossesToTell(shape, change, changes.some(isOtherwiseNow(before, inputs)), inputs);
       changes.push(...plannedChanges(shape, change, changes));
       if (changes.length > 0) await refuseUnknownIds(service, shape.names?.(inputs) ?? []);
@@ -209,7 +209,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [
         ...losses,
-        ...flushesToTell(context, service, update ?? planned),
+        ...flushesToTell(context, service, asSent),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },

@@ -298,13 +298,13 @@ function stateAsRead(before: BothStates, side: "giving" | "taking", folder: stri
   return first;
 }
 
-const pathsOf = (files: ProjectFiles, now: readonly ConfigSource[]): ReadonlySet<string> =>
+const pathsBeforeAndAfter = (files: ProjectFiles, now: readonly ConfigSource[]): ReadonlySet<string> =>
   new Set([...files.sources, ...now].map(({ file }) => resolve(file)));
 
 const recalledEdits = (source: ProjectFiles, target: ProjectFiles, divided: Divided): readonly FileEdit[] | undefined =>
   recallMove([source.folder, target.folder], [...divided.moved].sort(), [
-    pathsOf(source, divided.source),
-    pathsOf(target, divided.target),
+    pathsBeforeAndAfter(source, divided.source),
+    pathsBeforeAndAfter(target, divided.target),
   ]);
 
 /** Back again: where nothing was changed since, both projects get the bytes that they had. */
@@ -313,7 +313,7 @@ function recalled(source: ProjectFiles, target: ProjectFiles, divided: Divided):
   if (known === undefined) return divided;
   const texts = (files: ProjectFiles, now: readonly ConfigSource[]): readonly ConfigSource[] => {
     const own = new Map(known.map((edit) => [edit.path, edit]));
-    return [...pathsOf(files, now)].flatMap((path): ConfigSource[] => {
+    return [...pathsBeforeAndAfter(files, now)].flatMap((path): ConfigSource[] => {
       const edit = own.get(path);
       if (edit === undefined) return files.sources.filter(({ file }) => resolve(file) === path);
       return edit.after === undefined ? [] : [{ file: shownPath(path), text: edit.after }];

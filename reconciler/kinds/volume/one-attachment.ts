@@ -257,7 +257,7 @@ const attachmentTakenOver = ({ vmId, volumeId }: AttachmentIds): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 /** What is said of its flush is said of this VM's guest: it is not taken off another VM, nor is its volume to grow there. */
-function refuseElsewhere(live: Live, { vmId, volumeId }: AttachmentIds): void {
+function refuseOtherHost(live: Live, { vmId, volumeId }: AttachmentIds): void {
   const host = hostIn(live, volumeId);
   if (typeof host === "string" && host !== vmId)
     throw failure(
@@ -307,7 +307,7 @@ const attachment: FieldResource<AttachmentIds> = {
     const { live } = await exclusively(service, ids, () =>
       plan(context, service, ids, wishOf(before), false, former, "recent"),
     );
-    refuseElsewhere(live, ids);
+    refuseOtherHost(live, ids);
     const isOn = isAttached(live, ids) ?? true;
     const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
     if (!isOn || isOwed) changes.push({ property: recordedKey, replaces: false });
@@ -337,7 +337,7 @@ const attachment: FieldResource<AttachmentIds> = {
       const sighting = sight(planned.live, "volume", ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
       const host = hostIn(planned.live, ids.volumeId);
-      refuseElsewhere(planned.live, ids);
+      refuseOtherHost(planned.live, ids);
       const id = idOf(props);
       const owner = newOwner();
       // The id names a place: whoever named it before may be deleted after this.
@@ -383,7 +383,7 @@ const attachment: FieldResource<AttachmentIds> = {
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
         sizeGb = sizeIn(planned.live, ids.volumeId);
-        refuseElsewhere(planned.live, ids);
+        refuseOtherHost(planned.live, ids);
         return mayRun || isAttached(planned.live, ids) === false
           ? planAndCarryOut(context, service, planned, ids, false)
           : ran;
