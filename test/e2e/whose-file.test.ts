@@ -44,7 +44,7 @@ const asking = {
   groups: { web: { description: "${lookup.legacy.id}" } },
 };
 const rows: Readonly<Record<string, Row>> = {
-  "a program (policy, flush, check)": {
+  "a program (policy, flush, check, `after_ready`, `after_attach`)": {
     file: ({ service }) => ({ service: { base_url: service }, groups: { web: {} }, policy: { command: touch } }),
     obeyed: ({ ran }) => ran,
   },
