@@ -213,9 +213,17 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       tab.evaluate(
         `Object.defineProperty(document, "hidden", { configurable: true, get: () => ${is} }); document.dispatchEvent(new Event("visibilitychange"))`,
       );
+    // What it asked for before that is answered late, and changes nothing either.
+    await tab.evaluate(
+      "{ const real = fetch; window.fetch = (...of) => new Promise((done) => { window.answer = () => { window.fetch = real; done(real(...of)); }; }); }",
+    );
+    await records.note({ who: "x", what: "a third remark", stack: "prod-shop" });
+    await eventually("the page asks", async () => ((await tab.evaluate("'answer' in window")) ? true : undefined));
     await hide(true);
     await records.note({ who: "x", what: "a hidden remark", stack: "prod-shop" });
     await eventually("the page heard of it", async () => ((await tab.evaluate("later")) ? true : undefined));
+    await tab.evaluate("answer()");
+    await eventually("the late answer", async () => ((await tab.evaluate("busy")) ? undefined : true));
     expect(await tab.locator("li", { hasText: "a hidden remark" }).count()).toBe(0);
     await hide(false);
     await tab.locator("li", { hasText: "a hidden remark" }).waitFor();

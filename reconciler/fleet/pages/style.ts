@@ -78,7 +78,8 @@ async function renew() {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok || answer.redirected) { note.hidden = false; return; }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (isWriting()) { later = true; return; }
+    // What was asked for before somebody began to write, or looked away, is asked for again later.
+    if (isWriting() || document.hidden) { later = true; return; }
     const main = document.querySelector("main");
     const open = new Map([...main.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
     const focused = document.activeElement && document.activeElement.id;
