@@ -463,6 +463,30 @@ describe("a journal", () => {
       { resources: new Map([["vm.a", record("vm.a")]]) },
     ],
     [
+      "an orphan that an address takes over, which is none any more",
+      [
+        { type: "orphan", key: "volume:1", orphan },
+        { type: "orphan", key: "vm:1", orphan: { ...orphan, kind: "vm" } },
+        { type: "resource", address: "volume.b", record: record("volume.b", { id: "1" }) },
+      ],
+      {
+        resources: new Map([["volume.b", record("volume.b", { id: "1" })]]),
+        orphans: new Map([["vm:1", { ...orphan, kind: "vm" }]]),
+      },
+    ],
+    [
+      "an orphan that was noted while its record had the id, which stays one whatever else the record learns",
+      [
+        { type: "resource", address: "volume.b", record: record("volume.b", { id: "1" }) },
+        { type: "orphan", key: "volume:1", orphan },
+        { type: "resource", address: "volume.b", record: record("volume.b", { id: "1", deleting: true }) },
+      ],
+      {
+        resources: new Map([["volume.b", record("volume.b", { id: "1", deleting: true })]]),
+        orphans: new Map([["volume:1", orphan]]),
+      },
+    ],
+    [
       "a record with an id from before the create, which stays open",
       [{ type: "intent", address: "vm.a", intent: { ...intent, idsBefore: ["id of vm.a"] } }, kept("vm.a")],
       {

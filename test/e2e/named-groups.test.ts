@@ -109,6 +109,20 @@ describe("a service that refuses to delete what is named", () => {
     expect(groupNames()).toEqual([]);
   });
 
+  it("one that was left and is taken over again is no orphan any more, and `orphans delete --all` leaves it", async () => {
+    declare(circle);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const { id } = place.emulator.dump().groups.find(({ name }) => name === "aaa")!;
+    expect((await reconcile("destroy", "-y")).exitCode).toBe(4);
+    const seen = place.emulator.dump();
+    await place.emulator.load({ ...seen, rules: seen.rules.filter(({ remote_group_id }) => remote_group_id === null) });
+    declare({ aaa: {} });
+    expect((await reconcile("import", "group.aaa", id)).exitCode).toBe(0);
+    expect((await reconcile("orphans", "delete", "--all")).exitCode).toBe(0);
+    expect(groupNames()).toEqual(["aaa"]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
   it("one that a group named which stays is told as that: which group, which rule, and what to do", async () => {
     declare({ front: {}, web: { rules: [rule(5432, "front")] } });
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);

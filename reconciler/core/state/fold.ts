@@ -6,17 +6,19 @@
  *  S3  folding a journal cut after any line gives a state from which the next run can go on.
  *  S4  entries of a holder whose lease was taken over (a lower epoch) count for nothing.
  *  S5  entries that are written together count together: a group of lines that was cut off counts for nothing.
+ *  S6  what an address takes over is no orphan any more, by whichever way it was taken over.
  */
 import type { Address } from "../model/address";
-import type {
-  Intent,
-  LastSeen,
-  Orphan,
-  Quarantined,
-  RecordedResource,
-  State,
-  StateChange,
-  Transfer,
+import {
+  type Intent,
+  type LastSeen,
+  type Orphan,
+  orphanKey,
+  type Quarantined,
+  type RecordedResource,
+  type State,
+  type StateChange,
+  type Transfer,
 } from "../model/recorded";
 import { ifAny, onlyDefined } from "../text/objects";
 import { isMadeBy, noteFormer, runBegins, runEnds } from "./history";
@@ -123,7 +125,7 @@ export function applyChange(state: MutableState, change: StateChange): void {
       );
       if (change.record === null) state.resources.delete(change.address);
       else {
-        endCreate(state, change.address, change.record);
+        takeNewId(state, change.address, change.record);
         state.resources.set(change.address, change.record);
       }
       return;
@@ -165,11 +167,17 @@ export function applyChange(state: MutableState, change: StateChange): void {
 }
 
 /**
- * The disk may be full between the line with a new id and the one that ends its create. An id from before the create was
- * sent is not what the create made: a replacement is under way, and its create stays open.
+ * What an id means that the address did not have before. The disk may be full between the line with it and the one that
+ * ends its create. An id from before the create was sent is not what the create made: a replacement is under way, and its
+ * create stays open. An orphan is noted while its record still has the id, and stays one whatever else the record learns.
  */
-function endCreate({ intents, resources }: MutableState, address: Address, { id }: RecordedResource): void {
+function takeNewId(
+  { intents, resources, orphans }: MutableState,
+  address: Address,
+  { kind, id }: RecordedResource,
+): void {
   if (id === undefined || resources.get(address)?.id === id) return;
+  orphans.delete(orphanKey({ kind, id }));
   if (isMadeBy(intents.get(address), id)) intents.delete(address);
 }
 

@@ -3,7 +3,7 @@
 import type { DesiredResource, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import { kindRows } from "../../core/model/kinds";
-import { orphanKey, type RecordedResource } from "../../core/model/recorded";
+import type { RecordedResource } from "../../core/model/recorded";
 import { hostOf, isNamed } from "../../core/model/relations";
 import { asRecord } from "../../core/model/usual";
 import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord, vmHold } from "../../core/plan/draft";
@@ -195,17 +195,10 @@ function adopt(difference: To<"update" | "import">, draft: Draft): StepId {
   // What shows is under the keys of the rows, as a record has it.
   const shown: Partial<RecordedResource> = asRecord({ ...live });
   const record = holdBack({ ...next, ...on }, { ...shown, ...on }, keptAsShown(difference, next, shown));
-  const key = orphanKey({ kind, id });
   const step = add(draft, {
     id: `${address}/import`,
     address,
-    action: {
-      operation: "record",
-      changes: [
-        ...settledRecord(address, record),
-        ...(draft.state.orphans.has(key) ? [{ type: "orphan" as const, key, orphan: null }] : []),
-      ],
-    },
+    action: { operation: "record", changes: settledRecord(address, record) },
     title: `take over ${kindRows[kind].fullNoun} ${live?.name ?? id} (${id})`,
   });
   draft.makes(address, step);

@@ -330,15 +330,10 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
     address,
     action: {
       operation: "record",
-      changes: [
-        ...settledRecord(
-          address,
-          holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
-        ),
-        ...(draft.state.orphans.has(orphanKey({ kind: "volume", id }))
-          ? [{ type: "orphan" as const, key: orphanKey({ kind: "volume", id }), orphan: null }]
-          : []),
-      ],
+      changes: settledRecord(
+        address,
+        holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
+      ),
     },
     title: `take over volume ${live?.name ?? id} (${id})`,
   });
