@@ -27,16 +27,24 @@ import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
 import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
-import { isGivenRoute, type OperationFinding, operationNotFound, saidAt, withoutRecords } from "./report";
+import { isGivenRoute, operationNotFound, saidAt, withoutRecords } from "./report";
 
 /** So many guesses are asked at once; the first of them that holds counts. */
 export const guessesAtOnce = 4;
 
+/** One search for a list, and what it has seen so far. */
+interface ListSearch {
+  readonly learnings: Learnings;
+  readonly operation: ListOperation;
+  readonly route: ListRoute | null;
+  readonly tried: { path: string; answer: string }[];
+  unclear: boolean;
+}
+
 export async function findList(learnings: Learnings, operation: ListOperation, isLookedFor: boolean): Promise<void> {
   const { ports, given, styles, lists } = learnings;
   const route = given.operations[operation];
-  const tried: { path: string; answer: string }[] = [];
-  let unclear = false;
+  const search: ListSearch = { learnings, operation, route, tried: [], unclear: false };
   const told = [...(ports.told?.paths?.[operation] ?? []), ...collectionsTold(learnings, recordOfOperation(operation))];
   const guesses: Iterator<Candidate> = isLookedFor
     ? everyGuess(learnings, candidates(operation, route, [...styles], told, foldersTold(learnings)))
@@ -54,72 +62,15 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     const seen = await look(ports, { operation, ...filled, method: asking.method });
     const moved = isMoved ? undefined : movedTo(learnings, asking, filled.path, seen);
     if (moved === undefined) return { asking, style, said, filled, seen };
-    tried.push({ path: wordsOfAsking(asking), answer: outcomeInWords(seen.outcome) });
+    search.tried.push({ path: wordsOfAsking(asking), answer: outcomeInWords(seen.outcome) });
     return ask({ asking: moved }, true);
   };
   // What was said is asked by itself, since it mostly holds.
   for (let some = firstOf(guesses, 1); some.length > 0; some = firstOf(guesses, guessesAtOnce)) {
     const answers = await Promise.all(some.map((one) => ask(one)));
-    for (const answer of answers) {
-      if (answer === undefined) continue;
-      const { asking, style, said, filled, seen } = answer;
-      const path = wordsOfAsking(asking);
-      unclear ||= learnings.isUndecided(filled.path, seen);
-      seeLimit(learnings, seen);
-      const isToldHere = said !== undefined && isGivenRoute({ given, base: learnings.file }, operation);
-      // A service may answer everything with 200, and say below it that nothing is there.
-      const isNowhere = !isToldHere && learnings.isSaidOfNobody(filled.path, seen);
-      const where = isNowhere ? "what it answers where nothing is" : itemsIn(learnings, seen, operation, route);
-      if (typeof where === "string") {
-        tried.push({ path, answer: where });
-        if (isNowhere || !isNothing(seen)) continue;
-        // A service that says the same of a word that nobody uses says nothing of this one.
-        const isLikely = style !== undefined && !isNothing(await askForNothing(learnings, operation, style));
-        if (!isToldHere && !isLikely) continue;
-        // The key of the list may be left out while there is nothing to show.
-        learnings.emptied.add(operation);
-        const finding = operationNotFound(operation, route, tried, true);
-        const likely = foundRoute(asking, rowOf(operation).items ?? []);
-        learnings.findings.set(operation, isToldHere ? finding : { ...finding, route: likely, isLikely: true });
-        return;
-      }
-      if ("several" in where) {
-        tried.push({ path, answer: where.answer });
-        unclear = true;
-        learnings.todo.push(
-          `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,
-        );
-        continue;
-      }
-      // A service that does not know the word may show what it was asked for before.
-      const isSame = [...lists.values()].some(
-        ({ route: other, items }) =>
-          other.path === asking.path && items.length > 0 && deepEqual(items.slice(0, where.items.length), where.items),
-      );
-      if (style !== undefined && isSame && where.items.length > 0) {
-        tried.push({ path, answer: "the list of another kind" });
-        continue;
-      }
-      const own = stylesOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
-      styles.unshift(...own.filter((style) => !styles.some((one) => deepEqual(one, style))));
-      const places = learnings.emptied.has(operation) ? where.places.map(absentIsNoList) : where.places;
-      const found = foundRoute(asking, places);
-      const first = await readWholeList(learnings, operation, found, filled, seen, where.items);
-      const whole = await inEachRegion(learnings, operation, first);
-      tried.push({ path, answer: `a list of ${whole.items.length}` });
-      learnings.listed(operation, whole);
-      const finding: OperationFinding = {
-        operation,
-        verdict: "found",
-        route: whole.route,
-        tried,
-        items: whole.items.length,
-      };
-      learnings.findings.set(operation, finding);
-      return;
-    }
+    for (const answer of answers) if (answer !== undefined && (await isAnswered(search, answer))) return;
   }
-  learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
+  learnings.findings.set(operation, operationNotFound(operation, route, search.tried, search.unclear));
 }
 
 interface Heard extends Candidate {
@@ -127,6 +78,80 @@ interface Heard extends Candidate {
   readonly said: ListRoute | undefined;
   readonly filled: FilledRequest;
   readonly seen: SeenAnswer;
+}
+
+/** Whether the search ends with this answer: the list, or a place where there is nothing of the kind yet. */
+async function isAnswered(search: ListSearch, heard: Heard): Promise<boolean> {
+  const { learnings, operation, route, tried } = search;
+  const { asking, said, filled, seen } = heard;
+  const path = wordsOfAsking(asking);
+  search.unclear ||= learnings.isUndecided(filled.path, seen);
+  seeLimit(learnings, seen);
+  const isToldHere = said !== undefined && isGivenRoute({ given: learnings.given, base: learnings.file }, operation);
+  // A service may answer everything with 200, and say below it that nothing is there.
+  const isNowhere = !isToldHere && learnings.isSaidOfNobody(filled.path, seen);
+  const where = isNowhere ? "what it answers where nothing is" : itemsIn(learnings, seen, operation, route);
+  if (typeof where === "string") {
+    tried.push({ path, answer: where });
+    return !isNowhere && isNothing(seen) && (await isNothingYet(search, heard, isToldHere));
+  }
+  if (!("several" in where)) return readFound(search, heard, where);
+  tried.push({ path, answer: where.answer });
+  search.unclear = true;
+  learnings.todo.push(
+    `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,
+  );
+  return false;
+}
+
+/** The key of the list may be left out while there is nothing to show. */
+async function isNothingYet(
+  { learnings, operation, route, tried }: ListSearch,
+  { asking, style }: Heard,
+  isToldHere: boolean,
+): Promise<boolean> {
+  // A service that says the same of a word that nobody uses says nothing of this one.
+  const isLikely = style !== undefined && !isNothing(await askForNothing(learnings, operation, style));
+  if (!isToldHere && !isLikely) return false;
+  learnings.emptied.add(operation);
+  const finding = operationNotFound(operation, route, tried, true);
+  const likely = foundRoute(asking, rowOf(operation).items ?? []);
+  learnings.findings.set(operation, isToldHere ? finding : { ...finding, route: likely, isLikely: true });
+  return true;
+}
+
+/** The list is read to its end, unless it is the one of another kind. */
+async function readFound(
+  { learnings, operation, tried }: ListSearch,
+  { asking, style, said, filled, seen }: Heard,
+  { items, places }: ListThere,
+): Promise<boolean> {
+  const { styles, lists } = learnings;
+  const path = wordsOfAsking(asking);
+  // A service that does not know the word may show what it was asked for before.
+  const isSame = [...lists.values()].some(
+    ({ route: other, items: others }) =>
+      other.path === asking.path && others.length > 0 && deepEqual(others.slice(0, items.length), items),
+  );
+  if (style !== undefined && isSame && items.length > 0) {
+    tried.push({ path, answer: "the list of another kind" });
+    return false;
+  }
+  const own = stylesOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
+  styles.unshift(...own.filter((style) => !styles.some((one) => deepEqual(one, style))));
+  const found = foundRoute(asking, learnings.emptied.has(operation) ? places.map(absentIsNoList) : places);
+  const first = await readWholeList(learnings, operation, found, filled, seen, items);
+  const whole = await inEachRegion(learnings, operation, first);
+  tried.push({ path, answer: `a list of ${whole.items.length}` });
+  learnings.listed(operation, whole);
+  learnings.findings.set(operation, {
+    operation,
+    verdict: "found",
+    route: whole.route,
+    tried,
+    items: whole.items.length,
+  });
+  return true;
 }
 
 /**
@@ -246,10 +271,12 @@ export function isNothing(seen: SeenAnswer): boolean {
 
 const foundRoute = (asking: Asking & Partial<ListRoute>, items: Pointers): ListRoute => ({ ...asking, items });
 
-type ItemsThere =
-  | { readonly items: readonly unknown[]; readonly places: Pointers }
-  | { readonly several: readonly RecordPlace[]; readonly answer: string }
-  | string;
+interface ListThere {
+  readonly items: readonly unknown[];
+  readonly places: Pointers;
+}
+
+type ItemsThere = ListThere | { readonly several: readonly RecordPlace[]; readonly answer: string } | string;
 
 /** The list in an answer and the places to write for it, or what the answer is instead. */
 function itemsIn(
