@@ -195,8 +195,10 @@ const listed = (consents: readonly Consent[]): Grants => ({
   confirmFlush: consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : [])),
 });
 
-const standing = (consents: readonly Consent[], permitted: readonly StandingConsent[]): Grants =>
-  listed(consents.filter(({ kind, unproven }) => unproven !== true && isPermitted(kind, permitted)));
+const standing = (consents: readonly Consent[], permitted: readonly StandingConsent[]): Grants => ({
+  ...listed(consents.filter(({ kind, unproven }) => unproven !== true && isPermitted(kind, permitted))),
+  standing: true,
+});
 
 const isPermitted = (kind: ConsentKind, permitted: readonly StandingConsent[]): boolean =>
   kind !== "prevent_destroy" && permitted.includes(kind);

@@ -245,6 +245,14 @@ describe("consent", () => {
   it.each([
     ["a flush is confirmed by address", { ...noGrants, confirmFlush: ["volume.a"] }, flush, 0],
     ["or for all", { ...noGrants, confirmFlush: ["all"] }, flush, 0],
+    ["a word of long ago does", { ...noGrants, confirmFlush: ["all"], standing: true }, flush, 0],
+    [
+      "but not for a VM that nobody named",
+      { ...noGrants, confirmFlush: ["all"], standing: true },
+      { ...flush, unproven },
+      1,
+    ],
+    ["a word of now does for that as well", { ...noGrants, confirmFlush: ["volume.a"] }, { ...flush, unproven }, 0],
     ["another address does not do", { ...noGrants, confirmFlush: ["volume.b"] }, flush, 1],
     [
       "no flag lifts prevent_destroy",

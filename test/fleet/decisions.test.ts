@@ -172,6 +172,13 @@ describe("what becomes of a plan", () => {
     expect(decide(facts, { approve: "plan", consents: [] }, old, open, now).do).toBe("await");
   });
 
+  test("a standing consent to flushes is for the VM that the file or the state names", () => {
+    const auto = { approve: "auto", consents: ["flush"] } as const;
+    const elsewhere = { ...flush, unproven: true } as const;
+    const of = (...consents: readonly Consent[]) => decide({ ...facts, consents }, auto, undefined, open, now).do;
+    expect([of(flush), of(elsewhere), of(flush, elsewhere)]).toEqual(["apply", "await", "await"]);
+  });
+
   test("grants are for what the plan lists and nothing else, and never against prevent_destroy", () => {
     const decision = decide(
       { ...facts, consents: [loss, guarded, flush] },

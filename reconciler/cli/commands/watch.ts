@@ -335,7 +335,7 @@ async function lookAtService(
   return { result, seen };
 }
 
-/** A watch that had --recreate from its start needs a person's word where nothing proves that a thing is gone. */
+/** What was given at the start of a watch does not cover it: a person has to look first. */
 const wordFor = ({ grant, unproven }: Consent): string =>
   unproven === true ? `reconcile apply ${grant}, by a person who has looked` : grant;
 

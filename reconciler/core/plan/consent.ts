@@ -25,7 +25,10 @@ export interface Consent {
   readonly loss?: Omit<Loss, "detail">;
   /** For removal: how many resources go. */
   readonly count?: number;
-  /** For recreate: nothing of its kind proves that the resource is gone, so no standing permission covers it. */
+  /**
+   * No standing permission covers it. For recreate: nothing of its kind proves that the resource is gone. For flush: the
+   * volume hangs on a VM that nobody named when the permission was given.
+   */
   readonly unproven?: true;
   /** For prevent_destroy: the line that protects it. Absent: only the state does. */
   readonly source?: SourcePosition;
@@ -41,7 +44,7 @@ export interface Grants {
   readonly confirmFlush: readonly string[];
   /** Addresses of resources that vanished from the service and may be created again. */
   readonly recreate: readonly Address[] | "all";
-  /** They were given long before this plan: nothing is made anew of which nothing proves that it is gone. */
+  /** They were given long before this plan, and cover nothing that is `unproven`. */
   readonly standing?: true;
   /** How many resources may go at once. */
   readonly allowRemoval: number | "all";
@@ -184,11 +187,13 @@ function deleteUnflushed({ address, action, title }: Step): Consent[] {
 
 function detachUnflushed({ address, action, title }: Step, stated: object | undefined): Consent[] {
   if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
-  const detail = `${title}: unmount or sync it inside the guest first`;
+  const whose = action.elsewhere === true ? "; neither the file nor the state names that VM for it" : "";
+  const detail = `${title}: unmount or sync it inside the guest first${whose}`;
   // What is stated already does not serve here: the command is another VM's, or the VM cannot be stopped.
   const { via } = fieldsIn(fieldsIn(stated)["flush"]);
   const instead = ["command", "stop"].filter((other) => other !== via).join(" or ");
-  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address} (or flush.via: ${instead})` }];
+  const grant = `--confirm-flush ${address} (or flush.via: ${instead})`;
+  return [{ kind: "flush", address, detail, grant, unproven: action.elsewhere }];
 }
 
 /** When more resources than this are gone at once, the reason is another service or credential. */
@@ -298,6 +303,7 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
   const unprotected = new Set(grants.unprotect ?? []);
   const approved = new Set((grants.approved ?? []).map(consentName));
   const isApproved = (consent: Consent): boolean => approved.has(consentName(consent));
+  const mayStand = ({ unproven }: Consent): boolean => !(grants.standing === true && unproven === true);
   const isGiven: Readonly<Record<ConsentKind, (consent: Consent) => boolean>> = {
     prevent_destroy: ({ address = "" }) => unprotected.has(address),
     data_loss: (consent) => grants.allowDataLoss || losses.has(consent.address ?? "") || isApproved(consent),
@@ -305,12 +311,11 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
     removal: (consent) =>
       grants.allowRemoval === "all" || (consent.count ?? 0) <= grants.allowRemoval || isApproved(consent),
     recreate: (consent) =>
-      (!(grants.standing === true && consent.unproven === true) &&
-        (grants.recreate === "all" || grants.recreate.includes(consent.address ?? ""))) ||
+      (mayStand(consent) && (grants.recreate === "all" || grants.recreate.includes(consent.address ?? ""))) ||
       isApproved(consent),
     // The approval of a saved plan is no answer here: nobody knew then what the guest has not written yet when the plan
     // is applied.
-    flush: ({ address = "" }) => flushes.has("all") || flushes.has(address),
+    flush: (consent) => mayStand(consent) && (flushes.has("all") || flushes.has(consent.address ?? "")),
   };
   return consents.filter((consent) => !isGiven[consent.kind](consent));
 }

@@ -73,7 +73,13 @@ export interface Requests {
   };
   "volume.create": { readonly name: string; readonly sizeGb: number };
   "volume.attach": { readonly volume: Reference; readonly vm: Reference };
-  "volume.detach": { readonly volume: Reference; readonly vm: Reference; readonly flush: FlushReason };
+  "volume.detach": {
+    readonly volume: Reference;
+    readonly vm: Reference;
+    readonly flush: FlushReason;
+    /** Somebody has moved it to this VM, which neither the file nor the state names. */
+    readonly elsewhere?: true;
+  };
   "volume.resize": { readonly volume: Reference; readonly sizeGb: number };
   "volume.delete": { readonly volume: Reference };
   "group.create": { readonly name: string; readonly description?: Text; readonly rules: readonly Rule[] };

@@ -111,13 +111,13 @@ function detach(
   { which = "", goesBack = false, wantedOn }: ComingOff = {},
 ): StepId {
   const vm = { id: from };
-  const policy =
-    isOnAnother(address, from, wantedOn, draft) && stated.via === "command" ? ({ via: "ask" } as const) : stated;
+  const elsewhere = isOnAnother(address, from, wantedOn, draft) ? true : undefined;
+  const policy = elsewhere && stated.via === "command" ? ({ via: "ask" } as const) : stated;
   const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
   const step = addStep(draft, {
     id: `${address}/detach${which}`,
     address,
-    action: { operation: "volume.detach", volume: { id }, vm, flush: flushed.reason },
+    action: { operation: "volume.detach", volume: { id }, vm, flush: flushed.reason, elsewhere },
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flushWords[flushed.reason]})`,
     needs: [...needs, ...flushed.before],
     holds: [holdOf("volume", address), vmHold(draft, vm)],
