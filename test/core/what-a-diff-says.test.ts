@@ -418,6 +418,15 @@ describe("a VM that is gone", () => {
       losses({ applied: [{ ...deleting, memory: { ...deleting.memory, deleting: undefined } }], strangers }),
     ).toEqual([]);
     expect(losses({ applied: [deleting] })).toEqual([]);
+    // What permitted the end of a protected VM was for the run that was cut off.
+    const protects = { lifecycle: { ...web.lifecycle, preventDestroy: true } };
+    const guarded = { ...deleting, memory: { ...deleting.memory, preventDestroy: true } };
+    for (const world of [
+      { applied: [guarded], strangers },
+      { applied: [guarded], desired: [vm("web", { ...web, ...protects })], strangers },
+      { applied: [deleting], desired: [vm("web", { ...web, ...protects })], strangers },
+    ])
+      expect([losses(world), strands(world)]).toEqual([[], [`${own} 20`]]);
     expect(
       losses({ applied: [{ ...deleting, memory: { ...deleting.memory, dataVolumeId: undefined } }], strangers }),
     ).toEqual([]);

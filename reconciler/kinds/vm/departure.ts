@@ -108,14 +108,18 @@ interface OwnDisk {
   readonly isOff: boolean;
 }
 
-/** The data volume that was to go with a VM that is gone by now: an earlier run has sent the VM's delete. */
+/**
+ * The data volume that was to go with a VM that is gone by now: an earlier run has sent the VM's delete. Where the
+ * address is protected it stays an orphan: what permitted the delete was for that run.
+ */
 export function stillToDelete(
   recorded: RecordedVm,
   desired: DesiredVm | undefined,
   context: DiffContext,
 ): Departure["deletes"] {
   const { id, name, dataVolumeId } = recorded;
-  if (recorded.deleting !== true || dataVolumeId === undefined) return undefined;
+  const isProtected = recorded.preventDestroy || desired?.lifecycle.preventDestroy === true;
+  if (isProtected || recorded.deleting !== true || dataVolumeId === undefined) return undefined;
   const sighting = sight(context.live, "volume", dataVolumeId);
   // The VM's end took it off.
   const ours = { ...recorded, dataVolumeDetached: true };
