@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { DesiredVm } from "../../reconciler/core/model/desired";
 import type { LiveVm, LiveVolume } from "../../reconciler/core/model/live";
 import type { Intent } from "../../reconciler/core/model/recorded";
+import { vmRecord } from "../../reconciler/core/plan/records";
+import { fieldsIn } from "../../reconciler/core/text/objects";
 import { idOf, planFor, told, vm, volume, type World } from "../support/sample-plans";
 
 const web = vm("web");
@@ -466,6 +468,21 @@ describe("why a VM changes", () => {
       ["an interrupted run did not get to create it"],
     ],
   ])("%s", (_, world, lines) => expect(because(world)).toEqual(lines));
+
+  it("and its create was cut off: the flavor is recorded as that named it, where no list tells names from ids", () => {
+    const recorded = (ignoreChanges: DesiredVm["lifecycle"]["ignoreChanges"]) =>
+      planFor({
+        desired: [vm("web", { lifecycle: { ...web.lifecycle, ignoreChanges } })],
+        intents: [intent({ record: vmRecord(web, web.image) })],
+        strangers: [liveVm("s", { flavor: uuid(1), image: web.image })],
+        missing: ["flavor.list"],
+      }).steps.flatMap(({ action }) =>
+        action.operation === "record"
+          ? action.changes.flatMap((one) => (one.type === "resource" ? fieldsIn(one.record)["flavor"] : []))
+          : [],
+      );
+    expect([recorded([]), recorded(["flavor_id"])]).toEqual([["m1.small"], ["m1.small"]]);
+  });
 
   it("is in the failed state, which is told and not mended", () => {
     expect(says({ applied: [{ ...web, now: failed }], desired: [web] })).toEqual([

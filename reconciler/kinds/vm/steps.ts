@@ -167,7 +167,11 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     ...made,
     ...(live === undefined ? {} : observedRecord(live)),
     name: canonicalName(live?.name ?? desired.name),
-    ...onlyDefined({ power: live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined }),
+    // Where no list tells names from ids, the word of the create alone can be compared with that of a file.
+    ...onlyDefined({
+      flavor: made?.flavor,
+      power: live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined,
+    }),
   };
   const record = holdBack(next, before, keptAsShown(difference, next, before));
   return addStep(draft, {
