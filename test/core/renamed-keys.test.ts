@@ -189,6 +189,26 @@ describe("a component", () => {
       [renamed("shop/", "store/", "", 4)],
     ],
     [
+      "with for_each, of which one key was renamed",
+      {
+        applied: [...within("shop[a]"), ...within("shop[b]")],
+        desired: [...within("shop[a]"), ...within("shop[c]")],
+      },
+      [
+        'warning undefined: all of shop[b]/ would be deleted and shop[c]/, which has the same 2 resources, created: was the component\'s key renamed? => moved: [ { from: "shop[b]/", to: "shop[c]/" } ]   keeps all of it under its new key',
+      ],
+    ],
+    [
+      "with for_each, of which all keys were renamed: in their order",
+      {
+        applied: [...within("shop[10]", "data"), ...within("shop[9]", "data")],
+        desired: [...within("shop[y]", "data"), ...within("shop[x]", "data")],
+      },
+      [
+        'warning undefined: all of shop[9]/, shop[10]/ would be deleted and shop[x]/, shop[y]/, which have the same 4 resources, created: were the keys of the component\'s for_each renamed? => moved: [ { from: "shop[9]/", to: "shop[x]/" }, { from: "shop[10]/", to: "shop[y]/" } ]   keeps them, in this order; change it if another is meant',
+      ],
+    ],
+    [
       "with four volumes of other names, of which three are named",
       {
         applied: [1, 2, 3, 4].map((n) => volume(`v${n}`, { address: `shop/volume.v${n}` })),

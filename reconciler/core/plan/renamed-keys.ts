@@ -5,7 +5,7 @@
 
 import { describeRule } from "../canonical/rules";
 import type { Change } from "../diff/changes";
-import { type Address, compareAddresses, componentPath, quoted, renamed } from "../model/address";
+import { type Address, compareAddresses, componentPath, isMeant, quoted, renamed } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
@@ -31,9 +31,13 @@ export function renamedKeys(
   const come = changes.filter(({ action, reason }) => action === "create" && reason === "declared");
   const emptied = changes.flatMap((change) => replacedForName(change));
   if (gone.length === 0 || come.length === 0) return emptied;
-  const components = renamedComponents(gone, come, desired, recorded);
-  const isCovered = (address: Address): boolean =>
-    components.some(({ from, to }) => [from, to].includes(componentKey(address) ?? ""));
+  const wholes = renamedComponents(wholeComponent, gone, come, desired, recorded);
+  const isIn = (components: readonly RenamedComponent[], address: Address): boolean =>
+    components.some(({ entries }) => entries.some(({ from, to }) => isMeant(address, from) || isMeant(address, to)));
+  const others = (changes: readonly Change[]) => changes.filter(({ address }) => !isIn(wholes, address));
+  const parts = renamedComponents(componentInstance, others(gone), others(come), desired, recorded);
+  const components = [...wholes, ...parts];
+  const isCovered = (address: Address): boolean => isIn(components, address);
   const pairs: RenamedKey[] = [];
   const comeBy = groupBy(
     come.filter(({ address }) => !isCovered(address)),
@@ -129,33 +133,54 @@ function renamedInstances(
 }
 
 interface RenamedComponent {
-  readonly from: string;
-  readonly to: string;
+  /** More than one: instances that are all alike, in the order of their keys. */
+  readonly entries: readonly { readonly from: string; readonly to: string }[];
   readonly count: number;
   /** Volumes whose names have the key in them: a volume cannot be renamed, and would be replaced by an empty one. */
   readonly otherwiseNamed: readonly Address[];
   readonly source?: Change["source"];
 }
 
-function renamedComponent({ from, to, count, otherwiseNamed, source }: RenamedComponent): Diagnostic {
+function renamedComponent({ entries, count, otherwiseNamed, source }: RenamedComponent): Diagnostic {
   const names = otherwiseNamed.length === 0 ? "" : keepsNames(otherwiseNamed);
+  const [from, to] = [
+    listed(
+      entries.map((entry) => entry.from),
+      3,
+    ),
+    listed(
+      entries.map((entry) => entry.to),
+      3,
+    ),
+  ];
+  const [has, was, keeps] =
+    entries.length === 1
+      ? ["has", "was the component's key renamed?", "all of it under its new key"]
+      : [
+          "have",
+          "were the keys of the component's for_each renamed?",
+          "them, in this order; change it if another is meant",
+        ];
   return {
     severity: "warning",
     code: "plan/renamed-key",
-    summary: `all of ${from} would be deleted and ${to}, which has the same ${count} resources, created: was the component's key renamed?`,
-    fix: `${names}moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps all of it under its new key`,
+    summary: `all of ${from} would be deleted and ${to}, which ${has} the same ${count} resources, created: ${was}`,
+    fix: `${names}moved: [ ${entries.map((entry) => `{ from: ${quoted(entry.from)}, to: ${quoted(entry.to)} }`).join(", ")} ]   keeps ${keeps}`,
     source,
   };
 }
 
-/** The outermost component of an address, as `moved` names it with all its instances: `shop/`. */
-function componentKey(address: Address): string | undefined {
-  const [outer] = componentPath(address);
-  return outer === undefined ? undefined : `${split(outer.slice(0, -1))[0]}/`;
-}
+/** The outermost component of an address, as `moved` names it: one instance as `shop[a]/`, or `shop/` with all of them. */
+const componentInstance = (address: Address): string | undefined => componentPath(address)[0];
+const wholeComponent = (address: Address): string | undefined => {
+  const instance = componentInstance(address);
+  return instance === undefined ? undefined : allInstances(instance);
+};
+const allInstances = (component: string): string => `${split(component.slice(0, -1))[0]}/`;
 
 /** Components of which all goes, and others with just the same addresses in them of which all comes. */
 function renamedComponents(
+  nameOf: (address: Address) => string | undefined,
   gone: readonly Change[],
   come: readonly Change[],
   desired: ReadonlyMap<Address, DesiredResource>,
@@ -164,26 +189,32 @@ function renamedComponents(
   const whole = (changes: readonly Change[], all: Iterable<Address>): Map<string, readonly Change[]> => {
     const counts = new Map<string, number>();
     for (const address of all) {
-      const key = componentKey(address);
+      const key = nameOf(address);
       if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    const groups = groupBy(changes, ({ address }) => componentKey(address) ?? "");
+    const groups = groupBy(changes, ({ address }) => nameOf(address) ?? "");
     return new Map([...groups].filter(([key, found]) => key !== "" && counts.get(key) === found.length));
   };
   const shapeOf = (key: string, changes: readonly Change[]): string =>
     JSON.stringify(changes.map(({ address }) => address.slice(key.length - 1)).sort());
-  const goneBy = groupBy([...whole(gone, recorded.keys())], ([key, changes]) => shapeOf(key, changes));
-  const comeBy = groupBy([...whole(come, desired.keys())], ([key, changes]) => shapeOf(key, changes));
-  return [...comeBy].flatMap(([shape, [after, ...others]]): RenamedComponent[] => {
-    const [before, ...more] = goneBy.get(shape) ?? [];
-    if (after === undefined || before === undefined || others.length + more.length > 0) return [];
-    const [[from], [to, changes]] = [before, after];
+  const inOrder = (found: Map<string, readonly Change[]>) =>
+    groupBy(
+      [...found].sort(([one], [other]) => compareAddresses(one, other)),
+      ([key, changes]) => shapeOf(key, changes),
+    );
+  const goneBy = inOrder(whole(gone, recorded.keys()));
+  return [...inOrder(whole(come, desired.keys()))].flatMap(([shape, after]): RenamedComponent[] => {
+    const before = goneBy.get(shape) ?? [];
+    const blocks = new Set([...before, ...after].map(([key]) => allInstances(key)));
+    if (before.length !== after.length || (after.length > 1 && blocks.size > 1)) return [];
+    const entries = after.flatMap(([to], index) => before.slice(index, index + 1).map(([from]) => ({ from, to })));
+    const changes = after.flatMap(([, found]) => found);
     const otherwiseNamed = changes.flatMap(({ address, kind }) => {
-      const old = recorded.get(renamed(address, to, from));
+      const entry = entries.find(({ to }) => isMeant(address, to));
+      const old = entry === undefined ? undefined : recorded.get(renamed(address, entry.to, entry.from));
       return !canBeRenamed(kind) && old !== undefined && old.name !== desired.get(address)?.name ? [address] : [];
     });
-    const source = changes[0]?.source;
-    return [{ from, to, count: changes.length, otherwiseNamed, source }];
+    return [{ entries, count: changes.length, otherwiseNamed, source: changes[0]?.source }];
   });
 }
 
