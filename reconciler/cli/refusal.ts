@@ -49,7 +49,7 @@ function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingCons
     const flags = alike.map(({ address }) => `--unprotect ${address}`).join(" ");
     const each = alike.length > mostFlags ? "--unprotect with the address of each" : flags;
     // What would permit it for good is the same for all that one line protects.
-    return `${each}, this once, at a terminal or with a saved plan; ${grant.slice(grant.indexOf("; ") + 2)}`;
+    return `${each}, this once, at a terminal without -y or with a saved plan; ${grant.slice(grant.indexOf("; ") + 2)}`;
   }
   if (kind === "data_loss") {
     const addresses = [...new Set(alike.map(({ address }) => address))];

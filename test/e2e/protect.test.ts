@@ -39,7 +39,7 @@ describe("a protected environment", () => {
       "vm.app (app-1) is protected by its environment (reconcile.yaml:7), and this plan would wipe its root disk",
     );
     expect(said(refused)).toContain("nothing was sent: reconcile.yaml:7 protects it");
-    expect(said(refused)).toContain("--unprotect vm.app, this once, at a terminal or with a saved plan");
+    expect(said(refused)).toContain("--unprotect vm.app, this once, at a terminal without -y or with a saved plan");
     expect(said(refused)).toContain("protect: { allow: [rebuild] }");
     expect(place.writes()).toBe(sent);
   });

@@ -128,7 +128,7 @@ function protection(
 }
 
 const unprotectGrant = (address: Address): string =>
-  `--unprotect ${address}, this once, at a terminal or with a saved plan`;
+  `--unprotect ${address}, this once, at a terminal without -y or with a saved plan`;
 
 /** The line of the file that would permit it for good. `word`: the environment could permit it. */
 function lastingGrant(address: Address, desired: DesiredResource | undefined, word: string | undefined): string {

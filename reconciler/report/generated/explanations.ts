@@ -374,7 +374,7 @@ export const explanations = {
   },
   "consent/prevent-destroy": {
     "means": "A protected resource would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
-    "todo": "`--unprotect ADDR`, this once, at a terminal or with a saved plan; `protect: { allow: [rebuild] }` for what an environment protects; or set lifecycle.prevent_destroy: false, apply that, and then do it."
+    "todo": "`--unprotect ADDR`, this once, at a terminal without -y or with a saved plan; `protect: { allow: [rebuild] }` for what an environment protects; or set lifecycle.prevent_destroy: false, apply that, and then do it."
   },
   "consent/recreate": {
     "means": "A resource of the state does not show any more and would be made anew. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
