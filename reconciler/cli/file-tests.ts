@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { type ReadOptions, readDesired } from "../config/read/desired";
-import { type FileTest, sourcesOf, type TestSide } from "../config/read/tests";
+import { assertNotMisspelt, type FileTest, sourcesOf, type TestSide } from "../config/read/tests";
 import type { GivenVars } from "../config/vars";
 import { asClosed, type Closed } from "../core/model/desired";
 import type { ExternalValues, LookupRequest } from "../core/model/external";
@@ -181,6 +181,10 @@ function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefuse
         ({ name }) => `the test says nothing of what ${name} reads: reads: { ${name}: { OUTPUT: … } }`,
       ),
     };
+  const lookups = external?.lookups.map(({ name }) => name) ?? [];
+  for (const name of Object.keys(side.external.lookups))
+    if (!lookups.includes(name))
+      assertNotMisspelt(`no file has the lookup ${name} of the test`, name, lookups, side.external.lookups);
   const { desired, diagnostics } =
     external === undefined
       ? { ...unseen, desired: unseen.desired === undefined ? undefined : asClosed(unseen.desired) }

@@ -132,6 +132,38 @@ it("--init writes the first, which passes, and never over one that is there", as
   expect((await run(cwd, "--init")).exitCode).toBe(1);
 });
 
+it("--init names the command that finds what it wrote, in a folder and under any name", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": file, "a b/reconcile.yaml": file });
+  const next = async (...args: string[]) =>
+    /Next: reconcile (.*)\n/.exec((await run(cwd, "--init", ...args)).stdout)?.[1];
+  expect([await next("a b"), await next("mine.yaml"), await next("a b/mine.yaml")]).toEqual([
+    "test",
+    "test mine.yaml",
+    "test 'a b/mine.yaml'",
+  ]);
+  expect((await run(cwd)).stdout).toContain("3 tests: 3 passed");
+  expect((await run(cwd, "a b/mine.yaml", "--out", "report.txt")).exitCode).toBe(0);
+  expect(readFileSync(join(cwd, "report.txt"), "utf8")).toContain("3 tests: 3 passed");
+});
+
+it("a misspelt name of what a test takes away, or of a lookup that it gives, fails the test", async () => {
+  const lookups = "lookups: { legacy: { vm: { name: legacy-app } } }\n";
+  const cwd = makeFolder({
+    "reconcile.yaml": file + lookups,
+    "a.test.yaml": `tests:
+  - { name: a, when: { set: { volumes: { dta: null, other: null } } } }
+  - { name: b, lookups: { legcy: { private_ip: 10.0.0.9 } } }
+  - { name: c, when: { set: { outputs: null, volumes: { data: null, gone: null } } }, lookups: { legacy: {}, legacy2: {} } }
+`,
+  });
+  const lines = jsonLines((await run(cwd, "--json")).stdout);
+  expect(lines.flatMap(({ type, problems }) => (type === "test" ? [problems] : []))).toEqual([
+    ["set takes volumes.dta away, which is not there; did you mean data?"],
+    ["no file has the lookup legcy of the test; did you mean legacy?"],
+    [],
+  ]);
+});
+
 it("--init writes no test that the limits of the file itself refuse", async () => {
   const cwd = makeFolder({ "reconcile.yaml": `${file}checks: { at_most: { remove: 0 } }\n` });
   expect((await run(cwd, "--init")).exitCode).toBe(0);

@@ -9,7 +9,8 @@ import { type ReadResult, readDesired } from "../../config/read/desired";
 import { readTests } from "../../config/read/tests";
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { errorCode } from "../../core/text/errors";
+import { quotedForShell } from "../../core/model/ssh";
+import { errorCode, ifPossible } from "../../core/text/errors";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openBeside } from "../../outside/beside";
 import { refuseKept } from "../../outside/private-file";
@@ -60,12 +61,15 @@ const defaultTest = "reconcile.test.yaml";
 function showResults(results: Results, format: keyof typeof reports | undefined, { flags, output }: Invocation): void {
   for (const result of results) output.event(testEvent(result));
   const text = format === undefined ? undefined : reports[format](results);
-  if (text !== undefined && flags.out !== undefined) {
+  if (flags.out !== undefined) {
     refuseKept(flags.out);
-    writeFileSync(flags.out, text);
-  } else if (text !== undefined) output.print(text);
-  if (text === undefined || flags.out !== undefined)
-    output.print(testsText(results, { colour: output.colour, width: output.width }));
+    writeFileSync(flags.out, text ?? testsText(results, { colour: false, width: output.width }));
+  }
+  output.print(
+    flags.out === undefined && text !== undefined
+      ? text
+      : testsText(results, { colour: output.colour, width: output.width }),
+  );
 }
 
 function findTests(path: string): string[] {
@@ -78,13 +82,16 @@ function findTests(path: string): string[] {
       const inner = join(path, entry.name);
       if (entry.isDirectory())
         return entry.name.startsWith(".") || entry.name === "node_modules" ? [] : findTests(inner);
-      return /\.test\.ya?ml$/.test(entry.name) ? [inner] : [];
+      return isTest(entry.name) ? [inner] : [];
     });
 }
 
+const isTest = (path: string): boolean => /\.test\.ya?ml$/.test(path);
+
 /** Writes a first test that passes for the file as it is, and one that shows which consents a destroy would need. */
 function writeFirst({ args, flags, output }: Invocation): number {
-  const path = args[0] ?? defaultTest;
+  const [named = "."] = args;
+  const path = ifPossible(() => statSync(named))?.isDirectory() === true ? join(named, defaultTest) : named;
   const file = relative(dirname(resolve(path)), resolve(dirname(resolve(path)), defaultFile));
   const source = readSourceFile(join(dirname(path), file));
   const given = givenVars(flags);
@@ -106,6 +113,7 @@ function writeFirst({ args, flags, output }: Invocation): number {
     if (errorCode(error) !== "EEXIST") throw error;
     throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile test --init OTHER-FILE");
   }
-  output.print(`Wrote ${path}. Next: reconcile test`);
+  const isFound = isTest(path) && !relative(".", path).startsWith("..");
+  output.print(`Wrote ${path}. Next: reconcile test${isFound ? "" : ` ${quotedForShell(path)}`}`);
   return output.finish({ exitCode: 0 });
 }

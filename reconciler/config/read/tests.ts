@@ -2,6 +2,7 @@
 import { type Diagnostic, hasErrors, type SourcePosition } from "../../core/model/diagnostic";
 import type { ExpectedPlan } from "../../core/model/expected";
 import type { ExternalValues } from "../../core/model/external";
+import { nearestName } from "../../core/text/nearest";
 import { onlyDefined } from "../../core/text/objects";
 import { problemsOf } from "../generated/tests";
 import { readOwnYaml, topKeys } from "../own-files";
@@ -149,11 +150,21 @@ export function sourcesOf(side: TestSide, read: (path: string) => ConfigSource):
 }
 
 /** Maps go key by key, `null` takes a key away, anything else is put in its place. */
-function mergeOver(base: unknown, set: unknown): unknown {
+function mergeOver(base: unknown, set: unknown, at: readonly string[] = []): unknown {
   if (!isMap(base) || !isMap(set)) return set;
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(set))
-    if (value === null) delete merged[key];
-    else merged[key] = mergeOver(merged[key], value);
+    if (value !== null) merged[key] = mergeOver(merged[key], value, [...at, key]);
+    else if (Object.hasOwn(base, key)) delete merged[key];
+    else assertNotMisspelt(`set takes ${[...at, key].join(".")} away, which is not there`, key, Object.keys(base), set);
   return merged;
+}
+
+/** Throws where a name that is not there is nearly one that is there, and of which the test says nothing. */
+export function assertNotMisspelt(problem: string, name: string, there: readonly string[], told: object): void {
+  const near = nearestName(
+    name,
+    there.filter((one) => !Object.hasOwn(told, one)),
+  );
+  if (near !== undefined) throw new Error(`${problem}; did you mean ${near}?`);
 }
