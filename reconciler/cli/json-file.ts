@@ -3,7 +3,8 @@
  * follow.
  */
 
-import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
+import type { Diagnostic } from "../core/model/diagnostic";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { refuseKept } from "../outside/private-file";
 import { fail } from "./crash";
@@ -12,6 +13,8 @@ import { tellOutputLost } from "./output-lost";
 export interface JsonFile {
   write(line: string): void;
   close(): void;
+  /** Why lines are missing in it. A reader that closed the pipe has seen enough. */
+  readonly lost: Diagnostic | undefined;
 }
 
 /** Opens the file without following a symbolic link that somebody else may have put there. */
@@ -30,14 +33,21 @@ export function openJsonFile(path: string): JsonFile {
     );
   }
   let isLost = false;
+  let lost: Diagnostic | undefined;
   const attempt = (write: () => void): void => {
     try {
       if (!isLost) write();
     } catch (error) {
       isLost = true;
-      // A reader that closed the pipe has seen enough.
-      if (errorCode(error) !== "EPIPE") tellOutputLost(`--json-into ${path}`, error);
+      if (errorCode(error) !== "EPIPE") lost = tellOutputLost(`--json-into ${path}`, error);
     }
   };
-  return { write: (line) => attempt(() => writeSync(file, line)), close: () => attempt(() => closeSync(file)) };
+  return {
+    // `writeSync` may write less than it was given, above all on a full disk.
+    write: (line) => attempt(() => writeFileSync(file, line)),
+    close: () => attempt(() => closeSync(file)),
+    get lost() {
+      return lost;
+    },
+  };
 }

@@ -77,8 +77,9 @@ export function createOutput(command: string, flags: Flags): Output {
   const masked = (text: string): string => masking?.text(text) ?? text;
   const into = flags["json-into"] === undefined ? undefined : openJsonFile(flags["json-into"]);
   /** The time is the last key of each line, so that the type comes first. */
+  const lineOf = (value: object): string => masked(jsonLine({ ...value, time: new Date().toISOString() }));
   const writeLine = (value: object): void => {
-    const line = masked(jsonLine({ ...value, time: new Date().toISOString() }));
+    const line = lineOf(value);
     into?.write(line);
     if (json) process.stdout.write(line);
   };
@@ -176,22 +177,25 @@ export function createOutput(command: string, flags: Flags): Output {
     }) {
       if (json || into !== undefined) {
         const durationMs = Math.round((process.uptime() - startedAt) * 1000);
-        writeLine(
-          summaryLine({
-            command,
-            exitCode,
-            diagnostics: forPrograms,
-            orphans,
-            durationMs,
-            findings,
-            where: located,
-            plan,
-            run,
-            owed,
-            extra,
-          }),
-        );
+        const summaryWith = (lost?: Diagnostic): string =>
+          lineOf(
+            summaryLine({
+              command,
+              exitCode: lost === undefined ? exitCode : 1,
+              diagnostics: lost === undefined ? forPrograms : [...forPrograms, lost],
+              orphans,
+              durationMs,
+              findings,
+              where: located,
+              plan,
+              run,
+              owed,
+              extra,
+            }),
+          );
+        into?.write(summaryWith());
         into?.close();
+        if (json) process.stdout.write(summaryWith(into?.lost));
       }
       finished = true;
       tell(diagnostics);

@@ -74,6 +74,14 @@ describe("no room for the output", () => {
     expect(ran.stdout).toContain("Done: the service matches the file");
   });
 
+  it("--json-into a file that takes no more, beside --json: the summary says so and has the exit code of the end", async () => {
+    const ran = await reconcile(["apply", "-y", "--json", "--json-into", "/dev/full"]);
+    expect([ran.exitCode, jsonLines(ran.stdout).at(-1)]).toMatchObject([
+      1,
+      { ok: false, exit_code: 1, diagnostics: [{ code: "cli/output-lost" }], steps: { done: 1 } },
+    ]);
+  });
+
   it("state pull into a file that takes no more exits with 1", async () => {
     await reconcile(["apply", "-y"]);
     expect((await intoFile(["state", "pull"], { ...hook, FULL_OUTPUT: "1" })).exitCode).toBe(1);

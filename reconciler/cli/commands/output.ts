@@ -86,7 +86,7 @@ export const outputCommand = command({
       );
     if (flags.write === undefined) {
       process.stdout.write(text);
-      return 0;
+      return output.json ? 0 : output.finish({ exitCode: 0 });
     }
     const { project = state.scope?.project, environment } = workspace.desired;
     writeShared(flags.write, text, blockName(project, environment), format === "ansible" || format === "prometheus-sd");
