@@ -3,6 +3,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { quotedForShell } from "../core/model/ssh";
+import { WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
 import { ifPossible } from "../core/text/errors";
 import { isUrl } from "../core/text/outside-policy";
@@ -75,7 +77,7 @@ export function keepPlan(
   const state = nameState(store.location, workspace, flags);
   const origin = { folder: workspace.folder, sources, planFile, baseUrl, dialect, state };
   writePlan(planFile, savePlan(plan, desired, origin), (text) => output.masked(text));
-  output.note(`Saved the plan: reconcile apply ${planFile}`);
+  output.note(`Saved the plan: reconcile apply ${quotedForShell(planFile)}`);
 }
 
 /** With a key for the state, the plan file is encrypted as well: it names the same resources. */
@@ -89,7 +91,17 @@ function writePlan(path: string, saved: SavedPlan, masked: (text: string) => str
       `${path} would hold a sensitive value in the clear`,
       "set RECONCILE_STATE_KEY, and the plan is sealed with it; or apply without saving the plan",
     );
+  refuseSealedNewer(path);
   writePrivately(path, sealed);
+}
+
+/** Of which version a sealed plan is, only its key shows. One that does not open is written over, as any other plan. */
+function refuseSealedNewer(path: string): void {
+  try {
+    if (isPlanFile(path)) readPlan(path);
+  } catch (error) {
+    if (error instanceof WrittenByNewer) throw error;
+  }
 }
 
 /** `undefined`: the file is no plan, so it is read as a file of the desired state. */

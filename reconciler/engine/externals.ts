@@ -124,7 +124,7 @@ export async function fetchExternal(
       } catch (error) {
         diagnostics.push({
           severity: "error",
-          code: "config/read-failed",
+          code: errorCode(error) === "state/newer" ? "state/newer" : "config/read-failed",
           summary: `the outputs that ${read.name} reads could not be read: ${error instanceof Error ? error.message : String(error)}`,
           fix: wayOn(error) ?? `check reads.${read.name}.state, and that this machine may read it`,
           source: read.source,

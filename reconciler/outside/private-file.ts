@@ -125,9 +125,10 @@ export function refuseKept(path: string, overFiles = false): void {
 
 /** It may hold what this version does not know. */
 function refuseNewerPlan(path: string, text: string): void {
-  if (!/"format":\s*"reconcile-cloud\/plan"/.test(text)) return;
-  const { format, version } = fieldsOfJson(text);
-  const newer = format === "reconcile-cloud/plan" ? newerVersion(version) : undefined;
+  if (!/"format":\s*"reconcile-cloud\/(?:plan|sealed)"/.test(text)) return;
+  const { format, version, purpose } = fieldsOfJson(text);
+  const isPlan = format === "reconcile-cloud/plan" || (format === "reconcile-cloud/sealed" && purpose === "plan");
+  const newer = isPlan ? newerVersion(version) : undefined;
   if (newer !== undefined) throw new WrittenByNewer(`the plan ${path}`, `its version is ${newer}`);
 }
 

@@ -326,6 +326,12 @@ describe("the state", () => {
     expect((await reconcile("state", "push", "copy.json")).exitCode).toBe(1);
     expect((await reconcile("state", "push", "copy.json", "--force")).exitCode).toBe(0);
     expect((await reconcile("state", "mv", "vm.other", "vm.app")).exitCode).toBe(0);
+    // Another program's document is not replaced, with --force neither.
+    const foreign = '{"version":4,"terraform_version":"1.9.0","resources":[]}';
+    write(foreign, "terraform.tfstate");
+    const refused = await reconcile("state", "push", "copy.json", "--force", "--state", "terraform.tfstate");
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("it is another program's")]);
+    expect(readFileSync(join(place.folder, "terraform.tfstate"), "utf8")).toBe(foreign);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
   });
 });

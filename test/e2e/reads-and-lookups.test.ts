@@ -92,6 +92,17 @@ describe("reading what is elsewhere", () => {
       expect((await under(place, { RECONCILE_STATE_KEY: key }, "state", "list")).exitCode).toBe(0);
   });
 
+  it("a state of a newer version, with its code and the version to install", async () => {
+    app(80);
+    const path = "network/reconcile.state.json";
+    here.write(JSON.stringify({ ...JSON.parse(here.read(path)), version: 2 }), path);
+    const refused = await run("app", "plan");
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/error\[state\/newer\](?:.|\n)*npm install/),
+    ]);
+  });
+
   it("a state that was replaced is taken by the flag that names it, and not by the one for the own state", async () => {
     const own = JSON.parse(here.read("network/reconcile.state.json"));
     app(80);

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { readKeys, sealFile } from "../../reconciler/store/seal";
 import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder, writeFiles } from "../support/folder";
 
@@ -104,11 +105,29 @@ it.each([
 ])("may have any name, %s", async (_, env) => {
   const { first, env: service } = await setUp();
   const here = (...args: string[]) => runCli(args, { cwd: first, env: { ...service, ...env } });
+  const saved = await here("plan", "infra", "--out", "pl'an #1");
+  expect(saved.stderr).toContain("Saved the plan: reconcile apply 'pl'\\''an #1'\n");
   await here("plan", "infra", "--out", "planned");
   const shown = await here("show", "planned");
   expect(shown.stdout, shown.stderr).toContain("Plan: ");
   const applied = await here("apply", "planned", "-y");
   expect(applied.exitCode, applied.stdout + applied.stderr).toBe(0);
+});
+
+it("is not written over one of a newer version that is sealed", async () => {
+  const { first, env: service } = await setUp();
+  const key = Buffer.alloc(32, 7).toString("base64");
+  const env = { ...service, RECONCILE_STATE_KEY: key };
+  const path = join(first, "p.plan.json");
+  const newer = JSON.stringify({ format: "reconcile-cloud/plan", version: 2 });
+  const sealed = sealFile(readKeys(env), "plan", newer);
+  writeFileSync(path, sealed);
+  const refused = await runCli(["plan", "infra", "--out", path], { cwd: first, env });
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("error[state/newer]")]);
+  expect(readFileSync(path, "utf8")).toBe(sealed);
+  // What does not open is written over, as any other plan.
+  const other = { ...env, RECONCILE_STATE_KEY: Buffer.alloc(32, 8).toString("base64") };
+  expect((await runCli(["plan", "infra", "--out", path], { cwd: first, env: other })).exitCode).toBe(0);
 });
 
 it("is refused, with what changed, when the service or the state is not as it was, and sends nothing", async () => {

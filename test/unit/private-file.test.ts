@@ -55,12 +55,17 @@ describe("a file that a command writes for its user", () => {
   });
 
   it("is not written over a plan of a newer version", () => {
-    const plan = (version: number) => JSON.stringify({ base_url: "u", format: "reconcile-cloud/plan", version });
-    writeFileSync(at("p"), plan(2));
-    expect(() => writePrivately(at("p"), "new")).toThrow(/written by a newer version/);
-    expect(readFileSync(at("p"), "utf8")).toBe(plan(2));
-    writeFileSync(at("p"), plan(1));
-    expect(() => writePrivately(at("p"), "new")).not.toThrow();
+    for (const what of [
+      { base_url: "u", format: "reconcile-cloud/plan" },
+      { format: "reconcile-cloud/sealed", purpose: "plan" },
+    ]) {
+      const plan = (version: number) => JSON.stringify({ ...what, version });
+      writeFileSync(at("p"), plan(2));
+      expect(() => writePrivately(at("p"), "new")).toThrow(/written by a newer version/);
+      expect(readFileSync(at("p"), "utf8")).toBe(plan(2));
+      writeFileSync(at("p"), plan(1));
+      expect(() => writePrivately(at("p"), "new")).not.toThrow();
+    }
   });
 
   it("says why where its folder cannot be gone into", () => {

@@ -247,8 +247,10 @@ export function meantBy(named: string, state: State): string[] {
 function presentState(stored: StoredState, location: string, lineage: string, isForced: boolean): FoldedState {
   const read = readState(stored, lineage);
   if (read.ok) return read.state;
-  // Not with --force either: what a newer version wrote may name resources that exist.
-  if (!isForced || read.newer !== undefined) return openStoredState(stored, location, lineage).state;
+  // Not with --force either: what a newer version wrote may name resources that exist, and another program's is nobody's
+  // to replace here.
+  if (!isForced || read.newer !== undefined || read.foreign === true)
+    return openStoredState(stored, location, lineage).state;
   const left = readState(stored, lineage, true);
   return left.ok ? left.state : emptyState(lineage);
 }
