@@ -61,7 +61,11 @@ export async function forEachPart<I extends Invocation>(
       await run(name, { ...invocation, output: own });
     } catch (error) {
       const diagnostics = asDiagnostics(error);
-      if (diagnostics === undefined) throw error;
+      if (diagnostics === undefined) {
+        // A bug ends the report here. What the parts before had to say stays said.
+        output.tell(saidOnce(sort, parts, (part) => part.diagnostics));
+        throw error;
+      }
       const { exitCode } = fieldsIn(error);
       own.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
     }

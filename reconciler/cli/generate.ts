@@ -5,6 +5,7 @@ import { type Address, componentOf, keyWithin, parseAddress } from "../core/mode
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
+import { onlyDefined } from "../core/text/objects";
 import { pullWorld } from "../engine/pull";
 import { blockOfGroup, nameGroup } from "../kinds/group/block";
 import { blockOfVm } from "../kinds/vm/block";
@@ -48,10 +49,15 @@ export async function generateBlock(
   const usual = () => other && blockOfUsual(other, (on) => keyOf(on) ?? { id: on }, names, parts.key);
   const block = (blocks[parts.kind] ?? usual)();
   if (block === undefined) return { diagnostics };
-  const { within } = parts;
-  if (within === undefined) return { block, diagnostics };
-  const where = `for the file of the component ${within}; imports stand in the project's own`;
-  return { block: { ...block, within, notes: [where, ...(block.notes ?? [])] }, diagnostics };
+  const { within, each } = parts;
+  const notes = [
+    ...(within === undefined ? [] : [`for the file of the component ${within}; imports stand in the project's own`]),
+    ...(each === undefined
+      ? []
+      : [`${address} as it is; the for_each of its block, and what holds for all, are not in it`]),
+    ...(block.notes ?? []),
+  ];
+  return { block: { ...block, ...onlyDefined({ within }), notes }, diagnostics };
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Reads the words of a command line as flags and arguments by the table of flags.ts, or says what is wrong with them.
  */
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
@@ -207,5 +208,8 @@ const withBareValues = (argv: readonly string[]): string[] =>
     return row?.whenBare === undefined || isValueOf(row, argv[index + 1] ?? "") ? word : `${word}=${row.whenBare}`;
   });
 
+/** A misspelt word is its value as well, and said to be none: as a file it would not be found. */
 const isValueOf = ({ oneOf }: FlagRow, word: string): boolean =>
-  oneOf === undefined ? /^\d+$/.test(word) : oneOf.includes(word);
+  oneOf === undefined
+    ? /^\d+$/.test(word)
+    : oneOf.includes(word) || (nearestName(word, oneOf) !== undefined && !existsSync(word));

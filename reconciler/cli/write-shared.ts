@@ -61,8 +61,11 @@ function withBlock(path: string, text: string, name: string, there: string | und
   const begins = plain.flatMap((line, at) => (line === begin || line.startsWith(`${begin} (`) ? [at] : []));
   const ends = plain.flatMap((line, at) => (line === end ? [at] : []));
   const [from, to] = [begins[0], ends[0]];
-  if (from !== undefined && to !== undefined && begins.length === 1 && ends.length === 1 && from < to)
-    return [...lines.slice(0, from).map((line) => `${line}\n`), block, lines.slice(to + 1).join("\n")].join("");
+  if (from !== undefined && to !== undefined && begins.length === 1 && ends.length === 1 && from < to) {
+    // The block has the line ends of its marks, which an editor gave them.
+    const own = lines[from]?.endsWith("\r") === true ? block.replaceAll("\n", "\r\n") : block;
+    return [...lines.slice(0, from).map((line) => `${line}\n`), own, lines.slice(to + 1).join("\n")].join("");
+  }
   throw fail(
     "cli/file-exists",
     begins.length + ends.length === 0

@@ -1,5 +1,5 @@
 /** The words of a command line: where flags may stand, what is refused and how, and what an empty variable means. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -59,6 +59,17 @@ describe("flags", () => {
     const ran = await run(["plan", "--log-level", "debgu"]);
     expect(ran.exitCode).toBe(1);
     expect(ran.stderr).toContain("--log-level is one of silent, info, debug, not debgu; did you mean debug?");
+  });
+
+  it("that may stand without a value take a misspelt one for it, and a file for a file", async () => {
+    const misspelt = await run(["plan", "--refresh", "chnaged"]);
+    expect([misspelt.exitCode, misspelt.stderr]).toEqual([
+      1,
+      expect.stringContaining("--refresh is one of all, changed, none, not chnaged; did you mean changed?"),
+    ]);
+    mkdirSync(join(folder, "non"));
+    await run(["init", "non"]);
+    expect((await run(["plan", "--refresh", "non"])).exitCode).toBe(0);
   });
 });
 

@@ -42,6 +42,11 @@ it("have a comment each, which a plan that fails writes over too", async () => {
       .split(/^(?=<!-- reconcile-plan)/m)
       .map((part) => [part.split("\n")[0], /^### .*?plan: /im.exec(part)?.[0]]);
   expect(await comments("prod")).toEqual([["<!-- reconcile-plan prod -->", "### Plan: "]]);
+  // Shown from its file, it is the same comment.
+  const planned = await reconcile("plan", "--markdown", "--env", "prod", "--out", "p.plan.json");
+  expect((await reconcile("show", "p.plan.json", "--markdown")).stdout.split("###")[0]).toBe(
+    planned.stdout.split("###")[0],
+  );
   const file = join(place.folder, "reconcile.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace("tier: large", "tier: vast"));
   const failed = ["<!-- reconcile-plan prod -->", "### prod: No plan: "];

@@ -102,6 +102,11 @@ describe("output --write", () => {
     expect(second.endsWith("# END reconcile acme\n\n# mine  \nHost *\n\tUser me")).toBe(true);
     expect(statSync(config).mode & 0o777).toBe(0o644);
 
+    // Marks that an editor of Windows wrote: the block has their line ends.
+    writeFileSync(config, "Host other\r\n# BEGIN reconcile acme\r\n# END reconcile acme\r\n");
+    await done(write());
+    expect(readFileSync(config, "utf8")).toBe(`Host other\r\n${first.replaceAll("\n", "\r\n")}`);
+
     // A file of another encoding keeps its bytes.
     const old = Buffer.concat([Buffer.from("# caf\xe9\n", "latin1"), Buffer.from(first)]);
     writeFileSync(config, old);
@@ -109,6 +114,9 @@ describe("output --write", () => {
     expect(readFileSync(config)).toEqual(old);
     await done(write("--jump", "vm.bastion"));
     expect(readFileSync(config).subarray(0, 7)).toEqual(old.subarray(0, 7));
+
+    expect((await done(reconcile("output", "--format", "hosts", "--json-into", "lines"))).stdout).toContain("db-1");
+    expect(JSON.parse(readFileSync(join(place.folder, "lines"), "utf8"))).toMatchObject({ type: "summary" });
 
     const pipe = join(place.folder, "pipe");
     execFileSync("mkfifo", [pipe]);

@@ -117,6 +117,15 @@ describe("reconcile import", () => {
     expect(jsonLines(plan.stdout).at(-1)).toMatchObject({ changes: { import: 1, update: 0, create: 0, replace: 0 } });
   });
 
+  it("--generate of one instance of a for_each says that the block is no more than that", async () => {
+    const ids = await existing();
+    write(`${head}vms: { app: { for_each: [a, b], name: "app-\${each}", size: 5 } }\n`);
+    const ran = await reconcile("import", "vm.app[a]", ids["vm.db"]!, "--generate");
+    expect(ran.stdout).toContain(
+      "# vm.app[a] as it is; the for_each of its block, and what holds for all, are not in it\n",
+    );
+  });
+
   it("takes over every kind, a VM by its name as well, and --generate prints the block of a declared one too", async () => {
     const ids = await existing();
     write(world);

@@ -1,5 +1,7 @@
 /** What `--json` says of a run that did not get to its end: an exit code of 1 never comes without an error. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { forEachPart } from "../../reconciler/cli/each-environment";
+import { createOutput } from "../../reconciler/cli/output";
 import { exitCodeOf, runDiagnostics } from "../../reconciler/cli/run-end";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 
@@ -25,4 +27,20 @@ it.each([
 
 it("a run that got to its end has none", () => {
   expect([exitCodeOf(clean), runDiagnostics(clean)]).toEqual([0, []]);
+});
+
+it("a bug in one part of a report leaves said what the parts before it had to say", async () => {
+  const said: string[] = [];
+  const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0);
+  const invocation = { command: "plan", args: [], flags: {}, output: createOutput("plan", {}), commands: {} };
+  try {
+    const report = forEachPart(invocation, "environment", ["dev", "prod"], async (name, { output }) => {
+      if (name === "prod") throw new TypeError("a bug");
+      return output.finish({ exitCode: 1, diagnostics: [{ severity: "error", code: "plan/gone", summary: "of dev" }] });
+    });
+    await expect(report).rejects.toThrow("a bug");
+  } finally {
+    write.mockRestore();
+  }
+  expect(said.join("")).toContain("of dev");
 });

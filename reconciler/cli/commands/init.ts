@@ -6,6 +6,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
+import { quotedForShell } from "../../core/model/ssh";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { command, maybeOne } from "../command";
 import { fail } from "../compose";
@@ -41,7 +42,9 @@ export const initCommand = command({
       throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile init OTHER-FILE");
     }
     const added = ignoreInGit(join(dirname(path), ".gitignore"));
-    invocation.output.print(`Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${path}`);
+    invocation.output.print(
+      `Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${quotedForShell(path)}`,
+    );
     return invocation.output.finish({ exitCode: 0 });
   },
 });

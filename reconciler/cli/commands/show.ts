@@ -27,7 +27,9 @@ export const showCommand = command({
     const plan = planOfSaved(saved);
     const { project, environment } = saved.desired;
     output.locate({ service: saved.base_url, ...onlyDefined({ project, environment }), state: saved.state });
-    if (flags.markdown === true) output.print(planMarkdown(plan, { limit: commentLimit }));
+    // The marker is that of `plan --markdown`: one comment for each environment.
+    const comment = { where: output.where, limit: commentLimit, ...onlyDefined({ key: environment }) };
+    if (flags.markdown === true) output.print(planMarkdown(plan, comment));
     else {
       if (!output.json) output.print(`${headOfPlan(saved)}\n`);
       showPlanText(invocation, plan);

@@ -8,6 +8,7 @@ import { dirname, resolve } from "node:path";
 import { parseValue } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { hasErrors } from "../../core/model/diagnostic";
+import { quotedForShell } from "../../core/model/ssh";
 import { listed } from "../../core/text/list-text";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
@@ -109,7 +110,7 @@ export async function writeDialectFile(text: string, { out, base, misfits }: Wri
           code: "dialect/not-proven",
           summary: `on the embedded service, ${out} does not carry a project through its life`,
           detail: `${failed.title}: ${failed.problem}`,
-          fix: `correct what it names, then: reconcile dialect prove ${out}`,
+          fix: `correct what it names, then: reconcile dialect prove ${quotedForShell(out)}`,
         },
       ],
     };
