@@ -52,8 +52,25 @@ describe("a repository that several workers of a machine read", () => {
   });
   afterEach(() => {
     vi.restoreAllMocks();
+    vi.unstubAllEnvs();
     process.env["PATH"] = path;
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("is read although git-lfs is installed, which finds no remote in a mirror", async () => {
+    // As git-lfs does: what is large is asked for, unless it is told to leave it.
+    const smudge = 'if [ "$GIT_LFS_SKIP_SMUDGE" = 1 ]; then cat; else exit 2; fi';
+    const settings = { "filter.lfs.smudge": smudge, "filter.lfs.required": "true" };
+    for (const [index, [name, value]] of Object.entries(settings).entries()) {
+      vi.stubEnv(`GIT_CONFIG_KEY_${index}`, name);
+      vi.stubEnv(`GIT_CONFIG_VALUE_${index}`, value);
+    }
+    writeFileSync(join(source.url, ".gitattributes"), "*.png filter=lfs\n");
+    writeFileSync(join(source.url, "app", "large.png"), "version https://git-lfs.github.com/spec/v1\n");
+    commit("two");
+    vi.stubEnv("GIT_CONFIG_COUNT", "2");
+    const { folder: at } = await (await worker()).checkOutGit(source, join(folder, "cache"));
+    expect(readFileSync(join(at, "large.png"), "utf8")).toContain("git-lfs");
   });
 
   it("is not read from a tree that a worker died over", async () => {

@@ -103,13 +103,18 @@ function endGitGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): vo
   ifPossible(() => process.kill(process.platform === "win32" ? pid : -pid, signal));
 }
 
-/** Git gets no credential of the service or the state. */
-const environment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
+/**
+ * Git gets no credential of the service or the state. Large files are left as git itself has them: a mirror has no
+ * remote from which git-lfs could get them, and a file of the repository may name any address for it.
+ */
+const environment = (): NodeJS.ProcessEnv => ({
+  GIT_LFS_SKIP_SMUDGE: "1",
+  ...Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(RECONCILE_|PG|AWS_|GIT_DIR$|GIT_WORK_TREE$|GIT_INDEX_FILE$)/.test(name),
     ),
-  );
+  ),
+});
 
 /** What git said last, without its progress. */
 function wordsOf(errors: string, code: number | null): string {
