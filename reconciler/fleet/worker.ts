@@ -20,7 +20,7 @@ import { createRunLog } from "./run-log";
 import { giveUp, settle, storedReport } from "./settle";
 import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear, serviceOf } from "./silence";
-import { type Checkout, NotInSource } from "./sources/checkout";
+import { type Checkout, SourceFailed } from "./sources/checkout";
 import { tidyTrees } from "./sources/git";
 import { originOf, takeFiles, tellEar } from "./sources/take-files";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
@@ -316,7 +316,10 @@ async function oneRound(
   await settle(setting, settings, stack, run, ended, clock());
 }
 
-/** Whoever takes a stack out of the fleet's file takes its folder away as well: what goes is as it was applied last. */
+/**
+ * Whoever takes a stack out of the fleet's file takes its folder, its branch or its repository away as well: what goes is
+ * as it was applied last.
+ */
 async function filesOf(
   { spec: { source }, leaving, status }: StackRecord,
   take: (source: Source) => Promise<Checkout>,
@@ -325,7 +328,7 @@ async function filesOf(
     return await take(source);
   } catch (error) {
     const last = status.appliedRevision ?? status.observedRevision;
-    if (!leaving || last === null || source.kind !== "git" || !(error instanceof NotInSource)) throw error;
+    if (!leaving || last === null || source.kind !== "git" || !(error instanceof SourceFailed)) throw error;
     return take({ ...source, ref: last }).catch(() => Promise.reject(error));
   }
 }

@@ -1,5 +1,6 @@
 /** A worker between two rounds: whom it wakes, and what it does for stacks that leave. Its files and its service are made up. */
 import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reject, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
@@ -14,6 +15,8 @@ import { startWorker, type Worker } from "../../reconciler/fleet/worker";
 import { eventually } from "../support/eventually";
 import { beginRun, idleQueue, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+
+type Git = (...words: string[]) => void;
 
 const noPicture: Picture = {
   asOf: "looked",
@@ -269,24 +272,43 @@ describe("a worker", () => {
     expect(await records.stack("orphan")).toBeUndefined();
   });
 
-  test("a stack goes although its folder left the repository with it", async () => {
+  test.each([
+    {
+      what: "folder",
+      take: (git: Git): void => {
+        git("rm", "-r", "--quiet", "old");
+        git("commit", "--quiet", "--allow-empty", "--message", "gone");
+      },
+      says: /has no folder old at main/,
+    },
+    { what: "branch", take: (git: Git): void => git("branch", "--move", "main", "other"), says: /failed 2 times/ },
+    {
+      what: "repository",
+      take: (_: Git, at: string): void => rmSync(at, { recursive: true }),
+      says: /failed 2 times/,
+    },
+  ])("a stack goes although its $what went with it", async ({ what, take, says }) => {
+    const name = `old-${what}`;
     const repository = makeFolder({ "old/reconcile.yaml": "version: 1\n" });
-    const git = (...words: string[]): void =>
+    const git: Git = (...words) =>
       void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...words], { cwd: repository });
     git("init", "--quiet", "--initial-branch", "main");
     git("add", "--all");
     git("commit", "--quiet", "--message", "x");
     const from = { kind: "git", url: repository, ref: "main", path: "old" } as const;
-    await records.saveStacks([stackSpec("old", { source: from, destroy: true })]);
-    await run("old");
-    git("rm", "-r", "--quiet", "old");
-    git("commit", "--quiet", "--allow-empty", "--message", "gone");
+    await records.saveStacks([stackSpec(name, { source: from, destroy: true })]);
+    await run(name);
+    take(git, repository);
+    // What the workers' looks at the repository find.
+    for (let failures = 0; what !== "folder" && failures < 2; failures++)
+      await records.repositoryFailed(repository, "main", "it is gone");
     // A stack that stays has no files.
-    await round({ stack: "old", cause: "person", signal: new AbortController().signal, lend: () => () => undefined });
-    expect((await statusOf("old"))?.reason).toContain("has no folder old at main");
-    await records.leaveStack("old");
-    await approveAndRun("old");
-    expect(await records.stack("old")).toBeUndefined();
+    const cause = what === "folder" ? "person" : "interval";
+    await round({ stack: name, cause, signal: new AbortController().signal, lend: () => () => undefined });
+    expect((await statusOf(name))?.reason).toMatch(says);
+    await records.leaveStack(name);
+    await approveAndRun(name);
+    expect(await records.stack(name)).toBeUndefined();
   });
 
   test("who depends on it is woken by whoever goes on, when its worker died before it could", async () => {

@@ -106,7 +106,7 @@ async function changeBetween(
   const meant = path === "" ? [] : [path, ...files].map((file) => `:(top,literal)${file}`);
   const log = async (...range: readonly string[]) =>
     commitsIn(await runGit(["log", `--format=${logFormat}`, ...range, "--", ...meant], call), url);
-  const known = since !== null && /^[0-9a-f]{40,64}$/.test(since) && (await has(mirror, since, signal));
+  const known = since !== null && isCommit(since) && (await has(mirror, since, signal));
   if (!known) {
     const [newest, ...older] = await log(commit);
     return { commits: newest === undefined ? [] : [newest], more: 0, alsoBy: writersOf(older) };
@@ -169,11 +169,14 @@ interface Fetch {
 
 const fetches = new Map<string, Fetch>();
 
+/** What a commit is stays so, however old the mirror is that has it. */
+const isCommit = (text: string): boolean => /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(text);
+
 /** The commit that the reference names now. */
 export async function fetchCommit(
   source: Pick<GitSource, "url" | "ref">,
   cache: string,
-  { signal, now = false, seen }: Freshness = {},
+  { signal, now = false, seen = isCommit(source.ref) ? source.ref : undefined }: Freshness = {},
 ): Promise<string> {
   const mirror = mirrorOf(source, cache);
   const isSeen =
