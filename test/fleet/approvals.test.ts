@@ -16,7 +16,7 @@ import { type Approval, decide, joined } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { carryOutAct } from "../../reconciler/fleet/pages/acts";
 import { waitingPage } from "../../reconciler/fleet/pages/waiting";
-import { commitsIn, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
+import { commitsIn, type FileChange, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
 import { checkOutGit } from "../../reconciler/fleet/sources/git";
 import { newStatus, occasionsOf } from "../../reconciler/fleet/status";
 import { changeLines } from "../../reconciler/fleet/views";
@@ -160,6 +160,7 @@ function repository() {
       git(author, "commit", "--quiet", "--message", message);
       return git(author, "rev-parse", "HEAD");
     },
+    reset: (to: string): string => git("x", "reset", "--quiet", "--hard", to),
   };
 }
 
@@ -201,6 +202,30 @@ test("a checkout tells what was changed since a revision, in its folder and in t
   // Whoever wrote one that is not listed wrote it all the same.
   expect(many?.alsoBy?.map(({ author }) => author)).toEqual(["w4", "w3", "w2", "w1", "w0", "dora"]);
   expect((await changeSince?.("0".repeat(40), []))?.commits.map(({ author }) => author)).toEqual(["dora"]);
+});
+
+test("where the branch was rewritten, whoever wrote a commit of the files counts", async () => {
+  const { folder, commit, reset } = repository();
+  const source = { url: folder, ref: "main", path: "app" };
+  const cache = makeFolder();
+  const at = () => checkOutGit(source, cache, { now: true });
+  const authors = (change: FileChange | undefined): unknown[] => [
+    change?.commits.map(({ author }) => author),
+    change?.alsoBy?.map(({ author }) => author),
+  ];
+  commit("ann", "app/reconcile.yaml", "version: 1\nproject: a\n");
+  const opened = commit("mal", "app/reconcile.yaml", "version: 1\nproject: open\n");
+  const closed = commit("ann", "app/reconcile.yaml", "version: 1\nproject: a\n");
+  await at();
+  // Back to a commit that never was the newest: its author may be who pushed it there.
+  reset(opened);
+  const back = await (await at()).changeSince?.(closed, []);
+  expect(authors(back)).toEqual([["mal"], ["ann"]]);
+  expect(back?.difference).toContain("+project: open");
+  // The same commits in another order.
+  commit("bob", "app/reconcile.yaml", "version: 1\nproject: b\n");
+  expect(authors(await (await at()).changeSince?.(closed, []))).toEqual([["bob"], ["mal", "ann"]]);
+  expect(authors(await (await at()).changeSince?.(opened, []))).toEqual([["bob"], []]);
 });
 
 describe("the desk", () => {

@@ -92,7 +92,10 @@ async function contentOf(place: string, mirror: string, signal: AbortSignal | un
 /** So many commits are listed. */
 const mostCommits = 20;
 
-/** Without a revision that the mirror still has, the newest commit is listed, and every commit counts as carried out. */
+/**
+ * Where the revision is not in the commit's history (the mirror has it no more, or the branch was rewritten), nothing
+ * tells which commits of the files were carried out: all of them count, and at least the newest is listed.
+ */
 async function changeBetween(
   { url, path }: GitSource,
   mirror: string,
@@ -106,27 +109,40 @@ async function changeBetween(
   const meant = path === "" ? [] : [path, ...files].map((file) => `:(top,literal)${file}`);
   const log = async (...range: readonly string[]) =>
     commitsIn(await runGit(["log", `--format=${logFormat}`, ...range, "--", ...meant], call), url);
-  const known = since !== null && isCommit(since) && (await has(mirror, since, signal));
-  if (!known) {
-    const [newest, ...older] = await log(commit);
-    return { commits: newest === undefined ? [] : [newest], more: 0, alsoBy: writersOf(older) };
-  }
   if (since === commit) return { commits: [], more: 0 };
-  const commits = await log(`${since}..${commit}`);
-  const yaml = (path === "" ? ["*"] : [`${path}/*`, ...files]).flatMap((place) =>
-    place.endsWith("*") ? [`${place}.yaml`, `${place}.yml`] : [place],
-  );
-  const difference = await runGit(
-    ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=2", since, commit, "--", ...yaml],
-    call,
-  );
+  const known = since !== null && isCommit(since) && (await has(mirror, since, signal)) ? since : undefined;
+  const ahead = known === undefined ? [] : await log(`${known}..${commit}`);
+  const all = known !== undefined && (await isWithin(mirror, known, commit, signal)) ? ahead : await log(commit);
+  const commits = ahead.length > 0 ? ahead.slice(0, mostCommits) : all.slice(0, 1);
+  const listed = new Set(commits.map(({ id }) => id));
+  const difference =
+    known === undefined ? "" : await yamlBetween([known, commit], path === "" ? [] : [path, ...files], call);
   return {
-    commits: commits.slice(0, mostCommits),
-    more: Math.max(0, commits.length - mostCommits),
-    alsoBy: writersOf(commits.slice(mostCommits)),
+    commits,
+    more: Math.max(0, ahead.length - mostCommits),
+    alsoBy: writersOf(all.filter(({ id }) => !listed.has(id))),
     difference: difference === "" ? undefined : shortened(difference),
   };
 }
+
+/** The difference of the YAML in a folder, and in files outside of it; no folder: in all of the repository. */
+function yamlBetween(
+  commits: readonly [string, string],
+  [folder, ...files]: readonly string[],
+  call: GitCall,
+): Promise<string> {
+  const below = folder === undefined ? "*" : `${folder}/*`;
+  const yaml = [`${below}.yaml`, `${below}.yml`, ...files];
+  const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--unified=2"];
+  return runGit(["diff", ...plain, ...commits, "--", ...yaml], call);
+}
+
+/** Whether the history of a commit has another one. */
+const isWithin = (mirror: string, older: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
+  runGit(["merge-base", "--is-ancestor", older, commit], { cwd: mirror, signal }).then(
+    () => true,
+    () => false,
+  );
 
 const has = (mirror: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
   runGit(["cat-file", "-e", `${commit}^{commit}`], { cwd: mirror, signal }).then(
