@@ -1,8 +1,10 @@
 /** What differs between two versions of a resource's properties, and which differences replace the resource. */
+
+import type { Abilities } from "../core/model/abilities";
 import type { Kind } from "../core/model/address";
 import { sameBehaviour } from "./guards";
 import { type Difference, holdsUnknown, type PropertyChange, type Props } from "./handler";
-import { asProperty } from "./one-desired";
+import { asProperty, isKnownInPart } from "./one-desired";
 import type { changeOf, Remembered } from "./one-run";
 import { recordedKey, type Shape } from "./shape";
 
@@ -19,13 +21,21 @@ export const isOtherwiseNow =
  * Changes that the inputs show by themselves: a value that is unknown, given for the first time, emptied, or another
  * behaviour. One line for each such sort of change.
  */
-export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remembered, before: Props, inputs: Props) {
+export function changedInputs<K extends Kind>(
+  shape: Shape<K>,
+  can: Abilities,
+  remembered: Remembered,
+  before: Props,
+  inputs: Props,
+) {
   const changes: PropertyChange[] = [];
   const known: Record<string, unknown> = { ...inputs };
   for (const [name, property] of Object.entries(shape.inputs)) {
     if (holdsUnknown(inputs[name])) {
       changes.push({ property: name, replaces: property.replaces === true });
-      known[name] = before[name];
+      known[name] = isKnownInPart(property, inputs[name])
+        ? inputs[name]
+        : { ...before, ...shape.whileUnknown?.(can) }[name];
       continue;
     }
     const isStatedNow = shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined;
@@ -43,22 +53,22 @@ export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remem
   return { changes, known };
 }
 
-/** The changes that the plan shows beside those of the inputs. */
-export function plannedChanges<K extends Kind>(
+/** The changes of the inputs with those that the plan shows; it also knows which of them replace the resource. */
+export function withPlanned<K extends Kind>(
   { replacedAsAWhole }: Shape<K>,
   change: ReturnType<typeof changeOf>,
   stated: readonly PropertyChange[],
-): readonly PropertyChange[] {
+): PropertyChange[] {
   const replaced = change !== undefined && change.action !== "update" && change.action !== "import";
-  const changes: PropertyChange[] = [];
-  const isNamed = (property: string) => [...stated, ...changes].some((one) => one.property === property);
+  const changes = [...stated];
   for (const field of change?.fields ?? []) {
     const property = asProperty(field.field);
     const replaces = replaced && (field.forces === "replace" || replacedAsAWhole === true);
-    if (!isNamed(property)) changes.push({ property, replaces });
+    const at = changes.findIndex((one) => one.property === property);
+    if (at < 0) changes.push({ property, replaces });
+    else if (replaces) changes[at] = { property, replaces };
   }
-  if (replaced && ![...stated, ...changes].some(({ replaces }) => replaces))
-    changes.push({ property: recordedKey, replaces: true });
+  if (replaced && !changes.some(({ replaces }) => replaces)) changes.push({ property: recordedKey, replaces: true });
   return changes;
 }
 

@@ -209,6 +209,10 @@ export function writtenOfExisting(
   return { kind, lines: [...lines, { property: "", field, value, section: "lifecycle" }] };
 }
 
+/** A list of maps of which some fields are unknown: the kind that has it makes stand-ins for them. */
+export const isKnownInPart = ({ items }: Property, value: unknown): boolean =>
+  items?.properties !== undefined && Array.isArray(value) && !value.some(isUnknown);
+
 /**
  * The part that can be checked while some values are unknown: a required property gets a stand-in, an optional one is
  * left out.
@@ -217,9 +221,7 @@ function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>
   const known: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const value = inputs[name];
-    // A list of maps stays: the kind that has it makes stand-ins for the fields of its maps.
-    const standsIn = property.items?.properties !== undefined && Array.isArray(value) && !value.some(isUnknown);
-    if ((!holdsUnknown(value) || standsIn) && value !== undefined) known[name] = value;
+    if ((!holdsUnknown(value) || isKnownInPart(property, value)) && value !== undefined) known[name] = value;
     else if (property.required === true) known[name] = standIn(property);
   }
   return known;

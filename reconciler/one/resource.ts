@@ -7,7 +7,7 @@ import { sight } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
-import { changedInputs, difference, isOtherwiseNow, plannedChanges } from "./differences";
+import { changedInputs, difference, isOtherwiseNow, withPlanned } from "./differences";
 import { holding } from "./exclusion";
 import { fieldThing } from "./field-of";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
@@ -171,9 +171,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       assertSameService(service, remembered, String(inputs["name"]));
       if (!isPending(id)) await claimSeen(service, thing(id), remembered, context.notes);
       await noteInState(context, service, id, remembered);
-      const { changes: stated, known } = changedInputs(shape, remembered, before, inputs);
+      const { changes: stated, known } = changedInputs(shape, service.client.can, remembered, before, inputs);
       if (isPending(id)) return pendingDifference(shape, context, id, before, known, stated);
-      const changes = stated.filter(({ property }) => property !== "adopt" || !isDoneWith(inputs, id));
+      const inputsChanged = stated.filter(({ property }) => property !== "adopt" || !isDoneWith(inputs, id));
       const { desired, address, record, own } = standingOf(shape, before, known);
       const left = record === undefined ? undefined : context.notes?.findLeft(id);
       const state = stateOf(address, record === undefined ? own : { ...own, record: withLeft(shape, record, left) });
@@ -193,8 +193,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         asSent = await planUpdate(context, service, id, before, inputs, "recent");
         assertPermitted(asSent, flushStated(inputs));
       }
-      const losses = lossesToTell(shape, change, changes.some(isOtherwiseNow(before, inputs)), inputs);
-      changes.push(...plannedChanges(shape, change, changes));
+      const losses = lossesToTell(shape, change, inputsChanged.some(isOtherwiseNow(before, inputs)), inputs);
+      const changes = withPlanned(shape, change, inputsChanged);
       if (changes.length > 0) await refuseUnknownIds(service, shape.names?.(inputs) ?? []);
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
@@ -203,7 +203,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const was = record === undefined ? undefined : shape.noticed?.(record);
       if (shape.noticed !== undefined) noteStanding(service, id, { isChanged: changes.length > 0, was, is });
       const [wish] = desired.resources;
-      if (record !== undefined && wish !== undefined) shape.fields?.noteGoing(service, id, wish, record);
+      if (record !== undefined && wish !== undefined && !holdsUnknown(inputs))
+        shape.fields?.noteGoing(service, id, wish, record);
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });

@@ -1,5 +1,6 @@
 /** What is particular to one kind of resource; one/resource.ts has what all kinds have in common. */
 import type { Change } from "../core/diff/changes";
+import type { Abilities } from "../core/model/abilities";
 import type { Address, Kind } from "../core/model/address";
 import type { Closed, DesiredResource } from "../core/model/desired";
 import type { Live, LiveOf } from "../core/model/live";
@@ -35,6 +36,8 @@ export interface Shape<K extends Kind> {
    * the resource elsewhere, and stays until a refresh shows it.
    */
   sparing?(desired: Closed, inputs: Props): { readonly wish: Closed; readonly says: string };
+  /** What is planned with in place of a value of which nothing is known, where its former value would hide a change. */
+  whileUnknown?(can: Abilities): Props;
   /** The record as a wish, without what a program with these inputs leaves alone. */
   asManaged?(recorded: Closed, before: Props): Closed;
   /** The former version must be deleted first, because its name is taken until then. */

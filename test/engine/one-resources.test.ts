@@ -1,6 +1,6 @@
 /** What the handler of one resource answers, sends and says (one/resource.ts and what it is made of), in virtual time. */
 import { describe, expect, it } from "vitest";
-import { type Found, PartialFailure, type Props } from "../../reconciler/one/handler";
+import { type Found, PartialFailure, type Props, unknownValue } from "../../reconciler/one/handler";
 import type { KeptOne, ProgramProcess } from "../support/program-process";
 import { checkTold as check, type ToldRow as Row } from "../support/told-by-a-program";
 import { shortIds, type VirtualProgram } from "../support/virtual-program";
@@ -11,6 +11,8 @@ const vm = {
 };
 const data = { name: "data", size: 5 };
 const full = { with: ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"] };
+const keepsNamed = {};
+const fromGroup = (remoteGroup: string) => ({ protocol: "tcp", dstPort: "22", remoteGroup });
 const rule = (dstPort: string, remoteIp = "10.0.0.0/8") => ({ protocol: "tcp", dstPort, remoteIp });
 
 /** A create that was sent and whose answer was lost, as the program's state keeps it. */
@@ -561,6 +563,34 @@ const diffs: Readonly<Record<string, Row>> = {
     answer:
       "refused: the service shows no security group nowhere — check the id, and the credential's project and rights",
   },
+  ...Object.fromEntries(
+    (
+      [
+        ["a rule's group is being replaced, and no rule goes by itself", {}, [fromGroup(unknownValue)], ["rules anew"]],
+        ["a rule's group is being replaced, and a rule goes by itself", full, [fromGroup(unknownValue)], ["rules"]],
+        ["a rule of a new group is added", {}, [rule("22"), fromGroup(unknownValue)], ["rules"]],
+        ["a rule's text is not known", {}, [{ ...rule("22"), description: unknownValue }], ["rules"]],
+        ["nothing is known of its rules", {}, unknownValue, ["rules"]],
+        [
+          "nothing is known of its rules, and they hold a group that is replaced",
+          keepsNamed,
+          unknownValue,
+          ["rules anew"],
+        ],
+      ] satisfies readonly (readonly [string, Row["given"], unknown, readonly string[]])[]
+    ).map(([what, given, rules, answer]): [string, Row] => [
+      `of a group, ${what}`,
+      {
+        given,
+        asks: async (program, { create }) => {
+          const group = await create("SecurityGroup", "web", { name: "web", rules: [rule("22")] });
+          const can = { ...program.client.can, keepsNamedGroups: given === keepsNamed };
+          return () => program.startProcess({ client: { can } }).diff(group, { name: "web", rules });
+        },
+        answer: [...answer, "the old one first"],
+      },
+    ]),
+  ),
   "a VM whose delete was cut off is there as it was": {
     asks: async (program, { create, diff }) => {
       const kept = await create("Vm", "web", vm);

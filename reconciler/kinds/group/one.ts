@@ -77,6 +77,8 @@ export const groupHandler = createHandler<"group">({
   optional: [],
   emptied: ["description"],
   replacedAsAWhole: true,
+  // The group that a rule names is about to be replaced, and is not deleted while a rule names it.
+  whileUnknown: ({ keepsNamedGroups }) => (keepsNamedGroups ? { rules: [] } : {}),
   // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
   asManaged: (recorded, before) => (isOpen(before) ? keepingRules(recorded) : recorded),
   sparing: (desired, { name }) => ({
