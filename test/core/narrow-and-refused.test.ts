@@ -3,6 +3,9 @@ import { describe, expect, it } from "vitest";
 import { indexCatalogue, isEntry, resolveEntry } from "../../reconciler/core/canonical/catalogue";
 import { cutNames, mayBeCut, nameProblem, sameOwner } from "../../reconciler/core/canonical/names";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
+import type { DesiredVolume } from "../../reconciler/core/model/desired";
+import { noGrants } from "../../reconciler/core/plan/consent";
+import { PermittedPlan } from "../../reconciler/core/plan/permitted";
 import { group, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
 
 const onWeb = { attachTo: { address: "vm.web" } };
@@ -110,6 +113,67 @@ describe("a plan is made for what is named, and for what that stands on", () => 
         [summary.replace(" names nothing that is declared or recorded", ""), detail, fix].filter(Boolean).join("; "),
       ),
     ).toEqual(told === undefined ? [] : [told]);
+  });
+});
+
+describe("a plan that would go from under what is left out", () => {
+  const on = (address: string) => ({ attachTo: { address } });
+  const both = [vm("web"), vm("db")];
+  const standing = (data: DesiredVolume, more: World = {}): World => ({
+    applied: [...both, data],
+    desired: [...both, data],
+    ...more,
+  });
+  const data = volume("data", onWeb);
+  const instead = "or exclude the VM it is attached to as well";
+  it.each<[what: string, world: World, flags: Partial<PlanOptions>, who: string, fix: string]>([
+    ["by the targets", standing(data), { targets: ["vm.web"] }, "the targets leave", "--target volume.data as well"],
+    [
+      "by --exclude",
+      standing(data),
+      { excludes: ["volume.data"] },
+      "--exclude leaves",
+      `leave out --exclude volume.data, ${instead}`,
+    ],
+    [
+      "by --exclude, which is stronger than a target",
+      standing(data),
+      { targets: ["vm.web", "volume.data"], excludes: ["volume.data"] },
+      "--exclude leaves",
+      `leave out --exclude volume.data, ${instead}`,
+    ],
+    [
+      "by an --exclude of its block",
+      standing(volume("data[a]", onWeb)),
+      { excludes: ["vm.none", "volume.data"] },
+      "--exclude leaves",
+      `leave out --exclude volume.data, ${instead}`,
+    ],
+    [
+      "by an --exclude of what it is to hang on",
+      standing(data, { desired: [...both, volume("data", on("vm.db"))] }),
+      { excludes: ["vm.db"] },
+      "--exclude leaves",
+      `leave out --exclude vm.db, ${instead}`,
+    ],
+  ])("%s names the flag that decides it", (_, world, flags, who, fix) => {
+    const { diagnostics } = planFor({ ...world, options: { replace: ["vm.web"], ...flags } });
+    const found = diagnostics.filter(({ code }) => code === "plan/target-too-narrow");
+    expect(found.map(({ summary, fix: advice }) => [summary.replace(/ out volume.*/, ""), advice])).toEqual([
+      [who, fix],
+    ]);
+  });
+});
+
+describe("a flush that a flag confirms", () => {
+  it.each<[given: readonly string[], isConfirmed: boolean]>([
+    [[], false],
+    [["vm.db"], false],
+    [["vm.web"], true],
+    [["all"], true],
+  ])("%j", (confirmFlush, isConfirmed) => {
+    const permitted = PermittedPlan.of(planFor({}), { ...noGrants, confirmFlush });
+    expect(permitted.isFlushConfirmed("vm.web")).toBe(isConfirmed);
   });
 });
 

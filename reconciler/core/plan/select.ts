@@ -203,11 +203,13 @@ export function leftOutDependents(
   context: DiffContext,
 ): Diagnostic[] {
   const selected = new Set(targeted.map((pair) => pair.address));
+  const { targets = [], excludes = [] } = context.options;
+  const meant = new Set(targetedOnly(pairs, targets));
   const goingGroups = new Set<string>();
   for (const group of groups) if (group.action === "delete" || group.action === "replace") goingGroups.add(group.id);
-  return pairs.flatMap(({ address, desired, recorded }) => {
-    if (selected.has(address)) return [];
-    if (recorded === undefined) return [];
+  return pairs.flatMap((pair) => {
+    const { address, desired, recorded } = pair;
+    if (selected.has(address) || recorded === undefined) return [];
     const host = hostOf[recorded.kind];
     // What this file does not declare is as recorded: a plan for one resource knows its neighbours by id.
     const isDeclared = desired !== undefined;
@@ -215,14 +217,17 @@ export function leftOutDependents(
     const named = ofKind(recorded, "group")?.rules ?? [];
     const touched = deletedVms.has(on ?? "") || named.some((rule) => goingGroups.has(groupIdNamed(rule) ?? ""));
     if (!touched) return [];
-    const excluded = context.options.excludes?.length !== undefined && context.options.targets === undefined;
+    const excluded = meant.has(pair);
+    // None of them means what is left out because it depends on what they mean.
+    const own = excludes.filter((named) => isMeant(address, named));
+    const flags = (own.length > 0 ? own : excludes).map((named) => `--exclude ${named}`).join(" ");
     const what = host === undefined ? "a group that its rules name" : "the VM it is attached to";
     return [
       {
         severity: "error" as const,
         code: "plan/target-too-narrow",
         summary: `${excluded ? "--exclude leaves" : "the targets leave"} out ${address}, and this plan would take away ${what}`,
-        fix: excluded ? `leave out --exclude ${address}, or exclude ${what} as well` : `--target ${address} as well`,
+        fix: excluded ? `leave out ${flags}, or exclude ${what} as well` : `--target ${address} as well`,
         address,
       },
     ];
