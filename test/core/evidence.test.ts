@@ -26,6 +26,17 @@ const evidence = (over: Partial<ScopeEvidence>): ScopeEvidence => ({
 });
 const volumes = ["volume:1", "volume:2", "volume:3", "volume:4"];
 
+/** Nothing of the state's own is missing, something is to be made, and a volume that was left over does not show. */
+const known = (before: string | undefined, now: string | undefined): Partial<ScopeEvidence> => ({
+  remembered: { ...here, ...(before === undefined ? {} : { subject: before }) },
+  now: { ...here, ...(now === undefined ? {} : { subject: now }) },
+  recorded: [],
+  seen: new Set(),
+  absent: [],
+  creates: true,
+  lost: ["volume:9"],
+});
+
 const proven: Record<string, Partial<ScopeEvidence>> = {
   "something else that is recorded is shown": {},
   "nothing that is recorded is missing": { recorded: ["vm:1"], seen: new Set(), absent: [] },
@@ -44,6 +55,9 @@ const proven: Record<string, Partial<ScopeEvidence>> = {
   "the user says so": { accepted: true, remembered: { origin: "https://other.example" }, seen: new Set() },
   "nothing is said about an environment": { remembered: { ...here, environment: "prod" } },
   "the file names no project": { now: { origin: here.origin } },
+  "something is to be made, and what else was known does not show to the same subject": {
+    ...known("somebody", "somebody"),
+  },
   "three of one kind, of which none is left, beside another kind": {
     recorded: ["vm:1", ...volumes.slice(1)],
     absent: volumes.slice(1),
@@ -75,6 +89,13 @@ const doubted: Record<string, readonly [Partial<ScopeEvidence>, RegExp]> = {
     { seen: new Set(), absent: ["the create of vm.c"] },
     /shows nothing/,
   ],
+  "something is to be made, and what else was known does not show": [
+    known(undefined, undefined),
+    /shows nothing that this state remembers \(volume:9\)/,
+  ],
+  "the same to a credential of which nobody knew whose it is": [known(undefined, "somebody"), /shows nothing/],
+  "the same to one that does not say whose it is": [known("somebody", undefined), /shows nothing/],
+  "the same to somebody else's": [known("somebody", "another"), /speaks for somebody else/],
   "something recorded may not be looked at": [{ forbidden: ["group:1"] }, /may not look at group:1/],
   "more than a few of one kind, and none of it is left": [
     { recorded: ["vm:1", ...volumes], absent: volumes },

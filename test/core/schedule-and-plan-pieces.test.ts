@@ -72,6 +72,13 @@ describe("settled yet?", () => {
       "settled",
     ],
     "and not while the old one does": [{ for: "rebuilt", isOther: isNotB }, vm("running", { image: "a" }), "pending"],
+    "without a status nothing shows an arrival, and the answer has to do": [
+      { for: "running" },
+      vm("changing", { status: undefined }),
+      "settled",
+    ],
+    "and not for a resize": [resized, vm("changing", { status: undefined }), "pending"],
+    "nor for a rebuild": [{ for: "rebuilt", isOther: isNotB }, vm("changing", { status: undefined }), "pending"],
     "a decided resize is neither way any more": [{ for: "decided" }, vm("verify_resize"), "pending"],
   };
   it.each(Object.entries(cases))("%s", (_, [wait, live, status, watched]) => {

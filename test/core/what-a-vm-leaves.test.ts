@@ -52,6 +52,25 @@ describe("the data volume of a VM that goes", () => {
       "left",
       "do not show which volume it is",
     ],
+    [
+      "goes along where its record does not name it, and the only one there has its size",
+      {
+        applied: [{ ...goes, memory: { dataVolumeId: undefined }, now: { volumes: [{ id: own, root: false }] } }],
+        strangers: [disk({ attachedTo: id })],
+        ...listed,
+      },
+      "deleted",
+    ],
+    [
+      "stays where the only one there has another size",
+      {
+        applied: [{ ...goes, memory: { dataVolumeId: undefined }, now: { volumes: [{ id: own, root: false }] } }],
+        strangers: [disk({ attachedTo: id, sizeGb: 30 })],
+        ...listed,
+      },
+      "left",
+      "is not the one of 20 GB that was made",
+    ],
     ["is neither where it is gone", { applied: [goes], ...listed }, "neither"],
   ])("%s", (_, world, becomes, says) => {
     const plan = planFor(world);

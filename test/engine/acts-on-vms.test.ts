@@ -1,5 +1,6 @@
 /** What a step does to a VM: what is sent, what is looked at, and what the record has then, a row each. */
 import { describe, expect, it } from "vitest";
+import type { LiveVm } from "../../reconciler/core/model/live";
 import type { ActionOf, Step } from "../../reconciler/core/plan/step";
 import { defaultTiming } from "../../reconciler/engine/ports";
 import { vmPerformers } from "../../reconciler/kinds/vm/perform";
@@ -53,6 +54,25 @@ describe("a rename", () => {
     };
     expect(await blind(undefined)).toBeUndefined();
     expect(await blind([])).toBe("this service shows no VMs (operations.vm.list, operations.vm.get)");
+  });
+});
+
+describe("a check", () => {
+  const noAddress = "failed apply/check-failed | nothing";
+  const port = { kind: "tcp", port: 22 } as const;
+  const url = (text: string) => ({ kind: "http", url: text }) as const;
+  const command = (word: string) => ({ kind: "command", argv: ["probe", word] }) as const;
+  it.each<[what: string, check: ActionOf<"vm.check">["check"], shows: Partial<LiveVm>, told: string]>([
+    ["of a port, at a public address", port, { floatingIp: "192.0.2.1" }, "done | check of tcp"],
+    ["of a port, at a private one", port, { privateIp: "10.0.0.4" }, "done | check of tcp"],
+    ["of a port, where no address shows", port, {}, noAddress],
+    ["of a URL with the address in it, where none shows", url("http://{ip}/up"), {}, noAddress],
+    ["of a URL without it", url("http://front.example/up"), {}, "done | check of http"],
+    ["by a command with the address in it, where none shows", command("{ip}"), {}, noAddress],
+    ["by a command without it", command("web"), {}, "done | check of command"],
+  ])("%s", async (_, check, shows, told) => {
+    const action = { operation: "vm.check", ...on, check, timeoutMs: 1000 } as const;
+    expect((await performed({ shows: [vm(shows)], becomes: "" }, action)).told).toBe(told);
   });
 });
 

@@ -26,6 +26,8 @@ describe("a delete that finds nothing", () => {
     ["a bare 404, and it is there", bare, accepted({}), "rejected"],
     ["a bare 404, and the look ends without an answer", bare, lost, "rejected"],
     ["an unsupported delete of what is gone by now", unsupported, gone, "accepted"],
+    ["a bare 410, and the service says to a look that it is gone", refused("not_proven", 410), gone, "accepted"],
+    ["a delete that is not served, which says nothing of the id", refused("unsupported", 501), gone, "rejected"],
     ["an unsupported delete of what is there", unsupported, accepted({}), "rejected"],
     ["an id that is none, and the look too", refused("invalid_id", 400), refused("invalid_id", 400), "rejected"],
   ] as const)("%s", async (_, answer, look, status) => {

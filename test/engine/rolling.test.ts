@@ -87,6 +87,21 @@ describe("a rolling rebuild of 12 VMs behind a check", () => {
     expect((await world.plan(file("debian-12"))).plan.steps).toEqual([]);
   });
 
+  it.each([
+    ["all at once, with nothing to check, has no order", { check: undefined, max_unavailable: 12 }, undefined],
+    [
+      "all at once has its check",
+      { max_unavailable: 12 },
+      "12 of 12 VMs in 1 wave of 12, each checked before the next",
+    ],
+    ["two waves have no check", { check: undefined, max_unavailable: 6 }, "12 of 12 VMs in 2 waves of 6, 6"],
+  ])("%s", async (_, more, says) => {
+    const { world } = await stage();
+    const { plan } = await world.plan(file("debian-12", { canary: undefined, ...more }));
+    expect(plan.diagnostics.map(({ summary }) => summary)).toEqual(says === undefined ? [] : [`rollout web: ${says}`]);
+    expect(plan.steps.some(({ needs }) => needs.length > 0)).toBe(says !== undefined);
+  });
+
   it("stops with the wave whose check fails; the next run checks those that are there before it goes on", async () => {
     let well = false;
     const { world, seen } = await stage((asked) => well || asked < 2);

@@ -125,6 +125,7 @@ export async function stageOf(row: Row) {
     ...lone.run,
     ports: {
       ...lone.run.ports,
+      checkHealth: async ({ kind }) => sent.push(`check of ${kind}`) > 0,
       emit: (event) => (event.type === "orphan" ? void emitted.push(event.orphan) : undefined),
     },
     listVolumes: () => lone.run.ports.client.listVolumes(),

@@ -53,8 +53,7 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, watched: Watched 
   if (live === undefined) return pendingVerdict;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
   // A record without a status never shows an arrival: the acknowledgement has to do.
-  if (live.status === undefined && live.phase === "changing" && wait.for !== "resized" && wait.for !== "rebuilt")
-    return settledVerdict;
+  if (live.status === undefined && wait.for !== "resized" && wait.for !== "rebuilt") return settledVerdict;
   return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, watched) ? settledVerdict : pendingVerdict;
 }
 

@@ -28,7 +28,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
       return isGone(read) ? {} : { result: { ...failedBy(read), end: "failed" } };
     const vm = read?.value;
     if (vm?.phase === "stopped") return { vm };
-    if (vm === undefined || (vm.phase === "changing" && vm.status === undefined))
+    if (vm?.status === undefined)
       return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: stopUnproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     window = lookedAgain(window, clock.now());
