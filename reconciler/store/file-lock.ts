@@ -26,6 +26,8 @@ export interface Lock extends Holder {
 export interface FileLock {
   present(): Lock | undefined;
   isAlive(lock: Lock): boolean;
+  /** Its holder has shown no sign of life for longer than its lease. */
+  isSilent(): boolean;
   isHeldBy(token: string): boolean;
   /** Takes a free or lapsed lock, and runs `then` before anybody else can take it. */
   take<T>(holder: Holder, then: (lock: Lock) => T): T;
@@ -37,10 +39,23 @@ export interface FileLock {
 
 export const markPatienceMs = 10_000;
 
-export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock {
+/**
+ * `lapses`: "with its process" where the holder could not find out in time that another one has taken its lock. A process
+ * that can be seen keeps such a lock, even one that has shown no sign of life for long: it may be stopped.
+ */
+export function createFileLock(
+  path: string,
+  { leaseMs }: LeaseTimes,
+  lapses: "by time" | "with its process" = "by time",
+): FileLock {
   const lock: FileLock = {
     present: () => readLock(path),
-    isAlive: (present) => !(isSameSpace(present) && isProcessGone(present.pid)) && (ageOf(path) ?? 0) <= leaseMs,
+    isAlive(present) {
+      const isSeen = isSameSpace(present);
+      if (isSeen && isProcessGone(present.pid)) return false;
+      return (isSeen && lapses === "with its process") || !lock.isSilent();
+    },
+    isSilent: () => (ageOf(path) ?? 0) > leaseMs,
     // Asked before each request: no other lock has this token, wherever it stands in the text.
     isHeldBy: (token) => readIfThere(path)?.includes(token) === true,
     take(holder, then) {

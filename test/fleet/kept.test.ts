@@ -1,5 +1,7 @@
 /** What a fleet keeps and what it forgets, and how it counts the workers that it lost: on the database inside this process. */
+import { utimesSync } from "node:fs";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { workerName } from "../../reconciler/cli/fleet/work";
 import type { Database } from "../../reconciler/fleet/database/database";
@@ -29,6 +31,13 @@ describe("what a fleet keeps", () => {
 
   test("an embedded database is open once: what is written to a second copy would be lost", async () => {
     await expect(openDatabase("embedded", folder)).rejects.toThrow(`is in use by process ${process.pid} on`);
+    // A process that was stopped for longer than its lease goes on as if nothing were.
+    const lock = join(folder, ".reconcile/fleet.lock");
+    utimesSync(lock, 0, 0);
+    await expect(openDatabase("embedded", folder)).rejects.toMatchObject({
+      message: expect.stringContaining(`is in use by process ${process.pid} on`),
+      fix: `that process has shown no sign of life for longer than 60 seconds: end it first; if ${process.pid} is another program by now, delete ${lock}`,
+    });
     const other = makeFolder();
     for (let time = 0; time < 2; time++) await (await openDatabase("embedded", other)).close();
   });

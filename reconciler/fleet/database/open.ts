@@ -175,7 +175,8 @@ async function openEmbedded(folder: string): Promise<Database> {
 
 /** Each process has a copy of its own in memory: what a second one wrote would be lost, or spoil the files of the first. */
 function takeFolder(folder: string): () => void {
-  const lock = createFileLock(`${folder}.lock`, defaultLease);
+  const file = `${folder}.lock`;
+  const lock = createFileLock(file, defaultLease, "with its process");
   const holder = { ...unknownHolder, host: hostname(), pid: process.pid };
   try {
     const { token } = lock.take(holder, (mine) => mine);
@@ -190,7 +191,9 @@ function takeFolder(folder: string): () => void {
     throw new DatabaseFailed(
       "fleet/database",
       `the fleet's embedded database ${folder} is in use by process ${pid} on ${host}, and one process at a time can use it`,
-      "ask the pages of that process instead (--server with the address that it printed), or end it first",
+      lock.isSilent()
+        ? `that process has shown no sign of life for longer than ${defaultLease.leaseMs / 1000} seconds: end it first; if ${pid} is another program by now, delete ${file}`
+        : "ask the pages of that process instead (--server with the address that it printed), or end it first",
     );
   }
 }
