@@ -636,6 +636,27 @@ describe("a record that moves", () => {
       },
       [],
     ],
+    [
+      "over two entries, where the state has what is between as well",
+      {
+        applied: [volume("mid"), volume("old")],
+        desired: [data],
+        moved: [...(move("volume.old", "volume.mid") ?? []), ...(move("volume.mid", "volume.data") ?? [])],
+      },
+      [
+        "error plan/move-occupied: volume.old cannot be moved to volume.data: the moved entries lead volume.mid there as well => keep the moved entry of one of them",
+      ],
+    ],
+    [
+      "with the create that is open at its address",
+      {
+        applied: [volume("old", { name: "data" })],
+        desired: [data],
+        intents: [create("volume", "old", { name: "data" })],
+        moved: move("volume.old", "volume.data"),
+      },
+      [],
+    ],
   ])("%s", (_, world, told) =>
     // That a key was renamed, or that nothing is left, is said elsewhere.
     expect(says(world).filter((one) => one.includes("plan/move"))).toEqual(told),

@@ -80,20 +80,16 @@ function applyMoves(
   const moves = new Map(desired.moved.map((move) => [move.from, move.to]));
   for (const from of [...recorded.keys(), ...intents.keys()]) {
     const to = followMoves(from, moves);
-    if (to === from || movedFrom.has(to)) continue;
+    const first = movedFrom.get(to);
+    // A record and the create that is open at its address move together.
+    if (to === from || first === from) continue;
     const meant = wanted.has(to) ? undefined : otherForm(to, wanted);
     if (meant !== undefined) {
       diagnostics.push(formChanged(from, to, meant));
       continue;
     }
     if (recorded.has(to) || intents.has(to)) {
-      diagnostics.push({
-        severity: "error",
-        code: "plan/move-occupied",
-        summary: `${from} cannot be moved to ${to}: the state already has a ${to}`,
-        address: to,
-        ...told([toRun(["state rm", to], "forgets it, leaves it alive"), toAsk("remove the moved entry")]),
-      });
+      diagnostics.push(occupied(from, to, first));
       continue;
     }
     const record = recorded.get(from);
@@ -110,6 +106,19 @@ function applyMoves(
   }
   return { recorded, intents, movedFrom };
 }
+
+/** `first`: another address whose record the moves have brought to the same end. */
+const occupied = (from: Address, to: Address, first: Address | undefined): Diagnostic => ({
+  severity: "error",
+  code: "plan/move-occupied",
+  summary: `${from} cannot be moved to ${to}: ${first === undefined ? `the state already has a ${to}` : `the moved entries lead ${first} there as well`}`,
+  address: to,
+  ...told(
+    first === undefined
+      ? [toRun(["state rm", to], "forgets it, leaves it alive"), toAsk("remove the moved entry")]
+      : [toAsk("keep the moved entry of one of them")],
+  ),
+});
 
 /** Chains are followed to their end; the reader of the file has refused cycles. A whole for_each block moves with its keys. */
 function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Address {

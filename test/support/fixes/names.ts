@@ -205,6 +205,19 @@ export const names = {
       others: [1, 1, 0],
       follow: [{ run: /reconcile state rm \S+/ }],
     },
+    {
+      name: "two entries lead there",
+      files: file("vms: { web: { name: web-1 }, app: {} }"),
+      before: both(applied, (here) =>
+        here.write(
+          "reconcile.yaml",
+          `${head()}vms: { site: { name: app } }\nmoved: [ { from: vm.web, to: vm.app }, { from: vm.app, to: vm.site } ]\n`,
+        ),
+      ),
+      command: ["apply", "-y", "--allow-data-loss", "--confirm-flush", "all"],
+      others: [0, 1, 0],
+      follow: [{ hand: /keep the moved entry of one/, done: rewritten("{ from: vm.web, to: vm.app }, ", "") }],
+    },
   ],
 
   "plan/held-by-sibling": [
