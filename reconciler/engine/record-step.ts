@@ -63,15 +63,14 @@ export async function noteDeleting(
 ): Promise<boolean> {
   const { resources, orphans } = run.recorder.state;
   const { address } = step;
+  const kind = kindDeleted(step);
   const record = resources.get(address);
   const changes: StepChange[] = [];
   let sentBefore = false;
-  if (record?.id === id) {
+  if (record?.kind === kind && record.id === id) {
     sentBefore = record.deleting === true;
     changes.push({ type: "patch", address, of: id, fields: { ...beside, deleting } });
   }
-  // The address may be that of a VM whose volume goes with it.
-  const kind = step.action.operation === "volume.delete" ? "volume" : kindOf(address);
   const orphan = orphans.get(orphanKey({ kind, id }));
   if (orphan !== undefined) {
     sentBefore ||= orphan.deleting === true;
@@ -80,6 +79,10 @@ export async function noteDeleting(
   await run.recorder.record(changes);
   return sentBefore;
 }
+
+/** The address may be that of a VM whose volume goes with it. */
+const kindDeleted = ({ action, address }: Step): Kind =>
+  action.operation === "volume.delete" ? "volume" : kindOf(address);
 
 /** The same note about what a step has just left behind and deletes itself. */
 export const orphanDeleting = ({ deleting: _, ...orphan }: Orphan, deleting: true | undefined): StepChange => ({
@@ -99,9 +102,9 @@ export function missingInstead(
   deleted: Outcome<unknown>,
   sentBefore: boolean,
 ): StepChange[] {
-  const kind = kindOf(step.address);
+  const kind = kindDeleted(step);
   const record = run.recorder.state.resources.get(step.address);
-  if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
+  if (!isGone(deleted) || sentBefore || record?.kind !== kind || record.id !== id) return [];
   const sighting = sight(run.live, kind, id);
   if (sighting.seen === "yes") return [];
   const orphan = missingOrphan(record, id, "its delete was answered with not-found, and no look had shown it before");

@@ -215,7 +215,7 @@ const isUnproven = (
   looks: ReadonlyMap<string, Look<Made>>,
 ): boolean => {
   if (isDoubt(verdict) || verdict.doubts[kind] === undefined) return false;
-  const known = new Set([...resources.values()].map(({ id }) => id));
+  const known = new Set(allOfKind(resources.values(), kind).map(({ id }) => id));
   const isShown = (intent: Intent): boolean => {
     const named = [...looks].flatMap(([id, look]) =>
       look.seen === "yes" && bearsName(look.value, intent.name) && !known.has(id) && !intent.idsBefore.includes(id)

@@ -97,6 +97,14 @@ it.each<Row>([
     [],
   ],
   [
+    "what it hung on by the record, where a volume has the same number",
+    `${two}volumes: { data: { size: 1 } }\n`,
+    [vm("web"), vm("api", { id: "106" }), { ...volume("data", { attachedTo: "106" }), id: "106" }],
+    ["volume.data"],
+    ["vm.api", "volume.data"],
+    [],
+  ],
+  [
     "all groups, where the file asserts who is reached",
     asserted,
     [vm("web"), vm("api"), group("front"), group("back")],

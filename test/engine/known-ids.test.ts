@@ -1,8 +1,10 @@
-/** Which resources a look asks for by their ids (engine/refresh.ts). */
+/** Which resources a look asks for by their ids, and whose ids it takes for known (engine/refresh.ts). */
 import { expect, it } from "vitest";
-import type { Orphan, RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
+import { abilitiesOf } from "../../reconciler/core/model/abilities";
+import type { Intent, Orphan, RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
-import { knownIds } from "../../reconciler/engine/refresh";
+import { knownIds, refresh } from "../../reconciler/engine/refresh";
+import type { ServiceReader } from "../../reconciler/service/client";
 import { desiredOf } from "../support/desired-file";
 
 const vm = (key: string, over: Partial<RecordedVm> = {}): RecordedVm => ({
@@ -81,4 +83,37 @@ it.each<readonly [what: string, row: Row]>([
   const around = part === undefined ? undefined : { addresses: new Set(part), named: new Set<never>() };
   const ids = knownIds(desiredOf(file), state, around);
   expect(Object.entries(ids).flatMap(([kind, all]) => [...all].map((id) => `${kind} ${id}`))).toEqual(asked);
+});
+
+it("takes a VM that shows for what an open create made, though a volume has its number", async () => {
+  const lost = vm("api", { id: "7" });
+  const data: RecordedResource = {
+    kind: "volume",
+    address: "volume.data",
+    id: "106",
+    name: "data",
+    flush: { via: "ask" },
+    preventDestroy: false,
+  };
+  const intent: Intent = {
+    address: "vm.web",
+    operation: "vm.create",
+    name: "web",
+    step: "vm.web/create",
+    sentAt: "2026-01-02T03:04:05Z",
+    idsBefore: [],
+  };
+  const state = {
+    ...emptyState("0123456789abcdef"),
+    resources: new Map<string, RecordedResource>([lost, data].map((one) => [one.address, one])),
+    intents: new Map([[intent.address, intent]]),
+  };
+  const accepted = async (value: unknown) => ({ status: "accepted" as const, value });
+  const client = {
+    can: abilitiesOf((operation) => ["vm.list", "vm.create", "volume.get"].includes(operation)),
+    listVms: () => accepted([{ id: "106", name: "web", status: "ACTIVE", phase: "active", volumes: [] }]),
+    getVolume: () => accepted({ id: "106", name: "data", sizeGb: 5 }),
+  } as unknown as ServiceReader;
+  const { live } = await refresh(client, desiredOf("vms: { web: {}, api: {} }"), state);
+  expect(live.of.vm.listed).toBe(true);
 });

@@ -1,9 +1,12 @@
 /** A delete is noted before it is sent. What was refused is no delete under way; what may have arrived stays one. */
 import { expect, it } from "vitest";
 import type { Outcome } from "../../reconciler/core/model/outcome";
+import type { RecordedVm } from "../../reconciler/core/model/recorded";
+import type { Step } from "../../reconciler/core/plan/step";
 import { fieldsIn } from "../../reconciler/core/text/objects";
+import { missingInstead, noteDeleting } from "../../reconciler/engine/record-step";
 import { projectOf } from "../support/bench-world";
-import { virtualWorld } from "../support/virtual-world";
+import { loneRun, stepAt, virtualWorld } from "../support/virtual-world";
 
 const refused: Outcome<never> = {
   status: "rejected",
@@ -23,4 +26,27 @@ it.each([
   await stage.apply(plan);
   const { state } = await stage.plan(projectOf({}));
   expect(fieldsIn(state.resources.get("volume.data"))["deleting"]).toBe(deleting);
+});
+
+it("is not noted at a VM that has the number of the volume that goes with it", async () => {
+  const web: RecordedVm = {
+    kind: "vm",
+    address: "vm.web",
+    id: "106",
+    name: "web",
+    deleting: true,
+    preventDestroy: false,
+    onDelete: { snapshot: false, preservedVolumes: "delete" },
+  };
+  const { run, recorder } = await loneRun({ records: [web] });
+  const step: Step = {
+    ...stepAt("vm.web", "delete-volume"),
+    action: { operation: "volume.delete", volume: { id: "106" } },
+  };
+  const sentBefore = await noteDeleting(step, "106", run, true);
+  await noteDeleting(step, "106", run, undefined);
+  expect(sentBefore).toBe(false);
+  expect(recorder.state.resources.get("vm.web")).toEqual(web);
+  const notFound: Outcome<never> = { status: "rejected", condition: "not_found", message: "no such volume" };
+  expect(missingInstead(step, "106", run, notFound, sentBefore)).toEqual([]);
 });

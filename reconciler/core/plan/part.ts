@@ -17,6 +17,7 @@ import { computedInShaped } from "../model/output";
 import type { State } from "../model/recorded";
 import { hangersOf } from "../model/relations";
 import type { Instant } from "../model/time";
+import { appendTo } from "../text/objects";
 import { type LookMemory, oldest, tooOld } from "./memory";
 import type { Plan } from "./plan";
 import { referencesOf, selectTargets, whatIsMeant } from "./select";
@@ -103,9 +104,10 @@ export function partAround(
   return { addresses, named };
 }
 
-function addressesById(state: State): ReadonlyMap<string, Address> {
-  const addresses = new Map<string, Address>();
-  for (const { id, address } of state.resources.values()) if (id !== undefined) addresses.set(id, address);
+/** A service may number each kind by itself: then several have an id, and all of them are looked at. */
+function addressesById(state: State): ReadonlyMap<string, readonly Address[]> {
+  const addresses = new Map<string, Address[]>();
+  for (const { id, address } of state.resources.values()) if (id !== undefined) appendTo(addresses, id, address);
   return addresses;
 }
 
