@@ -21,7 +21,7 @@ import {
 import { ifAny, onlyDefined } from "../core/text/objects";
 import type { Holder, StateStore } from "../store/store";
 import { openForWriting } from "./apply";
-import { assertWhole } from "./half-moved";
+import { assertWhole, HalfMoved } from "./half-moved";
 import type { Recorder } from "./recorder";
 
 /** One of the two states, and where it lies as the other one names it. */
@@ -130,8 +130,8 @@ export const handOver = (move: Move): Promise<void> =>
     if (giving.state.moves?.[id]?.side !== "giving") return;
     if (taking.state.moves?.[id] === undefined) {
       const decided = decideHandover(giving.state, taking.state, move.decide(giving.state, taking.state));
-      // Since it was noted nobody has written either state.
-      if (decided.problems !== undefined) throw new Error(`a move that was noted cannot be made any more (${id})`);
+      // The taking state was written since it was noted: the next command takes it back.
+      if (decided.problems !== undefined) throw new HalfMoved(move.sides.giving.store.location, giving.state.moves);
       await taking.record([...decided.handover.taken, transferNote(move, "taking", decided.handover)]);
     }
     await letRecordsGo(giving, id);

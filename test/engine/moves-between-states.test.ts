@@ -149,13 +149,14 @@ describe("a move", () => {
     expect(await stands()).toBe("giving has it, no note, taking lacks it, no note");
   });
 
-  it("that was noted, and cannot be made any more, is an error and hands nothing over", async () => {
+  it("that was noted, and cannot be made any more, hands nothing over, and is taken back as one that was cut off", async () => {
     const { move, stands } = stage();
     await noteMove(move);
     await expect(handOver({ ...move, decide: () => ({ addresses: { "vm.db": "vm.other" } }) })).rejects.toThrow(
-      "cannot be made any more (move-1)",
+      HalfMoved,
     );
     expect(await stands()).toBe("giving has it, giving, taking lacks it, no note");
+    expect(await finishStates(move)).toBe("undone");
   });
 
   it("whose records the taking state has already lets them go", async () => {

@@ -1,4 +1,15 @@
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -566,6 +577,60 @@ it("one environment at a time: the files go with the first, and the states each 
     expect(moved, moved.stdout + moved.stderr).toMatchObject({ exitCode: 0 });
   }
   await plansNothing(shape);
+});
+
+describe("a file that is written on meanwhile", () => {
+  const shape = shapes["a tier, to a project that exists and has defaults of its own"]!;
+  const args = ["move", ...shape.args, "--to", "../database", "--yes"];
+  const file = () => join(folder, "shop", "reconcile.yaml");
+  const noted = "# somebody's note\n";
+
+  it("while the move waits for a lock: nothing is moved, and the next try moves it with the note", async () => {
+    await applied(shape);
+    const [texts, states] = [textsIn(), await statesOf(shape, ["shop", "database"])];
+    const store = openStateStore(join(folder, "database", "reconcile.state.json"), { environment: {} });
+    const since = new Date().toISOString();
+    const held = await store.lock({ who: "ann", host: hostname(), pid: process.pid, since, command: "apply" });
+    const waiting = startCli([...args, "--lock-timeout", "60s"], options("shop"));
+    await waiting.says("that it waits", ({ stderr }) => (stderr.includes("Waiting") ? true : undefined));
+    appendFileSync(file(), noted);
+    await held.release();
+    const ran = await waiting.finished;
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("state/moved-on") });
+    expect(textsIn()).toEqual({ ...texts, [file()]: `${texts[file()]}${noted}` });
+    expect(await statesOf(shape, ["shop", "database"])).toEqual(states);
+    const again = await reconcile("shop", args);
+    expect(again, again.stdout + again.stderr).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(file(), "utf8")).toContain(noted);
+    await plansNothing(shape);
+  });
+
+  it("when the records are moved already: put back as it was, the same command goes on", async () => {
+    await applied(shape);
+    const before = readFileSync(file(), "utf8");
+    const late = join(folder, "late.cjs");
+    writeFileSync(
+      late,
+      `const fs = require("node:fs");
+const { fdatasync } = fs;
+let isDone = false;
+fs.fdatasync = (descriptor, done) => fdatasync(descriptor, (error) => {
+  const texts = fs.readdirSync(".").filter((name) => name.includes(".state.json")).map((name) => fs.readFileSync(name, "utf8"));
+  if (!isDone && texts.some((text) => text.includes('"gave"'))) {
+    isDone = true;
+    fs.appendFileSync("reconcile.yaml", ${JSON.stringify(noted)});
+  }
+  done(error);
+});
+`,
+    );
+    const ran = await runCli(args, options("shop", { NODE_OPTIONS: `--require ${late}` }));
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("state/half-moved") });
+    writeFileSync(file(), before);
+    const again = await reconcile("shop", args);
+    expect(again, again.stdout + again.stderr).toMatchObject({ exitCode: 0 });
+    await plansNothing(shape);
+  });
 });
 
 it("killed at a durable write, files and states end in one of two worlds with the next runs", async () => {

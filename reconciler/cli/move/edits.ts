@@ -79,19 +79,24 @@ export function writtenDown(folder: string, id: string): MoveEdits | undefined {
 
 export const textAt = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
-/** Writes what is not written yet. A file that somebody has changed since is left alone, and is an error. */
-export function carryOutEdits({ edits }: MoveEdits): void {
-  const changed = edits.filter(({ path, before, after }) => {
+/** The files that somebody has changed since the edits were made. */
+export const changedSince = ({ edits }: MoveEdits): readonly string[] =>
+  edits.flatMap(({ path, before, after }) => {
     const now = textAt(path);
-    return now !== after && (now === undefined ? before !== undefined : before === undefined || sha256(now) !== before);
+    const isKnown = now === after || (now === undefined ? undefined : sha256(now)) === before;
+    return isKnown ? [] : [path];
   });
+
+/** Writes what is not written yet. A file that somebody has changed since is left alone, and is an error. */
+export function carryOutEdits(move: MoveEdits): void {
+  const changed = changedSince(move);
   if (changed.length > 0)
     throw fail(
       "state/half-moved",
-      `the files were changed in the middle of a move: ${changed.map(({ path }) => path).join(", ")}`,
+      `the files were changed in the middle of a move: ${changed.join(", ")}`,
       "put them back as they were (the records are moved already), and run the same command again",
     );
-  for (const { path, after } of edits) {
+  for (const { path, after } of move.edits) {
     if (textAt(path) === after) continue;
     if (after === undefined) {
       rmSync(path);

@@ -21,6 +21,7 @@ import type { FlagName } from "../flags";
 import { chosenEnvironment, defaultFile } from "../workspace";
 import {
   carryOutEdits,
+  changedSince,
   type FileEdit,
   forgetEdits,
   type MoveEdits,
@@ -437,14 +438,20 @@ async function carryOutMoves(
   };
   writeDown(move);
   const seen = new Map(before.map(([, sides]) => [sides.giving.store.location, sides]));
+  let isBegun = false;
   try {
     await carryOutMove(
       movesBetween(move, invocation, "giving"),
-      () => carryOutEdits(move),
+      () => {
+        isBegun = true;
+        carryOutEdits(move);
+      },
       (one, giving, taking) => {
         const sides = seen.get(one.sides.giving.store.location);
+        // Whoever waited for a lock may have gone on with the files.
         return (
           sides !== undefined &&
+          changedSince(move).length === 0 &&
           giving.serial === sides.giving.state.serial &&
           (taking.serial === sides.taking.state.serial || sides.taking.state.serial === 0)
         );
@@ -452,7 +459,7 @@ async function carryOutMoves(
     );
   } catch (error) {
     // Refused before anything was taken: nothing is left to go on with.
-    if (error instanceof CommandFailed) forgetEdits(move);
+    if (error instanceof CommandFailed && !isBegun) forgetEdits(move);
     throw error;
   }
   forgetEdits(move);

@@ -83,7 +83,7 @@ export async function carryOutMove(
             {
               severity: "error",
               code: "state/moved-on",
-              summary: "a state was changed by somebody else since the move was planned; nothing was moved",
+              summary: "a state or a file was changed since the move was planned; nothing was moved",
               fix: "run the same command again",
             },
           ]

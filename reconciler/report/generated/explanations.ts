@@ -1093,7 +1093,7 @@ export const explanations = {
     "todo": "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone."
   },
   "state/moved-on": {
-    "means": "The state changed between the plan and its application.",
+    "means": "The state, or a file that a move edits, changed between the plan and its application.",
     "todo": "Run the same command again."
   },
   "state/gone": {
