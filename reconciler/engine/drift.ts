@@ -61,7 +61,8 @@ export async function findDrift(
     already === undefined
       ? await refresh(client, desired, state, { acceptService })
       : await sweepCatalogue(client, desired, state, already);
-  assertShown(state, seen.live);
+  // What the caller has seen is judged there.
+  if (already === undefined) assertShown(state, seen.live, seen.findings);
   const plan = makePlan({ desired, state, live: seen.live, can: client.can, options: {}, findings: seen.findings });
   const drifts = plan.changes
     .filter((change) => change.reason === "gone" || change.fields.length > 0)

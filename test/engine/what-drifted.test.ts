@@ -178,3 +178,18 @@ describe("drift is", () => {
     expect((await findDrift(elsewhere, state, { acceptService: true })).drifts).toEqual([]);
   });
 });
+
+it.each(["looks itself", "is given what was seen"])("tells a credential that is refused, where it %s", async (how) => {
+  const stage = await applied({});
+  const refused = { status: "rejected", condition: "unauthenticated", message: "the token has run out" } as const;
+  stage.client.listVms = async () => ({ status: "accepted", value: [] });
+  stage.client.getVolume = async () => refused;
+  stage.client.listRules = async () => refused;
+  const { plan, live } = await stage.plan(projectOf(file));
+  const errors = ({ diagnostics }: Pick<typeof plan, "diagnostics">) =>
+    diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
+  expect(errors(plan)).toContain("service/unauthenticated");
+  const drift = await findDrift(stage.client, await stage.state(), {}, how === "looks itself" ? undefined : live);
+  expect(drift.drifts).toEqual([]);
+  if (how === "looks itself") expect(errors(drift)).toContain("service/unauthenticated");
+});
