@@ -112,12 +112,17 @@ export function sameRepository(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
-/** Whether a changed file is in the stack's folder, or is one outside that the stack's files read. */
+/**
+ * Whether a changed file is in the stack's folder or a link on the way to it, or is one outside that the stack's files
+ * read.
+ */
 export function isTouched(
   { spec, files: read }: Pick<StackRecord, "spec" | "files">,
   changed: readonly string[],
 ): boolean {
   const path = spec.source.kind === "git" ? spec.source.path : "";
   const outside = new Set(read);
-  return changed.some((file) => path === "" || file.startsWith(`${path}/`) || outside.has(file));
+  return changed.some(
+    (file) => path === "" || file.startsWith(`${path}/`) || `${path}/`.startsWith(`${file}/`) || outside.has(file),
+  );
 }

@@ -122,7 +122,12 @@ export async function startGitHost(): Promise<GitHost> {
       kind === "github" ? /^issues\/(\d+)\/comments$/.exec(rest) : /^merge_requests\/(\d+)\/notes$/.exec(rest);
     if (notes !== null && method === "GET" && broken.has(Number(notes[1]))) return [502, { message: "Bad Gateway" }];
     if (notes !== null && method === "GET")
-      return paged(comments.filter((each) => String(each.pull) === notes[1]).map((each) => note(each, kind)));
+      return paged(
+        comments
+          // GitLab carries its own /approve out and keeps no comment of it.
+          .filter(({ pull, text }) => String(pull) === notes[1] && !(kind === "gitlab" && /^\/approve\b/.test(text)))
+          .map((each) => note(each, kind)),
+      );
     if (notes !== null && method === "POST")
       return [201, note(comment(Number(notes[1]), self, body["body"] ?? ""), kind)];
     const [, changedId] =

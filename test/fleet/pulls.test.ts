@@ -7,6 +7,7 @@ import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls
 import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
 import { lookForPulls } from "../../reconciler/fleet/pulls/look";
 import { commentText } from "../../reconciler/fleet/pulls/tell";
+import { isTouched } from "../../reconciler/fleet/pushes";
 import type { Trigger } from "../../reconciler/fleet/queue";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
@@ -111,6 +112,17 @@ test("a pull request that could not be told is told again behind those that were
   await database.close();
 });
 
+test.each([
+  ["a file in its folder", "apps/shop/reconcile.yaml", true],
+  ["a file beside it", "apps/shop.yaml", false],
+  ["a file outside that it reads", "shared/part.yaml", true],
+  ["its folder, which is a link", "apps/shop", true],
+  ["a link on the way to it", "apps", true],
+])("%s touches a stack: %s", (_, file, touches) => {
+  const source = { kind: "git", url: "u", ref: "main", path: "apps/shop" } as const;
+  expect(isTouched({ spec: stackSpec("shop", { source }), files: ["shared/part.yaml"] }, [file])).toBe(touches);
+});
+
 test("a plan whose round was never queued is asked for by the next look", async () => {
   const { database, records } = await newRecords();
   const host = await startGitHost();
@@ -125,6 +137,43 @@ test("a plan whose round was never queued is asked for by the next look", async 
   await lookForPulls({ records, queue, cache: makeFolder(), say: () => undefined }, new AbortController().signal);
   delete process.env["PULLS_TOKEN"];
   expect(asked).toMatchObject([{ stack: "a", cause: "pull request", pull: 7 }]);
+  await host.close();
+  await database.close();
+});
+
+test("a comment approves with one command a line, and is told where it has something else as well", async () => {
+  const { database, records } = await newRecords();
+  const host = await startGitHost();
+  const url = "https://git.example/acme/infra";
+  const pulls = { approvers: ["otto"], api: `${host.url}/api/v3`, token: { env: "PULLS_TOKEN" } };
+  process.env["PULLS_TOKEN"] = hostToken;
+  const said = async (text: string): Promise<string | undefined> => {
+    host.comment(7, "otto", text);
+    await records.releaseTask(`pull requests of ${url} main`);
+    const ports = { records, queue: idleQueue, cache: makeFolder(), say: () => undefined };
+    await lookForPulls(ports, new AbortController().signal);
+    return (await records.pull(url, 7))?.said;
+  };
+  const approved = async () => (await records.pullPlans(url, 7)).map(({ approval }) => approval?.why ?? approval?.by);
+  const stacks = ["a", "b", "c"];
+  const specs = stacks.map((path) => stackSpec(path, { source: { kind: "git", url, ref: "main", path, pulls } }));
+  await records.saveStacks(specs);
+  const pull = { url, ref: "main", base: "b", head: "h", author: "ann", outside: false, link: "l", mark: "m" };
+  const content = "c";
+  await records.savePull(
+    { ...pull, number: 7 },
+    stacks.map((stack) => ({ stack, content })),
+  );
+  for (const stack of stacks)
+    await records.savePullPlan(url, 7, { stack, content, result: "asks", digest: stack.repeat(16) });
+  host.pulls.push({ number: 7, head: "h", base: "main", author: "ann", fork: false, state: "open" });
+
+  expect(await said(`/approve ${"a".repeat(16)}\n\nlooks good`)).toContain("has more than commands");
+  await said(`Not yet:\n/approve ${"a".repeat(16)}`);
+  expect(await approved()).toEqual([undefined, undefined, undefined]);
+  await said(`/approve ${"a".repeat(16)}\r\n/reconcile approve  ${"b".repeat(16)} as agreed\r\n`);
+  expect(await approved()).toEqual(["otto", "as agreed", undefined]);
+  delete process.env["PULLS_TOKEN"];
   await host.close();
   await database.close();
 });
@@ -359,7 +408,18 @@ stacks:
     commit("main goes on");
     await stage.hasten("b");
     await told(stage, "the conflict", /It was not planned: it conflicts with the branch/);
-    for (const number of [8, 9, 10])
+
+    const opens = propose(11, () => write("b/reconcile.yaml", file("b-new", group("b"))));
+    host.pulls.push({ number: 11, head: opens, base: "main", author: "eve", fork: false, state: "open" });
+    const asked = await told(
+      stage,
+      "what approves it, which GitLab does not take for its own",
+      /`\/reconcile approve [^`]+`/,
+    );
+    const [, words = "", digest = ""] = /`(\/reconcile approve ([0-9a-f-]+))`/.exec(asked.text) ?? [];
+    for (const text of [`/approve ${digest}`, words]) host.comment(11, "bert", text);
+    await told(stage, "the approval", /Approved by bert/);
+    for (const number of [8, 9, 10, 11])
       expect(host.comments.filter(({ pull, by }) => pull === number && by === "reconcile-bot")).toHaveLength(1);
     // The token is in no comment and in no table.
     expect(JSON.stringify(host.comments)).not.toContain(hostToken);

@@ -49,6 +49,12 @@ export interface HostPlace {
   readonly project: string;
 }
 
+/**
+ * How a comment approves a plan. GitLab takes a line that begins with /approve for its own command, which approves the
+ * merge request, and keeps no comment of it.
+ */
+export const approveWord = { github: "/approve", gitlab: "/reconcile approve" } as const;
+
 /** Where the API of a repository is; absent: at no host that is known. `api`: the host's own, where it is not the usual one. */
 export function hostPlace(repository: string, api: string | undefined): HostPlace | undefined {
   const place = hostedAt(repository);

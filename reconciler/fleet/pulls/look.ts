@@ -17,7 +17,7 @@ import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
 import { contentAt, type MergedBranch, mergedCommit } from "../sources/merge";
-import { type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
+import { approveWord, type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
 
 export interface PullPorts extends FollowPorts {
   readonly fetch?: typeof fetch | undefined;
@@ -164,35 +164,42 @@ async function askForPlan(queue: Queue, stacks: readonly StackRecord[], name: st
   if (stack !== undefined) await queue.hasten({ ...triggerOf(stack, "pull request"), pull: number });
 }
 
-/** Carries out what people ask for in comments that are new: /approve DIGEST and /plan, for which the answer is true. */
-async function hear(
-  ports: PullPorts,
-  { host, stacks }: Place,
-  { url }: Branch,
-  pull: Pull,
-  signal: AbortSignal,
-): Promise<boolean> {
+/**
+ * A command of a comment: /approve DIGEST WHY, or /plan. It may begin with /reconcile as well, for what the host takes
+ * for a command of its own.
+ */
+const command =
+  /^\s*\/(?:reconcile[ \t]+)?(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?)(?:[ \t]+(.{1,300}))?)?\s*$/;
+
+/** Carries out what people ask for in comments that are new. True: everything is to be planned anew. */
+async function hear(ports: PullPorts, here: Place, { url }: Branch, pull: Pull, signal: AbortSignal): Promise<boolean> {
   const { records } = ports;
   const record = await records.pull(url, pull.number);
   if (record === undefined) return false;
-  const comments = await host.comments(pull.number);
+  const comments = await here.host.comments(pull.number);
   const heard = await records.lastHeard(url, pull.number);
   const said: string[] = [];
   let isAnew = false;
-  for (const { id, by, text, isEdited } of comments) {
+  for (const comment of comments) {
     signal.throwIfAborted();
-    if (Number(id) <= Number(heard) || text.includes(record.mark)) continue;
-    const [, word, digest = "", why] =
-      /^\s*\/(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?)(?:[ \t]+([^\n]{1,300}))?)?\s*$/.exec(text) ??
-      [];
-    if (word === undefined) continue;
-    const may = stacks.some((stack) => mayApprove(stack, by));
-    if (isEdited) said.push(`the comment of ${by} was changed after it was written, and does not count: write it anew`);
-    else if (word === "plan" && (may || (by === pull.author && !pull.outside))) {
-      await records.planPullAnew(url, pull.number);
-      isAnew = true;
-    } else if (!may) said.push(`${by} may not ${word} here: ${namesApprovers}`);
-    else said.push(...(await approveAs(ports, { by, digest, why }, record, stacks)));
+    if (Number(comment.id) <= Number(heard) || comment.text.includes(record.mark)) continue;
+    const lines = comment.text.split(/\r?\n/).filter((line) => line.trim() !== "");
+    const commands = lines.map((line) => command.exec(line));
+    if (commands[0] == null) continue;
+    const { by } = comment;
+    if (comment.isEdited)
+      said.push(`the comment of ${by} was changed after it was written, and does not count: write it anew`);
+    else if (commands.includes(null))
+      said.push(`the comment of ${by} has more than commands, and does not count: write each on a line of its own`);
+    else
+      for (const [, word, digest = "", why] of commands.filter((each) => each !== null)) {
+        const may = here.stacks.some((stack) => mayApprove(stack, by));
+        if (word === "plan" && (may || (by === pull.author && !pull.outside))) {
+          await records.planPullAnew(url, pull.number);
+          isAnew = true;
+        } else if (!may) said.push(`${by} may not ${word} here: ${namesApprovers}`);
+        else said.push(...(await approveAs(ports, { by, digest, why }, record, here)));
+      }
   }
   await records.heardPull(
     url,
@@ -215,13 +222,14 @@ async function approveAs(
   { records }: PullPorts,
   { by, digest, why }: { readonly by: string; readonly digest: string; readonly why: string | undefined },
   { url, number, author }: PullRecord,
-  stacks: readonly StackRecord[],
+  { stacks, place }: Place,
 ): Promise<string[]> {
+  const approves = approveWord[place.kind];
   const found = (await records.pullPlans(url, number)).filter(
     (plan) => plan.digest !== undefined && digest.length >= 6 && plan.digest.startsWith(digest),
   );
   if (found.length === 0)
-    return [`no plan of this pull request is ${digest === "" ? "named: /approve DIGEST" : digest}`];
+    return [`no plan of this pull request is ${digest === "" ? `named: ${approves} DIGEST` : digest}`];
   const said: string[] = [];
   for (const plan of found) {
     const stack = stacks.find(({ name }) => name === plan.stack);
@@ -230,7 +238,7 @@ async function approveAs(
         ? `${plan.stack} is not in the fleet any more`
         : !mayApprove(stack, by)
           ? `${by} may not approve ${plan.stack} here: ${namesApprovers}`
-          : (whyNot(plan, stack.spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why));
+          : (whyNot(plan, stack.spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why, approves));
     const { readAt: at = new Date() } = stack ?? {};
     const approval = {
       digest: plan.digest ?? "",
@@ -252,9 +260,13 @@ async function approveAs(
   return said;
 }
 
-const whatIsMissing = ({ stack, body, digest }: PullPlan, why: string | undefined): string | undefined =>
+const whatIsMissing = (
+  { stack, body, digest }: PullPlan,
+  why: string | undefined,
+  approves: string,
+): string | undefined =>
   why === undefined && asksWhy(body?.consents ?? [])
-    ? `the plan of ${stack} loses data, and whoever approves it says why: /approve ${digest} WHY`
+    ? `the plan of ${stack} loses data, and whoever approves it says why: ${approves} ${digest} WHY`
     : undefined;
 
 function whyNot(

@@ -4,7 +4,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { shortenedTo } from "../channels";
 import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
 import { asksWhy, namesIn } from "../decide";
-import type { CommitStatus } from "./host";
+import { approveWord, type CommitStatus, type HostPlace } from "./host";
 import { type PullPorts, placeOfPulls } from "./look";
 
 const words: Readonly<Record<PullResult, string>> = {
@@ -35,6 +35,7 @@ export function commentText(
   plans: readonly PullPlan[],
   pages: string | undefined,
   approversOf: (stack: string) => number = () => 1,
+  kind: HostPlace["kind"] = "github",
 ): string {
   const room = Math.floor(mostText / Math.max(1, plans.length));
   const rows = plans.map(
@@ -48,7 +49,7 @@ export function commentText(
     ...(rows.length === 0
       ? [...(why === undefined ? ["It touches no stack of the fleet."] : [])]
       : ["| stack | plan | |", "| --- | --- | --- |", ...rows]),
-    ...plans.flatMap((plan) => ["", ...partOf(plan, room, pages, approversOf(plan.stack))]),
+    ...plans.flatMap((plan) => ["", ...partOf(plan, room, pages, approversOf(plan.stack), approveWord[kind])]),
     "",
     ...(said === undefined ? [] : [`Not carried out: ${plain(said)}.`, ""]),
     `<sub>${head.slice(0, 12)}${base === "" ? "" : ` merged into ${plain(ref)} at ${base.slice(0, 12)}`}. /plan plans it anew.</sub>`,
@@ -61,6 +62,7 @@ function partOf(
   room: number,
   pages: string | undefined,
   approvers: number,
+  approves: string,
 ): string[] {
   const link =
     pages === undefined ? "" : ` ([its page](${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}))`;
@@ -94,8 +96,8 @@ function partOf(
     ...(result === "asks" && digest !== undefined && names.length < approvers
       ? [
           asksWhy(body?.consents ?? [])
-            ? `To approve it before the merge: \`/approve ${digest} WHY\`, with the reason in place of WHY, because it loses data`
-            : `To approve it before the merge: \`/approve ${digest}\``,
+            ? `To approve it before the merge: \`${approves} ${digest} WHY\`, with the reason in place of WHY, because it loses data`
+            : `To approve it before the merge: \`${approves} ${digest}\``,
         ]
       : []),
   ];
@@ -151,6 +153,6 @@ async function tellOne(
   const written =
     pull.comment ?? (await here.host.comments(pull.number)).find(({ text }) => text.includes(pull.mark))?.id;
   const approvers = new Map(here.stacks.map(({ name, spec }) => [name, spec.approvers]));
-  const text = commentText(pull, plans, pages, (stack) => approvers.get(stack) ?? 1);
+  const text = commentText(pull, plans, pages, (stack) => approvers.get(stack) ?? 1, here.place.kind);
   return here.host.write(pull.number, text, written);
 }
