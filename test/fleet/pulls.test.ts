@@ -339,9 +339,14 @@ stacks:
     const other = propose(6, () => write("a/reconcile.yaml", file("a-six")));
     host.broken.add(6);
     host.pulls.unshift({ number: 6, head: other, base: "main", author: "ann", fork: false, state: "open" });
-    host.comment(7, "otto", `/approve ${digest}`);
+    host.comment(7, "otto", `/approve ${digest} \u001b[2Jfine`);
     await told(stage, "the approval", /Approved by otto: it is carried out after the merge, if that is before 20/);
     expect(ours()).toHaveLength(1);
+
+    // What somebody wrote moves no cursor.
+    expect((await stage.run("fleet", "history", "a")).stdout).toContain(
+      `otto approve in pull request a 7: ${digest}: \\u001b[2Jfine`,
+    );
 
     // What is too old counts for nothing, and may be given anew; the plan stays when another request is closed.
     const { records, database } = stage.session;

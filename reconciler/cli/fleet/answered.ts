@@ -5,6 +5,7 @@
 
 import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import { addressFault, withoutPassword } from "../../core/text/outside-policy";
+import { printableLines } from "../../core/text/printable";
 import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
 import { setting } from "../../outside/environment";
 import { fail } from "../compose";
@@ -28,10 +29,16 @@ export const answeredByServer = async (
 /** The exit code alone, for a command that goes on. */
 export async function answerToPerson(
   name: PersonCommand,
-  { args, flags, output }: PersonRequest,
+  { args, flags, output: all }: PersonRequest,
   typed: Omit<Typed, "args"> = {},
 ): Promise<number> {
   const server = serverOf(flags);
+  // A host of repositories, or whoever gave a reason, wrote some of it.
+  const output: Output = {
+    ...all,
+    print: (text) => all.print(printableLines(text)),
+    printLines: (lines) => all.printLines(Array.from(lines, printableLines)),
+  };
   return server === undefined
     ? withFleet(flags, (session) =>
         personCommands[name].answer({ ...session, atDatabase: true }, { args, ...typed }, output),
