@@ -68,12 +68,23 @@ function describe(found: unknown, keys: readonly string[]): string {
 function suggest(setting: string, keys: readonly string[], found: unknown): string {
   // `split` gives one piece at least.
   const field = setting.endsWith(".items") ? itemAt(setting.split("."), 1) : setting.split(".").at(-1)!;
+  const shown = (path: readonly string[]): string => {
+    if (path.join("").length > longestKey) return "/…";
+    const pointer = path.map(pointerTo).join("");
+    return cleanMessage(setting.endsWith(".items") ? placeOfList(pointer, path.reduce<unknown>(own, found)) : pointer);
+  };
   const key = likelyKey(field, keys);
-  if (key !== undefined) return key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));
+  if (key !== undefined) return shown([key]);
   const [outer] = keys;
   // Where one key is all there is, it wraps the record.
   const inner = outer === undefined || keys.length > 1 ? undefined : likelyKey(field, keysFound(own(found, outer)));
-  return outer === undefined || inner === undefined || outer.length + inner.length > longestKey
-    ? "/…"
-    : cleanMessage(`${pointerTo(outer)}${pointerTo(inner)}`);
+  return outer === undefined || inner === undefined ? "/…" : shown([outer, inner]);
+}
+
+/** A list that was XML is an empty text, or one key around its items or its only one. */
+function placeOfList(pointer: string, value: unknown): string {
+  if (Array.isArray(value) || value === null) return pointer;
+  if (value === "") return `{ in: ${pointer} }`;
+  const [key, ...more] = keysFound(value);
+  return key === undefined || more.length > 0 || key.length > longestKey ? "/…" : `{ in: ${pointer}${pointerTo(key)} }`;
 }

@@ -268,6 +268,10 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
 /** Codes of findings that a resource was looked for and not seen. */
 const codesOfNotSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbidden"]);
 
+/** Whether an earlier run's write is one that nobody can see: then nobody can say that the service matches. */
+export const isPartlyBlind = ({ diagnostics }: Plan): boolean =>
+  diagnostics.some(({ code }) => code === "plan/not-shown" || code === "apply/not-seen");
+
 /** The plan in one line. */
 export function summaryText(plan: Plan): string {
   const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
@@ -300,6 +304,8 @@ function emptyText(plan: Plan): string {
   const memory = memoryText(plan);
   if (memory !== undefined)
     return `Nothing to do as far as was looked at: what the service shows matches the file (${known}, ${memory}).`;
+  if (isPartlyBlind(plan))
+    return `Nothing to do as far as this service can be looked at: what it shows matches the file (${known}).`;
   const outputs = plan.outputs?.filter(({ changes }) => changes).length ?? 0;
   if (outputs > 0)
     return `Nothing to do in the service, which matches the file (${known}); ${countOf(outputs, "output changes", "outputs change")}.`;

@@ -12,7 +12,7 @@ import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { lacksIds, notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
-import { isGate, scopeText } from "./plan-outline";
+import { isGate, isPartlyBlind, scopeText } from "./plan-outline";
 import { resourceStandings } from "./run-standing";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
@@ -240,9 +240,10 @@ function runEndText(run: RunReport, plan: Plan, outcome: string | undefined): st
 }
 
 function outcomeText(
-  { options: { destroy, targets, excludes } }: Plan,
-  outcome = "the service matches the file",
+  plan: Plan,
+  outcome = isPartlyBlind(plan) ? "what the service shows matches the file" : "the service matches the file",
 ): string {
+  const { destroy, targets, excludes } = plan.options;
   if (destroy !== true) return outcome;
   return targets === undefined && excludes === undefined
     ? "everything in the state is deleted"

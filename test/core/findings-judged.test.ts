@@ -311,9 +311,9 @@ describe("what was accepted and not seen, in words", () => {
       undefined,
     ],
     [
-      "a name of a VM is sent again",
+      "a name of a VM is sent again, and a service that keeps another one is left in peace",
       effect(notShown),
-      /^run reconcile apply again: .*do it in the service's console$/,
+      /^run reconcile apply again: .*write the name as the service does, .*ignore_changes: \[name\] \}$/,
       undefined,
     ],
     [

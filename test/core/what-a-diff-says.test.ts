@@ -172,6 +172,19 @@ describe("the size of a VM", () => {
       ["error plan/shrink: vm.web cannot shrink from 20 to 5 GB => set size back to 20 or more"],
     ],
     [
+      "is counted in bytes",
+      {
+        applied: [{ ...web, memory: { dataVolumeId: "d1" } }],
+        desired: [web],
+        strangers: [
+          { kind: "volume", id: "d1", name: "d", sizeGb: 21_474_836_480, attachedTo: idOf("vm.web"), failed: false },
+        ],
+      },
+      [
+        "error plan/shrink: vm.web cannot shrink from 21474836480 to 20 GB => if the service counts in bytes, in the dialect: records: { volume: { size: [{ value: /size, unit: B }] } }, with the place of its record",
+      ],
+    ],
+    [
       "cannot grow where nobody knows the volume",
       { applied: [{ ...web, ...unknown, now: { volumes: [{ id: "a" }, { id: "b" }] } }], desired: [grown] },
       [cannot + describeIt],

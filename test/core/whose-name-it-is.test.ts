@@ -197,7 +197,7 @@ describe("a name that another one has", () => {
   it("says of what is gone that it was there, and of candidates what they show", () => {
     const took = { applied: [{ ...data, sighted: "gone" as const }], desired: [data], strangers: [liveVolume("s")] };
     expect(details(took)).toEqual([
-      "volume.data was id-volume-data, which is gone. The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
+      "volume.data was id-volume-data, which is not shown any more. The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
     ]);
     const two = { desired: [web], strangers: [liveVm("s", { status: undefined }), liveVm("t")] };
     expect(details(two)).toEqual(["s; t is ACTIVE"]);

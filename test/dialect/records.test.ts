@@ -248,6 +248,23 @@ describe("answers", () => {
     });
   });
 
+  test.each([
+    [{ vm_list: [{}, {}] }, 2],
+    [{ answer: { vmSet: null } }, 0],
+    [{ answer: { vmSet: "" } }, 0],
+    [{ answer: { vmSet: { item: { id: "a" } } } }, 1],
+    [{ answer: { vmSet: { item: [{ id: "a" }, { id: "b" }] } } }, 2],
+  ])("the line that is told for the list in %j finds its items", (body, count) => {
+    const { hint = "" } = read.page("vm.list", body, {}) as { hint?: string };
+    const [, line = ""] = /in the dialect: operations\.vm\.list\.items: (\[.*?\])(;|$)/.exec(hint) ?? [];
+    const { dialect } = readDialectText(
+      `operations: { vm.list: { method: GET, path: /api/v1/vm/list, items: ${line} } }`,
+      "dialect.yaml",
+    );
+    const { items } = value(createRecordReaders(dialect).page("vm.list", body, {})) as { items: readonly unknown[] };
+    expect(items).toHaveLength(count);
+  });
+
   test("regions may be bare names", () => {
     expect(value(read.region("in-west-1"))).toEqual({ id: "in-west-1" });
     expect(value(read.region({ name: "in-west-1" }))).toEqual({ id: "in-west-1", name: "in-west-1" });

@@ -296,6 +296,10 @@ describe("a write that nobody can look at", () => {
     expect(said(ran)).not.toContain("matches the file");
     for (const words of [["plan", "--detailed-exitcode"], ["drift"]])
       expect(said(await done(reconcile(...words)))).toContain("plan/not-shown");
+    const blind = "Nothing to do as far as this service can be looked at: what it shows matches the file (1 resource).";
+    for (const command of ["plan", "apply"]) expect((await done(reconcile(command))).stdout).toContain(blind);
+    declare({ groups: { web: { name: "front", rules: [https] } }, volumes: { data: { size: 5 } } }, service);
+    expect((await done(apply())).stdout).toContain("Done: what the service shows matches the file (1 step done");
     expect(said(await done(reconcile("state", "show", "group.web")))).toContain(
       "name: front (accepted; nobody can look",
     );

@@ -66,5 +66,8 @@ describe("a VM counts as stopped", () => {
     });
     const { result } = await proveStopped(stepAt("volume.data", "detach"), run, "v");
     expect(result === undefined ? "stopped" : "code" in result ? result.code : result.end).toBe(proof);
+    // A consent is advised where it counts alone.
+    const isAdvised = result !== undefined && "fix" in result && String(result.fix).includes("--confirm-flush");
+    expect(isAdvised && shows.some((one) => one.status === "accepted" && one.value.status !== undefined)).toBe(false);
   });
 });

@@ -29,7 +29,7 @@ export const nameTaken = (
   severity: "error",
   code: "plan/name-taken",
   summary: `a ${what} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
-  detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
+  detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is not shown any more. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   ...told(
     found.unsaid === true
       ? `it shows ${found.status ?? ""}; ${unsaidFix(pair.kind, found.status ?? "")}`

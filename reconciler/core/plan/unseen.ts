@@ -103,6 +103,7 @@ const sendsAgain = " again: it looks first, and sends again what is still missin
 
 /** What a service may show in its own words, however often it is sent. */
 const inOwnWords: Readonly<Partial<Record<EffectField, string>>> = {
+  name: "name",
   description: "description",
   rule: "rules",
   "removed rule": "rules",

@@ -10,6 +10,7 @@ import { toAsk, told, toRun, toSay } from "../../core/model/fix";
 import type { LiveVm, LiveVolume, Sighting } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
+import { shrinkFix } from "../volume/diff";
 
 export function checkSize(
   fields: readonly FieldChange[],
@@ -26,7 +27,7 @@ export function checkSize(
       code: "plan/shrink",
       summary: `${desired.address} cannot shrink from ${size.before} to ${desired.sizeGb} GB`,
       detail: "The service only grows volumes.",
-      fix: `set size back to ${size.before} or more`,
+      fix: shrinkFix(Number(size.before)),
       address: desired.address,
       source: desired.source,
     });

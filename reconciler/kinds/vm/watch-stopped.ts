@@ -32,7 +32,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
       return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: stopUnproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     window = lookedAgain(window, clock.now());
-    if (vm.phase === "failed" || isWindowOver(window) || run.signal.aborted) return { result: notStopped(step, vm) };
+    if (vm.phase === "failed" || isWindowOver(window) || run.signal.aborted) return { result: notStopped(vm) };
     await clock.sleep(timing.pollIntervalMs, run.signal);
   }
 }
@@ -57,14 +57,14 @@ export async function showsPower(run: Run, id: string): Promise<boolean> {
   return read?.status === "accepted" && read.value.status !== undefined;
 }
 
-const notStopped = ({ address }: Step, { name, status, phase }: LiveVm): StepResult => ({
+const notStopped = ({ name, status, phase }: LiveVm): StepResult => ({
   end: "failed",
   code: "apply/not-stopped",
   message: `nothing was sent: volumes count as flushed only while VM ${name} is stopped, and it is ${status ?? phase}`,
   fix:
     phase === "changing"
       ? `run the same command again. If ${status} means that it is stopped, say so in the dialect: states: { vm: { stopped: [${status}] } }`
-      : `run the same command again: it plans on the VM as it is now; or flush by hand, and say so with --confirm-flush ${address}`,
+      : `run the same command again: it plans on the VM as it is now; if VM ${name} is stopped, another place of its record shows that: records.vm.status in the dialect`,
 });
 
 const stopUnproven = ({ address }: Step): StepResult => ({

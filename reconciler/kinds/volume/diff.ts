@@ -437,17 +437,18 @@ const replacementLoss = (
 
 const referenceLabel = (reference: Reference): string => ("address" in reference ? reference.address : reference.id);
 
-/** No volume has a million terabytes. */
-const countedInBytes = (sizeGb: number): boolean => sizeGb >= 1_000_000_000;
+/** What to do about a size that the service shows and that no write makes smaller; no volume has a million terabytes. */
+export const shrinkFix = (shownGb: number, otherwise = ""): string =>
+  shownGb >= 1_000_000_000
+    ? `if the service counts in bytes, in the dialect: records: { volume: { size: [{ value: /size, unit: B }] } }, with the place of its record`
+    : `set size back to ${shownGb} or more${otherwise}`;
 
 const shrinkRefused = (pair: VolumePair, before: number, after: number): Diagnostic => ({
   severity: "error",
   code: "plan/shrink",
   summary: `${pair.address} cannot shrink from ${before} to ${after} GB`,
   detail: "The service only grows volumes.",
-  fix: countedInBytes(before)
-    ? `if the service counts in bytes, in the dialect: records: { volume: { size: [{ value: /size, unit: B }] } }, with the place of its record`
-    : `set size back to ${before} or more; for a smaller one declare a new volume and copy the data`,
+  fix: shrinkFix(before, "; for a smaller one declare a new volume and copy the data"),
   address: pair.address,
   source: pair.desired?.source,
 });
