@@ -351,7 +351,25 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
   if (known !== undefined)
     return meant(operation, known, message, status, askedWait(answer, undefined, envelope, nowMs));
   if (status === 303 && kind !== "read") return { status: "unknown", reason: message, httpStatus: status };
-  return { status: "rejected", condition: isSignIn ? "unauthenticated" : "refused", message, httpStatus: status };
+  const absence = kind === "write" || isList(operation) ? undefined : placeOfAbsence(location);
+  return {
+    status: "rejected",
+    condition: isSignIn ? "unauthenticated" : "refused",
+    message,
+    httpStatus: status,
+    ...onlyDefined({
+      hint:
+        absence === undefined
+          ? undefined
+          : `in the dialect, if this is how the service says that something is gone: errors: [{ is: not_found, location: ${absence} }]`,
+    }),
+  };
+}
+
+/** The path to which a redirect leads, where its words say that something is not there. */
+export function placeOfAbsence(location = ""): string | undefined {
+  const [path = ""] = location.replace(/^([a-z]+:)?\/\/[^/?#]*/i, "").split(/[?#]/);
+  return /not[-_]?found|no[-_]?such|missing|deleted|gone|(^|[^0-9])404([^0-9]|$)/i.test(path) ? path : undefined;
 }
 
 function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfterMs?: number): Failure {

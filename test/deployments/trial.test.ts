@@ -185,6 +185,30 @@ test("where a name may be taken twice, both are taken away, and it is learnt", a
   expect(report.dialect.limits.unique).toEqual([]);
 });
 
+test("where no VM is made, half of the words for a volume at rest are not told: every other would be waited for", async () => {
+  const standing = await bare("");
+  standing.world.emulator.setFaults([{ operation: "vm.create", kind: "status", code: 403, count: 99 }]);
+  const { report } = await tryIn({}, standing);
+  expect(report.trial?.seen).toContain("A volume that was grown to 2 GB shows 2 GB.");
+  expect(report.dialect.states.volume.ready).toEqual([]);
+  expect(new Set(report.trial?.open).size).toBe(report.trial?.open.length);
+});
+
+test("a service that redirects to a page of what is not there is understood by that page", async () => {
+  const known = deployments[0]!;
+  const { refuse } = known.deployment;
+  const redirect = { status: 302, headers: { location: "/error/not-found?code=404" } };
+  const deployment: Deployment = {
+    ...known.deployment,
+    refuse: (operation, status, message) => (status === 404 ? redirect : refuse(operation, status, message)),
+  };
+  const standing = await stand({ deployment });
+  const { report } = await tryIn(beforeOf(known), standing);
+  expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+  expect(report.dialect.errors).toContainEqual({ is: "not_found", location: "/error/not-found" });
+  expect(JSON.stringify(report.dialect.errors)).not.toContain("redirects to");
+});
+
 test("answers that are lost and refusals of the moment leave nothing", async () => {
   const standing = await bare(wrappedAnswers);
   standing.world.emulator.setFaults([

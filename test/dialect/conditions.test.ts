@@ -503,6 +503,20 @@ describe("what is no refusal", () => {
   });
 
   test.each([
+    ["volume.get", "/error/not-found?id=7", "/error/not-found"],
+    ["volume.delete", "https://portal.example/404.html", "/404.html"],
+    ["volume.get", "/error/4040", undefined],
+    ["volume.get", "https://gone.example/v2", undefined],
+    ["vm.list", "/error/not-found", undefined],
+    ["vm.create", "/error/not-found", undefined],
+  ] as const)("%s that leads to %s may mean that it is gone", (operation, location, place) => {
+    const line = `errors: [{ is: not_found, location: ${place} }]`;
+    expect(judge(operation, { status: 302, location })).toMatchObject({ status: "rejected", condition: "refused" });
+    const { hint } = judge(operation, { status: 302, location }) as { hint?: string };
+    expect(hint).toEqual(place === undefined ? undefined : expect.stringContaining(line));
+  });
+
+  test.each([
     ["7", 7000],
     [" 0 ", 0],
     ["Tue, 01 Jan 2030 00:00:30 GMT", 30_000],

@@ -4,6 +4,7 @@ import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
+import { placeOfAbsence } from "../../dialect/conditions";
 import type { Dialect } from "../../dialect/dialect";
 import { type DoctorPorts, isOk, look, outcomeInWords, type SeenAnswer, saysNothingThere } from "./look";
 import type { DoctorReport } from "./report";
@@ -66,9 +67,9 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
 export async function enter(given: DoctorPorts, said: Pick<Dialect["authorization"], "name" | "header">) {
   const ask = (ports: DoctorPorts): Promise<SeenAnswer> => look(ports, contractRead("volume", nobody), 0);
   const seen = await ask(given);
-  const isRefused = ({ outcome }: SeenAnswer): boolean =>
-    outcome.status === "rejected" &&
-    (outcome.condition === "unauthenticated" || outcome.condition === "forbidden" || isSentAway(outcome.httpStatus));
+  const isRefused = (answer: SeenAnswer): boolean =>
+    answer.outcome.status === "rejected" &&
+    (answer.outcome.condition === "unauthenticated" || answer.outcome.condition === "forbidden" || isSentAway(answer));
   if (!isRefused(seen)) return { ports: given, seen, authorization: undefined };
   for (const [name, header] of otherWays) {
     if (name === said.name && header === said.header) continue;
@@ -85,8 +86,9 @@ export async function enter(given: DoctorPorts, said: Pick<Dialect["authorizatio
   return { ports: given, seen, authorization: undefined };
 }
 
-/** A redirect in the place of an answer mostly leads to where people sign in. */
-const isSentAway = (status: number | undefined): boolean => status !== undefined && status >= 300 && status < 400;
+/** A redirect in the place of an answer mostly leads to where people sign in, or to a page of what is not there. */
+const isSentAway = ({ status = 0, location }: SeenAnswer): boolean =>
+  status >= 300 && status < 400 && placeOfAbsence(location) === undefined;
 
 export type First = Pick<DoctorReport, "reachable" | "credential" | "diagnostics">;
 

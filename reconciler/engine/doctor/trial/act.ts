@@ -83,7 +83,7 @@ export function isExpectedRefusal(
   if (outcome.status !== "rejected") return false;
   const isMeant = outcome.condition === is || (is === "name_taken" && outcome.condition === "conflict");
   // Where the service said nothing, the words are this program's own.
-  const isSilent = outcome.message.startsWith(`the service answered ${outcome.httpStatus}`);
+  const isSilent = /^the service (answered \d|redirects to )/.test(outcome.message);
   const message = isSilent ? undefined : telling(outcome.message);
   const isOfRequest = !otherRefusals.has(outcome.condition);
   if (!isMeant && isOfRequest && message !== undefined && !trial.errors.some((rule) => rule.is === is))

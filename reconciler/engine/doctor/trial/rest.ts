@@ -3,10 +3,10 @@ import type { LiveVm, LiveVolume } from "../../../core/model/live";
 import { isGone, type Outcome, type Rejection } from "../../../core/model/outcome";
 import { deepEqual } from "../../../core/text/deep-equal";
 import { onlyDefined } from "../../../core/text/objects";
+import { placeOfAbsence } from "../../../dialect/conditions";
 import type { ErrorRule } from "../../../dialect/dialect";
 import { listOfKind, readOfKind } from "../../observe";
 import { isListed, orNothing } from "./lists";
-import type { TrialThing } from "./notes";
 import { isLiveVm, nounOf, TrialProblem, telling, wordsOf } from "./say";
 import type { Trial } from "./watch";
 
@@ -44,7 +44,7 @@ export async function lookAt(trial: Trial, kind: "vm" | "volume", id: string): P
     const isKnown = trial.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
     const wasDeleted = trial.isDeleted(kind, id) || trial.notes.wasToGo(kind, id);
     const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
-    if (isAway && (isAbsent(outcome) || wasDeleted)) goneAs(trial, kind, outcome);
+    if (isAway && (isAbsent(outcome) || wasDeleted)) await goneAs(trial, kind, id, outcome);
     if (isAway) return undefined;
   }
   throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
@@ -57,11 +57,21 @@ async function listedAs(trial: Trial, kind: "vm" | "volume", id: string): Promis
   return live === undefined ? undefined : { word: live.status, live, isLeaving: trial.isDeleted(kind, id) };
 }
 
-/** What a read answers about the trial's own, once it is gone, means "not found": by its status, or by words that say so. */
-function goneAs(trial: Trial, kind: TrialThing["kind"], outcome: Rejection): void {
-  const { httpStatus: status } = outcome;
+/**
+ * What a read answers about the trial's own, once it is gone, means "not found": by its status, by words that say so, or
+ * by a place of such words to which it redirects.
+ */
+async function goneAs(trial: Trial, kind: "vm" | "volume", id: string, outcome: Rejection): Promise<void> {
+  const { httpStatus: status = 0 } = outcome;
+  if (status >= 300 && status < 400) {
+    const location = placeOfAbsence((await trial.shownNow(kind, id)).location)?.replaceAll(id, "*");
+    if (location === undefined || trial.errors.some((known) => known.location === location)) return;
+    trial.errors.push({ is: "not_found", location });
+    trial.say(`What is gone is answered with a redirect to ${location}.`);
+    return;
+  }
   const message = isAbsent(outcome) ? undefined : telling(outcome.message);
-  if (status === undefined || (message === undefined && !isAbsent(outcome))) return;
+  if (status === 0 || (message === undefined && !isAbsent(outcome))) return;
   const rule: ErrorRule = { is: "not_found", status, ...onlyDefined({ message }) };
   if (trial.errors.some((known) => deepEqual(known, rule))) return;
   const words = message === undefined ? `${status}` : `${status} and "${message}"`;

@@ -25,6 +25,7 @@ export const attachingActs: readonly TrialAct[] = [
     }
     const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
     const used = await settle(trial, "volume", volume, isUsed);
+    trial.sawAttached = used.last !== undefined;
     await trial.lookAtHanging(vm, volume);
     const words =
       free.last?.word === undefined ? tellVolumeStates(trial, [before, trial.recordOf("volume", volume)]) : [];

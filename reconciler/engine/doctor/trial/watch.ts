@@ -45,6 +45,8 @@ export class Trial {
   readonly jobless = new Set<string>();
   /** Volumes that nothing can delete may stay. */
   mayStay = false;
+  /** A volume was seen at rest on a VM: only then are the words for volumes at rest known whole. */
+  sawAttached = false;
   /** What is taken away stands in the notes of an earlier trial: what its ids name today may be another's. */
   isOfEarlier = false;
   rules: TrialFindings["rules"] = {};
@@ -83,11 +85,13 @@ export class Trial {
   }
 
   findings(unproven: TrialFindings["unproven"], isStopped = false): TrialFindings {
+    const { ready, ...others } = listsOf(this.words.volume);
     return {
       unproven,
       isStopped,
       seen: this.#seen,
-      states: { vm: listsOf(this.words.vm), volume: listsOf(this.words.volume) },
+      // Where some words of a rest are named, every other one is waited for: half of them are worse than none.
+      states: { vm: listsOf(this.words.vm), volume: this.sawAttached ? { ready, ...others } : others },
       routes: this.routes,
       inVain: this.inVain,
       errors: this.errors,
@@ -95,7 +99,7 @@ export class Trial {
       limits: this.limits,
       made: this.notes.fates,
       left: [...new Set(this.left)],
-      open: this.open,
+      open: [...new Set(this.open)],
     };
   }
 
@@ -326,7 +330,7 @@ export class Trial {
   async shownNow(
     kind: TrialThing["kind"],
     id: string,
-  ): Promise<{ readonly record?: unknown; readonly headers: SeenAnswer["headers"] }> {
+  ): Promise<{ readonly record?: unknown; readonly headers: SeenAnswer["headers"]; readonly location?: string }> {
     const { dialect } = this.report;
     const single = `${kind}.get` as const;
     const byItself = isAssumed(single) ? dialect.operations[single] : rowOf(single);
@@ -334,11 +338,12 @@ export class Trial {
     const filled = route === null ? undefined : fillRoute(route, { id }, dialect);
     if (route === null || filled === undefined) return { headers: {} };
     const operation = byItself === null ? (`${kind}.list` as const) : single;
-    const { body, headers } = await look(this.ports.doctor, { operation, method: route.method, ...filled });
+    const { body, ...seen } = await look(this.ports.doctor, { operation, method: route.method, ...filled });
+    const { headers, location } = seen;
     const idAt = compilePointers(dialect.records[kind].id);
     // The whole of it, where the id stands deeper in the record.
     const own = recordWithin(body, "", (one) => findText(one, idAt) === id) ?? findRecordIn(body, id);
-    if (byItself !== null) return { record: own?.record, headers };
+    if (byItself !== null) return { record: own?.record, headers, ...onlyDefined({ location }) };
     const items = dialect.operations[`${kind}.list`]?.items ?? [];
     const listed = findArray(payloadOf(body), compilePointers(items));
     return { record: listed?.find((one) => findText(one, idAt) === id), headers };
