@@ -67,6 +67,7 @@ function describe(found: unknown, keys: readonly string[]): string {
 /** The most likely key, or a placeholder: a wrong line would be worse than one that has to be filled in. */
 function suggest(setting: string, keys: readonly string[], found: unknown): string {
   // `split` gives one piece at least.
+  if (setting.endsWith(".items") && Array.isArray(found)) return '""';
   const field = setting.endsWith(".items") ? itemAt(setting.split("."), 1) : setting.split(".").at(-1)!;
   const shown = (path: readonly string[]): string => {
     if (path.join("").length > longestKey) return "/…";

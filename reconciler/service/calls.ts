@@ -78,7 +78,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
         if (word !== undefined) goneAs.set(live.id, word);
       }
       if (goneAs.size === 0) return listed;
-      return { ...accepted(listed.value.filter(({ id }) => !goneAs.has(id))), goneAs };
+      return { ...listed, value: listed.value.filter(({ id }) => !goneAs.has(id)), goneAs };
     };
 
   const ifThere = <T extends LiveVm | LiveVolume>(reading: Reading<T>): Reading<T> => {

@@ -5,6 +5,7 @@
 import type { Operation } from "../core/model/operation";
 import { accepted, type Failure, type Outcome, type Rejection } from "../core/model/outcome";
 import { deepEqual } from "../core/text/deep-equal";
+import { onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
 import { operationOfList, type PagedOperation, routeOfList } from "../dialect/answers";
 import type { Dialect, Route } from "../dialect/dialect";
@@ -81,16 +82,17 @@ export function createListReader({
   ): Promise<Outcome<readonly T[]>> {
     const said = operation === "attachments" ? routeOfList(dialect, operation) : routeOf(operation);
     if (said === null) return unsupported(operation);
-    const regions = await regionsFor(operation, requestOptions);
-    if (regions.status !== "accepted") return regions;
+    const each = await regionsFor(operation, requestOptions);
+    if (each.status !== "accepted") return each;
     const parts = await Promise.all(
-      regions.value.map((region) => readPart(operation, ids, readRecord, requestOptions, said, region)),
+      each.value.map((region) => readPart(operation, ids, readRecord, requestOptions, said, region)),
     );
     const failed = parts.find(({ status }) => status !== "accepted");
     if (failed !== undefined) return failed;
     // What several regions show is one thing.
     const values = parts.flatMap((part) => (part.status === "accepted" ? part.value : []));
-    return accepted(parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()]);
+    const once = parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()];
+    return { ...accepted(once), ...onlyDefined({ regions: each.regions }) };
   }
 
   /** For which regions a list is read; `undefined` among them: for all at once. */
@@ -101,7 +103,10 @@ export function createListReader({
     const each = operation === "group.rule.list" ? undefined : routeOfList(dialect, operation)?.for_each;
     if (each !== "region") return accepted(each ?? [undefined]);
     const listed = await readList("region.list", {}, read.region, requestOptions);
-    return listed.status === "accepted" ? accepted(listed.value.map(({ id }) => id)) : listed;
+    if (listed.status !== "accepted") return listed;
+    if (listed.value.length === 0) return noRegions(operation);
+    const spelt = listed.value.flatMap(({ id, name = id }) => [id.toLowerCase(), name.toLowerCase()]);
+    return { ...accepted(listed.value.map(({ id }) => id)), regions: new Set(spelt) };
   }
 
   async function readPart<T extends { readonly id: string }>(
@@ -304,6 +309,14 @@ function notAPath(operation: PagedOperation, led: string, outcome: Failure): Fai
     hint: "in the dialect, if it is a token and no path: pagination: { as: token }",
   };
 }
+
+/** No list of no region is a list of nothing. */
+const noRegions = (operation: PagedOperation): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the list of ${operation} is read region by region, and region.list shows no region`,
+  hint: "check that the credential may see regions, or name them in the dialect: for_each: [REGION, …]",
+});
 
 const pagingBroken = (operation: PagedOperation, problem: string): Rejection => ({
   status: "rejected",

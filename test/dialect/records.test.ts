@@ -251,11 +251,17 @@ describe("answers", () => {
   test.each([
     [{ vm_list: [{}, {}] }, 2],
     [{ answer: { vmSet: null } }, 0],
+    [{ data: [{ id: "a" }] }, 1],
     [{ answer: { vmSet: "" } }, 0],
     [{ answer: { vmSet: { item: { id: "a" } } } }, 1],
     [{ answer: { vmSet: { item: [{ id: "a" }, { id: "b" }] } } }, 2],
   ])("the line that is told for the list in %j finds its items", (body, count) => {
-    const { hint = "" } = read.page("vm.list", body, {}) as { hint?: string };
+    const elsewhere = createRecordReaders(
+      mergeDialect({
+        operations: { "vm.list": { method: "GET", path: "/vms", items: ["/not/here"] } },
+      }),
+    );
+    const { hint = "" } = elsewhere.page("vm.list", body, {}) as { hint?: string };
     const [, line = ""] = /in the dialect: operations\.vm\.list\.items: (\[.*?\])(;|$)/.exec(hint) ?? [];
     const { dialect } = readDialectText(
       `operations: { vm.list: { method: GET, path: /api/v1/vm/list, items: ${line} } }`,

@@ -305,6 +305,44 @@ describe("a VM so young that a list may not show it yet", () => {
   });
 });
 
+describe("a list that is read region by region", () => {
+  const zoned = world
+    .replace(
+      "service: {",
+      'service: { dialect: { operations: { vm.list: { method: GET, path: "/api/v1/zones/{region}/vms", for_each: region } }, records: { vm: { volumes: [] } } },',
+    )
+    .replace("discovery_window: 1s", "discovery_window: 5ms")
+    .replace(
+      /vms:\n {2}db: \{ name: db-1, ([^}]*)\}(?:.|\n)*/,
+      "defaults: { vm: { $1 } }\nvms: { near: {}, far: { region: in-south-1 } }\n",
+    );
+  const showing =
+    (...regions: readonly string[]): Answers =>
+    (path, response) => {
+      const [, region] = /\/zones\/([^/]+)\/vms/.exec(path) ?? [];
+      if (region === undefined && !path.includes("/region/list")) return false;
+      const items = region === undefined ? regions : emulator.dump().vms.filter((one) => one.region === region);
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ items }));
+      return true;
+    };
+
+  it("does not show what is in a region that is not shown any more, and no region is no list", async () => {
+    proxy.answers = showing("in-west-1", "in-south-1");
+    await applied(zoned);
+    proxy.answers = showing("in-west-1");
+    const drift = await reconcile(["drift"]);
+    expect([drift.exitCode, drift.stdout]).toEqual([0, expect.not.stringContaining("is gone")]);
+    const plan = await reconcile(["plan", "--destroy"]);
+    expect([plan.exitCode, plan.stdout]).toEqual([0, expect.not.stringContaining("no longer exists")]);
+    expect(plan.stderr).toContain("its region in-south-1 is not shown any more");
+    proxy.answers = showing();
+    const none = await reconcile(["plan"]);
+    expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("region.list shows no region")]);
+    proxy.answers = showing("in-west-1", "in-south-1");
+    expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);
+  });
+});
+
 describe("two answers that differ", () => {
   it("prove nothing: a volume that its VM's record names is flushed although the list of volumes lacks it", async () => {
     const listed = world.replace(

@@ -72,6 +72,8 @@ export interface Accepted<T> {
   readonly value: T;
   /** For a list: what it shows in a state that the dialect calls gone, by id with that state. It is not in `value`. */
   readonly goneAs?: ReadonlyMap<string, string>;
+  /** For a list that is read region by region: the ids and names of those that the service shows, in lower case. */
+  readonly regions?: ReadonlySet<string>;
 }
 
 export type Outcome<T> = Accepted<T> | Rejection | Unavailable | Unknown;

@@ -1,4 +1,5 @@
 /** One look at the VMs of a project. */
+import type { Address } from "../../core/model/address";
 import type { Desired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import {
@@ -9,10 +10,11 @@ import {
   shownAsGone,
   type Unobserved,
 } from "../../core/model/evidence";
+import { told, toSay } from "../../core/model/fix";
 import { allOfKind } from "../../core/model/kinds";
 import type { LiveVm } from "../../core/model/live";
 import type { Accepted } from "../../core/model/outcome";
-import type { State } from "../../core/model/recorded";
+import type { RecordedVm, State } from "../../core/model/recorded";
 import {
   cannotLook,
   type LookOptions,
@@ -48,7 +50,7 @@ export async function observeVms(
       return { looks, unlisted, forbidden: refused === true ? [] : await read(asked.wanted), listed: false };
     for (const vm of listed) looks.set(vm.id, { seen: "yes", value: vm });
     const others = [...ids].filter((id) => !looks.has(id));
-    const forbidden = await lookAtUnlisted(client, new Set(others), looks, findings, options);
+    const forbidden = await lookAtUnlisted(client, new Set(others), looks, findings, options, state);
     const lacking = others.find((id) => looks.get(id)?.seen === "yes");
     if (lacking === undefined) return { listed: true, looks, unlisted, forbidden };
     // The list is behind, or was cut: an open create that it does not show may have been done.
@@ -79,7 +81,8 @@ async function lookAtUnlisted(
   unlisted: ReadonlySet<string>,
   looks: Map<string, Look<LiveVm>>,
   findings: Diagnostic[],
-  options: LookOptions & { readonly young: ReadonlySet<string> },
+  { young, ...options }: LookOptions & { readonly young: ReadonlySet<string> },
+  state: State,
 ): Promise<readonly string[]> {
   if (unlisted.size === 0) return [];
   if (client.can.readsOneVm) return observeEach("vm", unlisted, (id) => client.getVm(id, options), looks, findings);
@@ -89,7 +92,7 @@ async function lookAtUnlisted(
   for (const id of unlisted) {
     if (looks.has(id)) continue;
     // Two lists in a row may lack a VM that was listed before: within its window that proves nothing.
-    if (options.young.has(id)) {
+    if (young.has(id)) {
       looks.set(id, { seen: "unobserved", reason: "it is so young that the list of VMs may not show it" });
       findings.push({
         severity: "warning",
@@ -98,10 +101,34 @@ async function lookAtUnlisted(
         detail: "A list may be behind for a while (service.timing.discovery_window), so this plan counts it as there.",
         fix: "plan again when that time is over; apply waits for it and looks again by itself",
       });
+      continue;
+    }
+    const record = allOfKind(state.resources.values(), "vm").find((vm) => vm.id === id);
+    if (record !== undefined && listed.status === "accepted" && isOutside(listed, record)) {
+      const reason = `VMs are listed region by region, and its region ${record.region} is not shown any more`;
+      looks.set(id, { seen: "unobserved", reason });
+      findings.push(uncertain(record.address, `${record.address}: VM ${id} counts as existing: ${reason}`));
     } else looks.set(id, listed.status === "accepted" ? lackedBy(listed, "the list of VMs", id) : unobservedBy(listed));
   }
   return [];
 }
+
+/** What is in a region that was not read is in no list. */
+const isOutside = ({ regions }: Accepted<unknown>, { region }: RecordedVm): boolean =>
+  regions !== undefined && region !== undefined && !regions.has(region.toLowerCase());
+
+const uncertain = (address: Address, summary: string): Diagnostic => ({
+  severity: "warning",
+  code: "plan/not-listed-yet",
+  summary,
+  ...told([
+    toSay(
+      ["check that the credential may see the region; if it was closed with the VM in it: ", ["state rm", address]],
+      "check that the credential may see the region; if it was closed with the VM in it: pulumi state delete with its URN",
+    ),
+  ]),
+  address,
+});
 
 /** A list that lacks a resource, or shows it in a state that the dialect calls gone. */
 function lackedBy({ goneAs }: Accepted<unknown>, list: string, id: string): Absent {

@@ -533,7 +533,7 @@ export const explanations = {
     "todo": "Correct the id or name."
   },
   "plan/not-listed-yet": {
-    "means": "A VM is not listed, though it is new or its data volume names it. A list may be behind, so the VM counts as existing for now.",
+    "means": "A VM is not listed, though it is new, its data volume names it, or its region is not shown. A list may lack it, so the VM counts as existing for now.",
     "todo": "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR."
   },
   "plan/import-unseen": {

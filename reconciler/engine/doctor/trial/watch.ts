@@ -85,13 +85,14 @@ export class Trial {
   }
 
   findings(unproven: TrialFindings["unproven"], isStopped = false): TrialFindings {
-    const { ready, ...others } = listsOf(this.words.volume);
+    const words = listsOf(this.words.volume);
+    const { ready: _, ...others } = words;
     return {
       unproven,
       isStopped,
       seen: this.#seen,
       // Where some words of a rest are named, every other one is waited for: half of them are worse than none.
-      states: { vm: listsOf(this.words.vm), volume: this.sawAttached ? { ready, ...others } : others },
+      states: { vm: listsOf(this.words.vm), volume: this.sawAttached ? words : others },
       routes: this.routes,
       inVain: this.inVain,
       errors: this.errors,
