@@ -18,6 +18,7 @@ import { openProtectedStore } from "../store/open";
 import { addressKept, type NotedState, otherStatesNoted } from "../store/state-note";
 import { stateFile, stateLocation, trustOf } from "./compose";
 import type { Session } from "./session";
+import { environmentsOf, readSiblings } from "./siblings";
 
 export async function refuseBegunAnew(session: Session, prepared: Prepared): Promise<Prepared> {
   const { plan, state } = prepared;
@@ -29,7 +30,7 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
       const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
       if (typeof has === "string") return [unread(location, has)];
       const isThere = (one: WantedByName): boolean =>
-        has.some((record) => record.id !== undefined && isRecordOf(one, record));
+        has.records.some((record) => record.id !== undefined && isRecordOf(one, record, has.isRenamed));
       const twice = wanted.filter(isThere);
       const made = twice.filter(({ action = "create" }) => action === "create");
       const taken = twice.filter((one) => !made.includes(one));
@@ -57,8 +58,12 @@ function wantedByName({ plan, desired }: Prepared): readonly WantedByName[] {
   ];
 }
 
-const isRecordOf = (one: WantedByName, { kind, id, name }: RecordedResource): boolean =>
-  one.kind === kind && (one.id === undefined ? one.name.toLowerCase() === name?.toLowerCase() : one.id === id);
+/** `isRenamed`: the environment had another name then, which may stand in the names of what it has. */
+const isRecordOf = (one: WantedByName, { kind, id, name, address }: RecordedResource, isRenamed: boolean): boolean =>
+  one.kind === kind &&
+  (one.id === undefined
+    ? one.name.toLowerCase() === name?.toLowerCase() || (isRenamed && one.address === address)
+    : one.id === id);
 
 const partNotKept = "its address had a query then, or named another server, which the note of it does not keep";
 
@@ -76,23 +81,33 @@ function formerPlaces({ workspace, store, invocation: { flags } }: Session): Not
   );
 }
 
+interface Former {
+  readonly records: readonly RecordedResource[];
+  /** It is of an environment that the files declare no more. */
+  readonly isRenamed: boolean;
+}
+
 /** What the state there has in this project and service, of no other environment that the files declare. */
-async function recordedAt(
-  location: string,
-  { workspace, service, invocation: { flags } }: Session,
-): Promise<RecordedResource[]> {
+async function recordedAt(location: string, session: Session): Promise<Former> {
+  const { workspace, service, invocation } = session;
+  const { flags } = invocation;
   const insecureHttp = flags["insecure-http"] === true;
   const stored = await openProtectedStore(location, { environment: process.env, insecureHttp }).read();
   const read = readState(stored, "");
   if (!read.ok) throw new Error(read.problem);
   const { scope, resources } = read.state;
   const { project, environment } = workspace.desired;
-  if (scope?.origin !== service.client.origin || scope.project !== project) return [];
+  const none = { records: [], isRenamed: false };
+  if (scope?.origin !== service.client.origin || scope.project !== project) return none;
   // Names that two environments share are told by `validate --env all`. Files without environments may get some, and
   // what is not declared any more may have got another name.
   const isOther = scope.environment !== undefined && environment !== undefined && scope.environment !== environment;
-  const isSibling = isOther && workspace.readOthers?.(workspace.given).has(scope.environment) !== false;
-  return isSibling ? [] : [...resources.values()];
+  const records = [...resources.values()];
+  if (!isOther) return { records, isRenamed: false };
+  if (workspace.readOthers?.(workspace.given).has(scope.environment) !== false) return none;
+  // The former state still lies there when one of the others has been given what it has.
+  const { find } = await readSiblings(environmentsOf(session));
+  return { records: records.filter(({ kind, id }) => find(kind, { id }) === undefined), isRenamed: true };
 }
 
 function isElsewhere(session: Session, former: string, twice: readonly WantedByName[]): Diagnostic {

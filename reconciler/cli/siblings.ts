@@ -50,7 +50,7 @@ interface Siblings {
 /** So many states are read at once. */
 const readsAtOnce = 8;
 
-async function readSiblings({ one, origin, others }: Family): Promise<Siblings> {
+export async function readSiblings({ one, origin, others }: Family): Promise<Siblings> {
   const held: HeldResource[] = [];
   const warnings: Diagnostic[] = [];
   const left = [...(await others())];

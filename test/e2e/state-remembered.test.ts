@@ -344,18 +344,29 @@ describe("a state that is given another place", () => {
     expect(await alone(["plan", "--env", "dev"])).toMatchObject({ exitCode: 0 });
   });
 
-  it("is found under the former name of its environment, and not under one that the files have", async () => {
+  it.each(["data", "data-${env}"])("is found under the former name of its environment alone: %s", async (name) => {
+    write(`data: { name: "${name}", size: 5 }`);
     const alone = (args: readonly string[]) => runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
     const file = readFileSync(join(folder, "reconcile.yaml"), "utf8");
     const declare = (names: string) => writeFileSync(join(folder, "reconcile.yaml"), `${file}environments: ${names}\n`);
     declare("{ prod: {} }");
     expect(await alone(["apply", "-y", "--env", "prod"])).toMatchObject({ exitCode: 0 });
+    const made = volumes();
     declare("{ production: {} }");
     const refused = await alone(["apply", "-y", "--env", "production"]);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("error[state/elsewhere]")]);
-    expect(volumes()).toEqual(["data"]);
+    expect(volumes()).toEqual(made);
     declare("{ production: {}, prod: {} }");
     expect(await alone(["plan", "--env", "production"])).toMatchObject({ exitCode: 0 });
+    // The former state lies there still when it was brought, and is nobody's any more.
+    declare("{ production: {}, dev: {} }");
+    const [, from = "", to = ""] = /--state '(.*?)' .* --state '(.*?)'/.exec(refused.stderr) ?? [];
+    const brought = join(folder, "brought.json");
+    writeFileSync(brought, (await alone(["state", "pull", "--state", from, "--env", "production"])).stdout);
+    const push = ["state", "push", "--state", to, "--env", "production", brought];
+    expect(await alone(push)).toMatchObject({ exitCode: 0 });
+    expect(await alone(["plan", "--env", "production", "--accept-service"])).toMatchObject({ exitCode: 0 });
+    expect((await alone(["plan", "--env", "dev"])).stderr).not.toContain("state/elsewhere");
   });
 
   it("of which nobody can say what it has is named", async () => {
