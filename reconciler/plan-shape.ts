@@ -56,6 +56,7 @@ const parts: Readonly<Record<string, Check>> = {
     shape({ id: text, address: text, owes: optional(list(shape({ address, command: text, reason: text }))) }),
   ),
   files: optional(list(shape({ file: text, sha256: text }))),
+  sensitive: optional(list(text)),
   attached: optional(mapWith(list(text))),
   owed: optional(list(shape({ address, command: text, reason: text, since: optional(text), waits: optional(text) }))),
   cost: optional(shape({ currency: text, before: text, after: text, unknown: list(text), parts: mapWith(text) })),

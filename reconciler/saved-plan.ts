@@ -13,12 +13,13 @@ import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
 import { fewParts } from "./core/text/list-text";
-import { onlyDefined, parsedJson } from "./core/text/objects";
+import { ifAny, onlyDefined, parsedJson } from "./core/text/objects";
 import type { Dialect } from "./dialect/dialect";
 import { isNameOfHandedOver } from "./outside/files";
 import { sha256 } from "./outside/sha256";
 import { unreadablePart } from "./plan-shape";
 import { type Refused, refuse } from "./refused";
+import { createMasking } from "./service/masking";
 import { version } from "./version";
 
 export const planFormat = "reconcile-cloud/plan";
@@ -43,6 +44,8 @@ export interface SavedPlan extends ReturnType<typeof essenceOf> {
    * older version.
    */
   readonly files?: readonly FileMark[];
+  /** The sensitive values that stand in it, which whoever shows it leaves out. Only a sealed plan has any. */
+  readonly sensitive?: readonly string[];
 }
 
 export interface FileMark {
@@ -57,6 +60,7 @@ export interface PlanOrigin {
   readonly baseUrl: string;
   readonly state: string;
   readonly dialect: Dialect;
+  readonly sensitive?: ReadonlySet<string>;
 }
 
 export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): SavedPlan {
@@ -74,7 +78,10 @@ export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): Save
       .filter(({ file }) => !isNameOfHandedOver(file))
       .map(({ file, text }) => ({ file: relative(folder, resolve(file)), sha256: sha256(text) })),
   };
-  return { format: planFormat, version: 1, id: planId(body), ...body };
+  const text = canonicalJson(body);
+  const sensitive = [...(origin.sensitive ?? [])].filter((one) => createMasking(new Set([one])).text(text) !== text);
+  const whole = { ...body, ...onlyDefined({ sensitive: ifAny(sensitive.sort()) }) };
+  return { format: planFormat, version: 1, id: planId(whole), ...whole };
 }
 
 const essenceOf = (plan: Plan) => ({

@@ -7,6 +7,7 @@ import { quotedForShell } from "../core/model/ssh";
 import { WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
 import { ifPossible } from "../core/text/errors";
+import { onlyDefined } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
 import { setting } from "../outside/environment";
@@ -75,7 +76,8 @@ export function keepPlan(
 ): void {
   const { baseUrl, dialect } = service;
   const state = nameState(store.location, workspace, flags);
-  const origin = { folder: workspace.folder, sources, planFile, baseUrl, dialect, state };
+  const { folder, sensitive } = workspace;
+  const origin = { folder, sources, planFile, baseUrl, dialect, state, ...onlyDefined({ sensitive }) };
   writePlan(planFile, savePlan(plan, desired, origin), (text) => output.masked(text));
   output.note(`Saved the plan: reconcile apply ${quotedForShell(planFile)}`);
 }

@@ -321,7 +321,41 @@ vms:
     expect(stdout, stderr).toContain("check");
     expect(stdout).not.toContain("hunter2");
   }
+  // A saved plan is shown and applied where nobody gives the variable.
+  const sealed = { RECONCILE_STATE_KEY: "a key of the plans", RECONCILE_STATE_ENCRYPTION: "optional" };
+  const planned = await runCli(["plan", "--var", "flavor=m1.large", "--out", "p.plan.json"], {
+    cwd,
+    env: { ...env, ...sealed },
+  });
+  expect(planned.exitCode, planned.stderr).toBe(0);
+  for (const args of [["show", "--steps"], ["show", "--markdown"], ["show", "--json"], ["apply"]]) {
+    const { stdout, stderr } = await runCli([...args, "p.plan.json"], { cwd, env: sealed });
+    expect(stdout, stderr).toContain("check");
+    expect(stdout + stderr).not.toContain("hunter2");
+  }
   // Nothing answers the check, so the resize is taken back.
-  await runCli(["apply", "-y", "--var", "flavor=m1.large", "--report", "report.html"], { cwd, env });
+  const again = ["apply", "-y", "--var", "flavor=m1.large", "--report", "report.html"];
+  await runCli(again, { cwd, env: { ...env, ...sealed } });
   expect(readFileSync(join(cwd, "report.html"), "utf8")).not.toContain("hunter2");
+});
+
+it("leaves nothing of a sensitive value in a sentence of a rehearsal that is broken over lines", async () => {
+  const words = ["hunter2", "alpha", "beta", "gamma", "delta"].map((word) => `${word}-${"x".repeat(30)}`).join(" ");
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1
+project: acme
+region: in-west-1
+service: { base_url: embedded, timing: { poll_interval: 5ms } }
+vars: { pw: { sensitive: true }, flavor: { default: m1.small } }
+vms:
+  one:
+    { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: "\${var.flavor}", size: 10, lifecycle:
+      { verify_resize: { check: { command: [check, "\${var.pw}"] } } } }
+`,
+  });
+  const env = { RECONCILE_VAR_pw: words };
+  expect((await runCli(["apply", "-y", "--time-scale", "0"], { cwd, env })).exitCode).toBe(0);
+  const { stdout } = await runCli(["rehearse", "--var", "flavor=m1.large"], { cwd, env });
+  expect(stdout).toContain("is taken to pass");
+  expect(stdout).not.toContain("hunter2");
 });

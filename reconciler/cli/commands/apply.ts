@@ -60,7 +60,8 @@ const decided = [
 ] as const satisfies FlagName[];
 
 function applySaved(invocation: Invocation, read: SavedPlan, file: string): Promise<number> {
-  const { flags } = invocation;
+  const { flags, output } = invocation;
+  output.hide(read.sensitive ?? []);
   // A plan of an older version lacks the settings that dialects have gained since: they get their defaults.
   const saved = { ...read, dialect: mergeDialect(read.dialect) };
   const given = decided.filter((name) => flags[name] !== undefined);
@@ -80,6 +81,7 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
     given: [],
     folder,
     dialect: saved.dialect,
+    sensitive: new Set(saved.sensitive),
   };
   return withSession(invocation, workspace, (session) => {
     refuseElsewhere(session, saved);

@@ -165,6 +165,7 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
       `start it with RECONCILE_APPROVER (reconcile mcp --approver prints it), or apply the plan yourself: reconcile apply ${planFile(id)}`,
     );
   const bytes = readFileSync(planFile(id));
+  output.hide(saved.sensitive ?? []);
   const plan = planOfSaved(saved);
   showPlanText(invocation, plan);
   const flushed: string[] = [];

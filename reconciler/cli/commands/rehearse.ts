@@ -73,7 +73,9 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
   try {
     const rehearsal = await rehearse(setting, stop.soft);
     output.event(rehearsalEvent(rehearsal));
-    output.print(rehearsalText(rehearsal, plan.estimate, { colour: output.colour, width: output.width }));
+    // What is broken over lines is not found by the mask of the output.
+    const shown = { ...rehearsal, assumptions: rehearsal.assumptions.map(output.masked) };
+    output.print(rehearsalText(shown, plan.estimate, { colour: output.colour, width: output.width }));
     const held = trials === undefined || (await tryChaos(session, setting, rehearsal, trials, stop.soft));
     return output.finish({
       // The rehearsal ran whatever the review says, so the exit code tells what the real run would be refused for.

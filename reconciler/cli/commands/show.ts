@@ -24,6 +24,7 @@ export const showCommand = command({
     const saved = readPlan(file);
     if (saved === undefined)
       throw fail("plan/unreadable", `${file} is no saved plan`, "reconcile plan --out change.plan.json writes one");
+    output.hide(saved.sensitive ?? []);
     const plan = planOfSaved(saved);
     const { project, environment } = saved.desired;
     output.locate({ service: saved.base_url, ...onlyDefined({ project, environment }), state: saved.state });
