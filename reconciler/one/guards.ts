@@ -109,6 +109,14 @@ export function assertSameService(service: HandlerService, { scope }: Remembered
   );
 }
 
+/** What is said of a flush is said of the guest of the VM that an attachment of the program names. */
+export const hangsElsewhere = (what: string, host: string): HandlerFailure =>
+  failure(
+    "plan/attached-elsewhere",
+    `${what} is attached to ${host}, and no attachment of this program says so: flushConfirmed and flush are not said of that VM`,
+    "remove that attachment first",
+  );
+
 export const keptAlive = (what: string): string =>
   `${what} stays in the service: the removed section of a file takes it out of the program and leaves it alive`;
 

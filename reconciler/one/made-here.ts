@@ -12,6 +12,19 @@ function inMap(of: typeof gone, { client }: HandlerService): Map<string, string>
   return known;
 }
 
+const takenOff = new WeakMap<HandlerService["client"], Set<string>>();
+
+/** Where an attachment of the program had it, this process has taken it off; or has put it on a VM since. */
+export function noteTakenOff({ client }: HandlerService, volumeId: string, isOff: boolean): void {
+  const known = takenOff.get(client) ?? new Set<string>();
+  takenOff.set(client, known);
+  if (isOff) known.add(volumeId);
+  else known.delete(volumeId);
+}
+
+export const isTakenOff = ({ client }: HandlerService, volumeId: string): boolean =>
+  takenOff.get(client)?.has(volumeId) === true;
+
 /** This process has deleted it. */
 export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>
   void inMap(gone, service).set(`${kind} ${String(name)}`, id);

@@ -7,8 +7,10 @@ import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import { sight } from "../core/model/live";
 import { emptied } from "./differences";
+import { hangsElsewhere } from "./guards";
 import type { HandlerContext, HandlerService, Props } from "./handler";
 import { lookAtAll } from "./looking";
+import { isTakenOff } from "./made-here";
 import { addressOf } from "./one-desired";
 import {
   assertOwnProject,
@@ -111,9 +113,15 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
       return planAsObserved(service, nothingDesired, state, address, signal, how);
     };
     const seen = await look(clientForRemoval(service), "forRemoval");
-    // Another process of the program may have taken it off its VM since that look.
+    // It may have come off its VM since that look, by another process of the program, or because the VM was deleted.
     const isRefused = before["flushConfirmed"] !== true && seen.plan.consents.some(({ kind }) => kind === "flush");
-    return isRefused ? look(service.client, "fresh") : seen;
+    const comesOff = shape.hangsOn !== undefined && seen.plan.steps.length > 1;
+    if (!isRefused && !comesOff) return seen;
+    const planned = await look(service.client, "fresh");
+    const sighting = sight(planned.live, kind, id);
+    const host = sighting.seen === "yes" ? shape.hangsOn?.(sighting.value) : undefined;
+    if (host !== undefined && isTakenOff(service, id)) throw hangsElsewhere(`${kind} ${id}`, host);
+    return planned;
   }
 
   async function withHosts(

@@ -736,6 +736,36 @@ describe("the update of a resource, where", () => {
 const nothingKept = (kept: KeptOne): KeptOne => ({ ...kept, outputs: { ...data } });
 
 const removals: Readonly<Record<string, Row>> = {
+  "a volume hangs on a VM that goes at the same time": {
+    given: full,
+    asks: async (program, { create }) => {
+      const host = await create("Vm", "web", vm);
+      const volume = await create("Volume", "data", { ...data, flushConfirmed: true });
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: volume.id });
+      const { remove } = program.startProcess();
+      return async () => void (await Promise.all([remove(host), remove(volume)]));
+    },
+    answer: undefined,
+    sent: ["vm.stop #5 200", "vm.delete #5 200", "volume.delete #8 200"],
+    says: [expect.stringMatching(/^volume data volume of web \(#7\) still exists/)],
+  },
+  "a volume hangs on another VM than the one that its attachment was of": {
+    given: full,
+    asks: async (program, { create }) => {
+      const host = await create("Vm", "web", vm);
+      const other = await create("Vm", "db-1", { ...vm, name: "db-1" });
+      const volume = await create("Volume", "data", { ...data, flushConfirmed: true });
+      const ids = { vmId: host.id, volumeId: volume.id };
+      const attachment = await create("VolumeAttachment", "att", { ...ids, flushConfirmed: true });
+      await program.client.detachVolume(volume.id, host.id, true);
+      await program.client.attachVolume(volume.id, other.id);
+      const { remove } = program.startProcess();
+      await remove(attachment);
+      return () => remove(volume);
+    },
+    answer:
+      "refused: volume #11 is attached to #8, and no attachment of this program says so: flushConfirmed and flush are not said of that VM — remove that attachment first",
+  },
   "it is there": {
     asks: async (_, { create, remove }) => {
       const kept = await create("Volume", "data", data);

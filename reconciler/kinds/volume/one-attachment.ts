@@ -25,6 +25,7 @@ import {
   type PropertyChange,
   type Props,
 } from "../../one/handler";
+import { noteTakenOff } from "../../one/made-here";
 import { type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import {
@@ -349,6 +350,7 @@ const attachment: FieldResource<AttachmentIds> = {
       const ran = await claim.unlessFailed(() =>
         planAndCarryOut(context, service, planned, ids, props["flushConfirmed"] === true),
       );
+      noteTakenOff(service, ids.volumeId, false);
       return keep(service, id, props, owner, {
         ...ran,
         told: toldOf(service, ids, sizeIn(planned.live, ids.volumeId)),
@@ -399,6 +401,7 @@ const attachment: FieldResource<AttachmentIds> = {
       throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
     if (changeOf(planned)?.action !== "create")
       await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
+    noteTakenOff(service, ids.volumeId, true);
     return true;
   },
 };
