@@ -115,10 +115,10 @@ export interface VersionedRequest {
   readonly body?: unknown;
 }
 
-/** The version of a record: where it shows it, or in a header of the answer with it. */
 /** A number stays one in a body. */
 export type ShownVersion = string | number;
 
+/** The version of a record: where it shows it, or in a header of the answer with it. */
 export function versionShown(
   { from, header }: NonNullable<Dialect["fingerprint"]>,
   record: unknown,

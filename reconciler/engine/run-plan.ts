@@ -335,7 +335,7 @@ function unseenBySteps(looked: ReadonlyMap<OpenWrite, WhyUnseen>): Map<string, U
 }
 
 /** The state lacks ids of what this run made. No other step that fails at the state has advice. */
-export const lacksIds = ({ steps }: RunReport): boolean =>
+export const lacksIds = ({ steps }: Pick<RunReport, "steps">): boolean =>
   steps.some(
     ({ result }) => result.end === "failed" && result.fix !== undefined && result.code?.startsWith("state/") === true,
   );

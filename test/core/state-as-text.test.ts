@@ -162,6 +162,16 @@ describe("a snapshot", () => {
         ["vm.a: its privateIp is not readable"],
       ],
     ),
+    [
+      "a record with a command that names no program",
+      {
+        resources: {
+          "volume.a": record("volume.a", { flush: { via: "command", argv: [] } }),
+          "volume.b": record("volume.b", { flush: { via: "command", argv: ["sync"] } }),
+        },
+      },
+      ["volume.a: its flush is not readable"],
+    ],
     ["a note of a move", { moves: { m: { ...transfer, side: "x" } } }, ["moves: its note of a move is not readable"]],
     [
       "what was set aside before stays",

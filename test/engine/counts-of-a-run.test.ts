@@ -1,6 +1,6 @@
 /** How the steps of a run are counted at its end, and which of them nobody is told of (engine/run-plan.ts). */
 import { expect, it } from "vitest";
-import { countSteps, isMarker, notSeenIn, type StepReport } from "../../reconciler/engine/run-plan";
+import { countSteps, isMarker, lacksIds, notSeenIn, type StepReport } from "../../reconciler/engine/run-plan";
 
 const marker = { operation: "record", changes: [] } as const;
 const note = { operation: "record", changes: [{ type: "orphan", key: "volume:v", orphan: null }] } as const;
@@ -25,6 +25,17 @@ it.each<readonly [what: string, report: StepReport, counts: object]>([
   expect(countSteps([report])).toEqual({ ...none, ...counts });
   expect(isMarker(report.step)).toBe(Object.keys(counts).length === 0);
 });
+
+const failed = { end: "failed", code: "state/store-failed", message: "m" } as const;
+it.each<readonly [what: string, result: StepReport["result"], lacks: boolean]>([
+  ["at the state, with advice", { ...failed, fix: "reconcile import vm.web 7" }, true],
+  ["at the state, without", failed, false],
+  ["elsewhere, with advice", { ...failed, code: "service/conflict", fix: "take another name" }, false],
+  ["at nothing that has a code", { end: "failed", message: "m", fix: "f" }, false],
+  ["in the end, for somebody", { ...failed, end: "waiting", fix: "f" }, false],
+])("tells of ids that the state lacks where a step failed %s", (_, result, lacks) =>
+  expect(lacksIds({ steps: [reported(start, done), reported(start, result)] })).toBe(lacks),
+);
 
 it("calls not seen what the service could have shown, and nothing that nobody can look at", () => {
   const write = { address: "vm.web", title: "t", field: "power" as const, said: "is stopped" };

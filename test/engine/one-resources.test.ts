@@ -977,6 +977,16 @@ const creates: Readonly<Record<string, Row>> = {
     ),
     says: [],
   },
+  "the user says that such a credential is the right one": {
+    asks: async (program) => {
+      const first = await program.startProcess().create("Volume", "data", data);
+      const outsider = program.startProcess({ token: "outsider-token", service: { acceptService: true } });
+      await outsider.diff(first, data);
+      return () => outsider.create("Volume", "new", { ...data, name: "new" });
+    },
+    answer: "#6",
+    sent: ["volume.create 201"],
+  },
 };
 
 describe("the create of a resource, where", () => {

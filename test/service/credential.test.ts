@@ -16,6 +16,38 @@ const header = "Bearer {token}";
 const plain = { header, command: null };
 const runHelper = runHelperIn(process.cwd());
 
+describe("whose it is", () => {
+  const basic = (said: string) => `Basic ${Buffer.from(said).toString("base64")}`;
+  const part = (said: unknown) => Buffer.from(JSON.stringify(said)).toString("base64url");
+  const signed = (claims: object) => `Bearer ${part({ alg: "none" })}.${part(claims)}.x`;
+  const subjectOf = async (authorization: string) => {
+    const { credential } = findCredential({ RECONCILE_AUTHORIZATION: authorization }, plain, runHelper);
+    await credential!.reveal();
+    return credential!.subject;
+  };
+  test.each([
+    ["a password is no part of it", basic("ops:one"), basic("ops:two"), "same"],
+    ["a user is", basic("ops:one"), basic("dev:one"), "other"],
+    ["nor is when a token ends", signed({ sub: "1", exp: 1 }), signed({ sub: "1", exp: 2 }), "same"],
+    ["a project is", signed({ sub: "1", project: "a" }), signed({ sub: "1", project: "b" }), "other"],
+    ["a machine is one too", signed({ client_id: "1" }), signed({ client_id: "2" }), "other"],
+  ])("%s", async (_, one, another, is) => {
+    const [first, second] = [await subjectOf(one), await subjectOf(another)];
+    expect(first).toMatch(/^[0-9a-f]{16}$/);
+    expect(second === first).toBe(is === "same");
+  });
+
+  test.each([
+    ["a user without a colon", basic("ops")],
+    ["no user before the colon", basic(":one")],
+    ["an opaque token", "Bearer abc"],
+    ["two parts", `Bearer ${part({ alg: "none" })}.${part({ sub: "1" })}`],
+    ["three parts that begin with no map", `Bearer x.${part({ sub: "1" })}.x`],
+    ["three parts, and no map in the middle", `Bearer ${part({})}.${part([1])}.x`],
+    ["nobody named", signed({ iss: "x" })],
+  ])("%s says nothing of it", async (_, authorization) => expect(await subjectOf(authorization)).toBeUndefined());
+});
+
 describe("where it comes from", () => {
   test("RECONCILE_AUTHORIZATION is the whole value, and comes first", async () => {
     const environment = { RECONCILE_AUTHORIZATION: "Custom abc", RECONCILE_TOKEN: "t" };

@@ -1,11 +1,12 @@
 /** The pure policies: when a request is repeated, how many may be under way, which goes first, where the next page is. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Failure } from "../../reconciler/core/model/outcome";
+import { accepted, type Failure, type Outcome } from "../../reconciler/core/model/outcome";
 import { elapsedAt, instantAt } from "../../reconciler/core/model/time";
 import { nextPage } from "../../reconciler/dialect/next-page";
 import type { Clock } from "../../reconciler/service/clock";
 import { adjustConcurrency, type Concurrency, startConcurrency } from "../../reconciler/service/concurrency";
+import { versionsOf } from "../../reconciler/service/fingerprint";
 import { createLimiter } from "../../reconciler/service/limiter";
 import { type Attempt, decideRetry, earn, fullBudget, retryPolicy, spend } from "../../reconciler/service/retry";
 
@@ -244,5 +245,39 @@ describe("the next page", () => {
     const to = nextPage(page(next), request);
     if ("request" in to) expect(new URL(to.request.path, request.origin).origin).toBe(request.origin);
     else expect(to).toEqual({ problem: expect.stringMatching(/another host|sent there alone|not a URL/) });
+  });
+});
+
+describe("the version that a write sends", () => {
+  const refused = (httpStatus: number): Failure => ({ ...rejected, httpStatus });
+  const done = accepted("done");
+  const nowhere: Failure = { status: "rejected", condition: "unsupported", message: "no such operation" };
+  // Each look shows what the row says, the last one for good; each request is answered alike.
+  test.each<[string, looks: readonly (string | undefined | Failure)[], answers: readonly Outcome<string>[], unknown]>([
+    ["is the one that shows", ["1"], [done], ["1"]],
+    ["is none where the record shows none", [undefined], [done], ["none"]],
+    ["is none where no record can be read", [nowhere], [done], ["none"]],
+    ["is not guessed where the look fails", [unavailable], [done], []],
+    ["is read once more after a 412", ["1", "2"], [refused(412), done], ["1", "2"]],
+    ["is read once more after a 409", ["1", "2"], [refused(409), done], ["1", "2"]],
+    ["is read once more, and not twice", ["1", "2", "3"], [refused(412)], ["1", "2"]],
+    ["is not sent again where it is the same", ["1"], [refused(409), done], ["1"]],
+    ["is not sent again where none shows any more", ["1", undefined], [refused(412), done], ["1"]],
+    ["is not sent again where the second look fails", ["1", unavailable], [refused(412), done], ["1"]],
+    ["has nothing to do with another refusal", ["1", "2"], [refused(400), done], ["1"]],
+    ["is not sent again after an answer that was lost", ["1", "2"], [unknown, done], ["1"]],
+  ])("%s", async (_, looks, answers, sends) => {
+    let looked = 0;
+    const sent: string[] = [];
+    const fingerprint = { from: ["/version"], send: "If-Match" };
+    const versions = versionsOf({ fingerprint }, async () => {
+      const look = looks[Math.min(looked++, looks.length - 1)];
+      return typeof look === "object" ? look : accepted({ record: { version: look }, headers: {} });
+    });
+    await versions.send("volume.resize", {}, { id: "9" }, async ({ headers }) => {
+      sent.push(new Headers(headers).get("if-match") ?? "none");
+      return answers[Math.min(sent.length, answers.length) - 1] ?? done;
+    });
+    expect(sent).toEqual(sends);
   });
 });

@@ -52,7 +52,7 @@ const template: Check = isEither(
     source: optional(place),
   }),
 );
-const argv: Check = (value) => list(template)(value) && Array.isArray(value) && value.length > 0;
+const argv: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(template);
 const port: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535;
 const remote = isEither(
   shape({ kind: oneOf("any") }),

@@ -39,8 +39,10 @@ export function learnFromAnswer(learnings: Learnings, operation: Operation, { bo
   const own = id === undefined ? undefined : recordOf(learnings, kind, payload, id);
   // An answer that only links to what was made has no record.
   const link = own !== undefined || id === undefined ? undefined : linkedPlace(payload, id);
-  if (link !== undefined) learnings.idAlone.set(kind, link);
-  if (link !== undefined) return;
+  if (link !== undefined) {
+    learnings.idAlone.set(kind, link);
+    return;
+  }
   const { item, record } = own ?? unwrapped(payload);
   if (item !== "") learnings.wrapped.set(operation, item);
   if (learnings.samples.has(kind) || !isObject(record)) return;
