@@ -15,6 +15,7 @@ import {
   startEmulator,
   WorldInUse,
 } from "../../emulator";
+import { fieldsIn } from "../core/text/objects";
 import { connectionsTo } from "../service/connections-here";
 import type { Connections } from "../service/transport";
 import { isSingleExecutable } from "../version";
@@ -58,17 +59,20 @@ export async function openWorld(dir: string, options: EmbeddedOptions): Promise<
 
 async function serveWorld(dir: string, options: EmbeddedOptions): Promise<EmbeddedWorld> {
   const emulator = await startEmulator({ dir, ...options });
-  const { url } = emulator;
-  const withdraw = announce(dir, { url, timeScale: options.timeScale });
+  const served: Served = { url: emulator.url, timeScale: options.timeScale };
+  let withdraw = announce(dir, served);
   return {
-    url,
-    timeScale: options.timeScale,
-    connections: connectionsTo(new URL(url).host, emulator.answer),
+    ...served,
+    connections: connectionsTo(new URL(served.url).host, emulator.answer),
     async close(onWait) {
       withdraw();
       let guests = countGuests(dir);
       if (guests > 0) onWait(guests);
-      for (; guests > 0; guests = countGuests(dir)) await nextLook();
+      // Who comes while it stays for others is served as well.
+      for (; guests > 0; withdraw(), guests = countGuests(dir)) {
+        withdraw = announce(dir, served);
+        while (countGuests(dir) > 0) await nextLook();
+      }
       await emulator.close();
     },
   };
@@ -81,8 +85,9 @@ async function findSharedWorld(dir: string): Promise<Served | undefined> {
     // Any answer proves that the process lives: a killed one leaves a file with a port on which nobody listens.
     await fetch(`${world.url}/_control`, { signal: AbortSignal.timeout(2000) }).then((answer) => answer.body?.cancel());
     return world;
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Somebody listens, and has much to do.
+    return fieldsIn(error)["name"] === "TimeoutError" ? world : undefined;
   }
 }
 

@@ -2,7 +2,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { runCli } from "../support/cli-process";
+import { becomeGuest } from "../../emulator";
+import { runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 
@@ -35,6 +36,19 @@ it("serves a plan and an apply beside an apply, names who holds the lock, and st
     const again = await run("plan", `${name}.yaml`, "--state", `${name}.state.json`, "--detailed-exitcode");
     expect([again.stderr.includes("stays for"), again.exitCode]).toEqual([false, 0]);
   }
+});
+
+it("serves who comes while it stays for others", async () => {
+  const folder = makeFolder({ "a.yaml": world("first"), "b.yaml": world("second") });
+  const leave = becomeGuest(join(folder, ".reconcile/world"));
+  const first = startCli(["apply", "-y", "a.yaml", "--state", "a.state.json"], { cwd: folder });
+  await first.says("that it stays", ({ stderr }) => /stays for 1 more/.exec(stderr));
+  const second = await runCli(["apply", "-y", "b.yaml", "--state", "b.state.json"], { cwd: folder });
+  expect(second).toMatchObject({ exitCode: 0 });
+  leave();
+  expect((await first.finished).exitCode).toBe(0);
+  const again = await runCli(["plan", "b.yaml", "--state", "b.state.json", "--detailed-exitcode"], { cwd: folder });
+  expect(again.exitCode).toBe(0);
 });
 
 it("takes over a world whose server was killed", async () => {
