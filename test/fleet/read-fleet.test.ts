@@ -45,6 +45,23 @@ describe("a fleet's file", () => {
     });
   });
 
+  test.each([
+    ["./network", "network"],
+    [".", ""],
+    ["/network//eu/./", "network/eu"],
+    ["..network/.hidden", "..network/.hidden"],
+  ])("the folder %s of a repository is %s, as git names it", (path, named) => {
+    const text = `version: 1
+defaults: { state: "s-\${stack}" }
+stacks: { a: { source: { git: "https://git.example/infra", path: "${path}" } } }
+generate: [ { git: "https://git.example/infra", folders: "${path}/*/x.yaml" } ]
+`;
+    const { fleet, diagnostics } = read(text);
+    expect(diagnostics).toEqual([]);
+    expect(fleet?.stacks[0]?.source).toMatchObject({ path: named });
+    expect(fleet?.generators[0]?.folders).toBe([...(named === "" ? [] : [named]), "*/x.yaml"].join("/"));
+  });
+
   test("says from which size on a stack's opening waits for a person", () => {
     const text = (opensAt: string): string =>
       `version: 1\ndefaults: { state: "s-\${stack}", opens_at: /12 }\nstacks: { a: { source: { folder: . }, opens_at: ${opensAt} }, b: { source: { folder: . } } }\n`;

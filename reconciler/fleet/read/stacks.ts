@@ -91,10 +91,17 @@ function readStackState(
   return isUrl(place) ? place : reading.resolvePath(file, place);
 }
 
+/** As git and a push name it: without a dot, and with one slash between two folders. */
+const plainPath = (path: string): string =>
+  path
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/");
+
 function readSource(block: SourceBlock, path: Path, { at, problems, reading, file }: Reader): Source {
   const { git, folder, artifact } = block;
   const given = [git, folder, artifact].filter((one) => one !== undefined);
-  const inside = (block.path ?? "").replace(/^\/+|\/+$/g, "");
+  const inside = plainPath(block.path ?? "");
   const problem = sourceProblem(block, given.length, inside);
   if (problem !== undefined) problems.push({ code: "fleet/bad-source", ...problem, at: at(path) });
   if (git !== undefined) {
@@ -238,7 +245,7 @@ export function readGenerator(block: GenerateBlock, index: number, defaults: Com
   const source = onlyDefined({ git, ref, path: inside, folder, pull_requests: pulls });
   return {
     source: readSource(source, path, reader),
-    folders: block.folders,
+    folders: plainPath(block.folders),
     stack: block.stack ?? "${folder}",
     template: {
       ...common,
