@@ -48,6 +48,8 @@ export const mostPasses = 3;
 
 export function nextPage(page: PageSeen, reading: PagingContext): NextPage {
   const { paging } = reading;
+  // Some name a new cursor behind the last page as well, and say beside it that there is no more.
+  if (page.shown === 0 && page.signs.some(({ kind, count }) => kind === "end" && count === 1)) return { end: true };
   if (page.next !== undefined) return nextAddress(page.next.trim(), reading);
   const counted =
     paging.number !== undefined

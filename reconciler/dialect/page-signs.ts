@@ -33,7 +33,7 @@ export interface Sign {
   readonly kind: SignKind;
   /** A pointer into the whole body, or the name of a header. */
   readonly at: string;
-  /** The number, for totals, pages and limits. */
+  /** The number, for totals, pages and limits; of an end, 1 where a flag says that there is no next page. */
   readonly count: number;
 }
 
@@ -55,6 +55,8 @@ const cursorKey = /^(cursor|endcursor|marker|continue|scrollid|pagetoken|pagesta
 const moreKey =
   /^(has|have|is)?(more|moreresults|moreitems|moredata|morepages|moreavailable|truncated|incomplete|incompleteresults|partial|partialresults)$|^has(next|nextpage|another)$/;
 const endKey = /^(is)?(last|lastpage|complete|completed|done|exhausted|endoflist|finished|nomore)$/;
+/** Of these, what speaks of the next page and of nothing else. */
+const noMoreKey = /more|next|another|^(is)?last/;
 const totalKey =
   /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
 const pagesKey = /^(total|num|number|count)?(of)?pages?(total|count)?$/;
@@ -135,8 +137,9 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   const sign = (kind: SignKind, count = 0) => ({ kind, count });
   const flag = asFlag(value);
   const count = asCount(value);
-  if (moreKey.test(key)) return flag === undefined ? undefined : sign(flag ? "more" : "end");
-  if (endKey.test(key) && flag !== undefined) return sign(flag ? "end" : "more");
+  const isTold = Number(noMoreKey.test(key));
+  if (moreKey.test(key)) return flag === undefined ? undefined : flag ? sign("more") : sign("end", isTold);
+  if (endKey.test(key) && flag !== undefined) return flag ? sign("end", isTold) : sign("more");
   if (saysLacking(key, value)) return sign("lack");
   if (nextKey.test(key)) return sign(leadsOn(value) ? "next" : "end");
   if (cursorKey.test(key) && !isObject(value)) return leadsOn(value) ? sign("cursor") : sign("end");

@@ -4,6 +4,7 @@ import { Pool } from "undici";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
+import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { closeAfterwards, makeClient, start, type TestClient } from "./make-client";
 import { json, type Script, startServer, text } from "./scripted-server";
 
@@ -343,6 +344,21 @@ describe("lists", () => {
     const { client, server } = await start([page(["a"], "2"), page(["b"], "3"), page(["c"], "2")]);
     expect(await client.listVms()).toMatchObject({ status: "rejected", condition: "unreadable" });
     expect(server.received).toHaveLength(3);
+  });
+
+  test("an empty page that names a new cursor ends where a flag beside it says that there is no more", async () => {
+    const answer = (ids: readonly string[], cursor: string, more: boolean): Script =>
+      json(200, { data: ids.map((id) => ({ id, name: id })), meta: { end_cursor: cursor, has_next: more } });
+    const dialect = mergeDialect({ pagination: { next: "/meta/end_cursor", param: "after" } });
+    const ended = await start([answer(["a"], "1", true), answer(["b"], "2", false), answer([], "3", false)], {
+      dialect,
+    });
+    expect(await ended.client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+    expect(ended.server.received).toHaveLength(3);
+    const filtered = await start([answer(["a"], "1", true), answer([], "2", true), answer(["b"], "", false)], {
+      dialect,
+    });
+    expect(await filtered.client.listVms()).toMatchObject({ value: [{ id: "a" }, { id: "b" }] });
   });
 
   test("what changed while it was read is read again from the start", async () => {
