@@ -5,6 +5,7 @@ import { type Address, componentOf, keyWithin, parseAddress } from "../core/mode
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
+import { hostOf } from "../core/model/relations";
 import { onlyDefined } from "../core/text/objects";
 import { pullWorld } from "../engine/pull";
 import { blockOfGroup, nameGroup } from "../kinds/group/block";
@@ -29,7 +30,7 @@ export async function generateBlock(
   const { diagnostics } = pulled;
   if (hasErrors(diagnostics)) return { diagnostics };
   const names = createNames();
-  const keyOf = (wanted: string): string | undefined => keyOfId(wanted, state, address);
+  const keyOf = (kind: string, wanted: string): string | undefined => keyOfId({ kind, id: wanted }, state, address);
   const [vm] = pulled.vms;
   const [volume] = pulled.volumes;
   const [group] = pulled.groups;
@@ -38,15 +39,16 @@ export async function generateBlock(
     vm: () => vm && blockOfVm(vm.vm, vm.disks, names, parts.key),
     volume: () => {
       const on = volume?.attachedTo;
-      const attachTo = typeof on === "string" ? (keyOf(on) ?? { id: on }) : undefined;
+      const attachTo = typeof on === "string" ? (keyOf("vm", on) ?? { id: on }) : undefined;
       return volume && blockOfVolume(volume, attachTo, names, parts.key);
     },
     group: () => {
-      const own = (wanted: string): string | undefined => (wanted === id ? parts.key : keyOf(wanted));
+      const own = (wanted: string): string | undefined => (wanted === id ? parts.key : keyOf("group", wanted));
       return group && blockOfGroup(nameGroup(group, names, parts.key), own);
     },
   };
-  const usual = () => other && blockOfUsual(other, (on) => keyOf(on) ?? { id: on }, names, parts.key);
+  const usual = () =>
+    other && blockOfUsual(other, (on) => keyOf(hostOf[parts.kind]?.kind ?? "vm", on) ?? { id: on }, names, parts.key);
   const block = (blocks[parts.kind] ?? usual)();
   if (block === undefined) return { diagnostics };
   const { within, each } = parts;
@@ -64,9 +66,18 @@ export async function generateBlock(
  * How a file refers to a resource of the state: by its key, with the for_each key where it has one. The block of a
  * component can name only that component's resources.
  */
-function keyOfId(id: string, state: State, except: Address): string | undefined {
+function keyOfId(
+  { kind, id }: { readonly kind: string; readonly id: string },
+  state: State,
+  except: Address,
+): string | undefined {
   for (const record of state.resources.values())
-    if (record.id === id && record.address !== except && componentOf(record.address) === componentOf(except))
+    if (
+      record.kind === kind &&
+      record.id === id &&
+      record.address !== except &&
+      componentOf(record.address) === componentOf(except)
+    )
       return keyWithin(record.address);
   return undefined;
 }

@@ -6,7 +6,8 @@
 import { type Address, componentPath } from "../core/model/address";
 import type { Desired, DesiredResource, Reference } from "../core/model/desired";
 import { recordedAttribute, withReferences } from "../core/model/facts";
-import { kindRows, ofKind } from "../core/model/kinds";
+import { type AddressOf, addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
+import { type Kind, kindRows, ofKind } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
@@ -23,19 +24,18 @@ export interface ProgramFiles {
 /** The resources of the state: as the file declares them, and the others as they are recorded. */
 export function exportedParts(desired: Desired, state: State): readonly DesiredPart[] {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const addresses = new Map<string, Address>();
-  for (const record of state.resources.values()) if (record.id !== undefined) addresses.set(record.id, record.address);
+  const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
   const resources = desiredAsRecorded(state)
     .resources.filter(({ address }) => state.resources.get(address)?.id !== undefined)
-    .map((recorded) => declared.get(recorded.address) ?? byAddress(recorded, addresses));
+    .map((recorded) => declared.get(recorded.address) ?? byAddress(recorded, addressOf));
   const known = new Set(resources.map(({ address }) => address));
   return partsOf({ ...desired, resources }).map((part) => ({ ...part, inputs: onlyKnown(part.inputs, known, state) }));
 }
 
 /** A record names other resources by id; a program names them by their variables. */
-function byAddress(resource: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource {
-  const named = (reference: Reference): Reference => {
-    const address = "id" in reference ? addresses.get(reference.id) : reference.address;
+function byAddress(resource: DesiredResource, addressOf: AddressOf): DesiredResource {
+  const named = (reference: Reference, kind: Kind): Reference => {
+    const address = "id" in reference ? addressOf(identity(kind, reference.id)) : reference.address;
     return address === undefined ? reference : { address };
   };
   const other = withReferences(resource, named);

@@ -3,6 +3,7 @@ import type { Kind } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
+import { identity } from "../core/model/identity";
 import { sight } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
@@ -137,7 +138,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const { origin } = service.client;
     if (id !== undefined) claimMade(service, thing(id), owner);
     if (record !== undefined && id !== undefined && shape.noticed !== undefined)
-      noteStanding(service, id, { isChanged: false, is: shape.noticed(record) });
+      noteStanding(service, identity(shape.kind, id), { isChanged: false, is: shape.noticed(record) });
     const kept = {
       id: id ?? pendingId(owner),
       outputs: plain({
@@ -201,7 +202,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         changes.push({ property: recordedKey, replaces: false });
       const is = record === undefined ? undefined : shape.noticed?.(record, planned.plan.steps, inputs);
       const was = record === undefined ? undefined : shape.noticed?.(record);
-      if (shape.noticed !== undefined) noteStanding(service, id, { isChanged: changes.length > 0, was, is });
+      if (shape.noticed !== undefined)
+        noteStanding(service, identity(shape.kind, id), { isChanged: changes.length > 0, was, is });
       const [wish] = desired.resources;
       if (record !== undefined && wish !== undefined && !holdsUnknown(inputs))
         shape.fields?.noteGoing(service, id, wish, record);

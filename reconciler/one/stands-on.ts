@@ -5,6 +5,7 @@
  * changes is looked at, and no other. And the guest is to be told of what it does not know yet.
  */
 import type { DueReason } from "../core/model/guest";
+import { type Identity, identity, identityKey } from "../core/model/identity";
 import { onlyDefined } from "../core/text/objects";
 import type { HandlerService } from "./handler";
 
@@ -32,20 +33,25 @@ interface Ids {
 
 const standings = new WeakMap<HandlerService["client"], Map<string, Standing>>();
 
-const standing = ({ client }: HandlerService, id: string): Standing =>
-  standings.get(client)?.get(id) ?? { isChanged: false };
+const standing = ({ client }: HandlerService, one: Identity): Standing =>
+  standings.get(client)?.get(identityKey(one)) ?? { isChanged: false };
 
-export function noteStanding(service: HandlerService, id: string, next: Standing): void {
-  const isChanged = next.isChanged || standing(service, id).isChanged;
+export function noteStanding(service: HandlerService, one: Identity, next: Standing): void {
+  const isChanged = next.isChanged || standing(service, one).isChanged;
   const known = standings.get(service.client) ?? new Map<string, Standing>();
-  standings.set(service.client, known.set(id, { ...next, isChanged }));
+  standings.set(service.client, known.set(identityKey(one), { ...next, isChanged }));
 }
 
-export const isChanged = (service: HandlerService, id: string): boolean => standing(service, id).isChanged;
+const standingsOf = (service: HandlerService, { vmId, volumeId }: Ids): readonly [volume: Standing, vm: Standing] => [
+  standing(service, identity("volume", volumeId)),
+  standing(service, identity("vm", vmId)),
+];
+
+export const isVolumeChanged = (service: HandlerService, ids: Ids): boolean => standingsOf(service, ids)[0].isChanged;
 
 /** What the guest has not been told of. A record of an earlier version does not say what it was told. */
-export function untold(service: HandlerService, { vmId, volumeId }: Ids, told: Told = {}): readonly DueReason[] {
-  const [volume, vm] = [standing(service, volumeId), standing(service, vmId)];
+export function untold(service: HandlerService, ids: Ids, told: Told = {}): readonly DueReason[] {
+  const [volume, vm] = standingsOf(service, ids);
   const size = told.sizeGb ?? volume.was;
   const image = told.image ?? vm.was;
   const reasons: DueReason[] = [];
@@ -56,13 +62,8 @@ export function untold(service: HandlerService, { vmId, volumeId }: Ids, told: T
 }
 
 /** What a command is told now; of what is not known it was told what it was told before. */
-export function toldOf(
-  service: HandlerService,
-  { vmId, volumeId }: Ids,
-  sizeGb: number | undefined,
-  former?: Told,
-): Told {
-  const [volume, vm] = [standing(service, volumeId).is, standing(service, vmId).is];
+export function toldOf(service: HandlerService, ids: Ids, sizeGb: number | undefined, former?: Told): Told {
+  const [{ is: volume }, { is: vm }] = standingsOf(service, ids);
   const sizeNow = sizeGb ?? (typeof volume === "number" ? volume : undefined);
   return { ...former, ...onlyDefined({ sizeGb: sizeNow, image: typeof vm === "string" ? vm : undefined }) };
 }

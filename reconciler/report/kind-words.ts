@@ -36,14 +36,13 @@ import {
 function usualWords(kind: Kind): WordsOfKind<Kind> {
   const fields: FieldTable = fieldsOf[kind];
   const host = hostOf[kind];
+  const hostWith = (id: string) => identity(host !== undefined && isKind(host.kind) ? host.kind : kind, id);
   const onHost = (addressOf: AddressOf): Readonly<Record<string, LabelledRow<object>>> => {
     if (host === undefined) return {};
     const label = fields[host.field]?.field ?? host.field;
     const tell = (record: object): ToldValue => {
       const id = fieldsIn(record)[host.recorded];
-      return typeof id === "string"
-        ? `${addressOf(identity(isKind(host.kind) ? host.kind : kind, id)) ?? "a"} (${id})`
-        : undefined;
+      return typeof id === "string" ? `${addressOf(hostWith(id)) ?? "a"} (${id})` : undefined;
     };
     return { [host.recorded]: [label, tell] };
   };
@@ -66,7 +65,7 @@ function usualWords(kind: Kind): WordsOfKind<Kind> {
         const [wanted, seen, known] = [want, shown, record].map((one, index) => {
           const value = fieldsIn(one)[isHost && index > 0 ? host.recorded : key];
           // A row has a plain value, and its host an id.
-          return (isHost && typeof value === "string" ? (addressOf.get(value) ?? value) : value) as SideValue;
+          return (isHost && typeof value === "string" ? (addressOf(hostWith(value)) ?? value) : value) as SideValue;
         });
         return rowOfSides(field, wanted, seen, known);
       }),

@@ -5,6 +5,7 @@
 import type { Change } from "../core/diff/changes";
 import { type Address, compareAddresses, type Kind } from "../core/model/address";
 import type { DesiredResource } from "../core/model/desired";
+import { addressesByIdentity, lookUpIn } from "../core/model/identity";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource } from "../core/model/recorded";
 import { sideRows } from "./kind-words";
@@ -34,9 +35,7 @@ export interface SidesInput {
 export function sidesOf({ desired, records, live, changes }: SidesInput): Side[] {
   const wanted = new Map(desired.map((resource) => [resource.address, resource]));
   const changed = new Map(changes.map((change) => [change.address, change]));
-  const addressOf = new Map(
-    [...records.values()].flatMap(({ id, address }) => (id === undefined ? [] : [[id, address]])),
-  );
+  const addressOf = lookUpIn(addressesByIdentity(records.values()));
   const addresses = [...new Set([...wanted.keys(), ...records.keys(), ...changed.keys()])].sort(compareAddresses);
   return addresses.flatMap((address): Side[] => {
     const change = changed.get(address);

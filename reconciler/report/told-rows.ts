@@ -1,5 +1,5 @@
 /** What the words of a kind are, and the rows that the words of several kinds are made of. */
-import type { Address, Kind } from "../core/model/address";
+import type { Kind } from "../core/model/address";
 import { type OpenText, shownText } from "../core/model/computed";
 import type { DesiredByKind, DesiredResource } from "../core/model/desired";
 import type { Rows as FieldTable, KeysWith } from "../core/model/fields";
@@ -42,7 +42,7 @@ export interface RowSources<K extends Kind> {
   readonly record: Extract<RecordedResource, { readonly kind: K }> | undefined;
   readonly shown: Extract<LiveOf[Kind], { readonly kind: K }> | undefined;
   readonly catalogue: Catalogue;
-  readonly addressOf: ReadonlyMap<string, Address>;
+  readonly addressOf: AddressOf;
 }
 
 export interface WordsOfKind<K extends Kind> {

@@ -164,7 +164,7 @@ describe("the sides of a VM", () => {
   const sides = (shown: LiveVm | undefined, record: RecordedVm | undefined = bareVm): Record<string, SideRow> =>
     Object.fromEntries(
       vmWords
-        .sides({ want: vm("web", { power: "running" }), record, shown, catalogue, addressOf: new Map() })
+        .sides({ want: vm("web", { power: "running" }), record, shown, catalogue, addressOf: () => undefined })
         .map((row) => [row.field, row]),
     );
   it("are what is wanted and what shows, by the names of the lists", () => {
@@ -202,7 +202,7 @@ describe("the sides of a volume", () => {
           record,
           shown,
           catalogue: {},
-          addressOf: new Map([["v", "vm.web"]]),
+          addressOf: ({ kind, id }) => (kind === "vm" && id === "v" ? "vm.web" : undefined),
         })
         .map((row) => [row.field, row]),
     );

@@ -1,9 +1,13 @@
 /** Which resources a look asks for by their ids, and whose ids it takes for known (engine/refresh.ts). */
 import { expect, it } from "vitest";
+import { generateBlock } from "../../reconciler/cli/generate";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
+import { nothingDesired } from "../../reconciler/core/model/desired";
 import type { Intent, Orphan, RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { knownIds, refresh } from "../../reconciler/engine/refresh";
+import { exportedParts } from "../../reconciler/one/program-text";
+import { sidesOf } from "../../reconciler/report/sides";
 import type { ServiceReader } from "../../reconciler/service/client";
 import { desiredOf } from "../support/desired-file";
 
@@ -116,4 +120,40 @@ it("takes a VM that shows for what an open create made, though a volume has its 
   } as unknown as ServiceReader;
   const { live } = await refresh(client, desiredOf("vms: { web: {}, api: {} }"), state);
   expect(live.of.vm.listed).toBe(true);
+});
+
+it("names the VM on which a volume hangs, though other kinds have its number", async () => {
+  const data: RecordedResource = {
+    kind: "volume",
+    address: "volume.data",
+    id: "106",
+    name: "data",
+    attachedTo: "106",
+    flush: { via: "ask" },
+    preventDestroy: false,
+  };
+  const front: RecordedResource = {
+    kind: "group",
+    address: "group.front",
+    id: "106",
+    name: "front",
+    rules: [],
+    platformRules: [],
+    preventDestroy: false,
+  };
+  const resources = new Map<string, RecordedResource>(
+    [front, vm("web", { id: "106" }), data].map((one) => [one.address, one]),
+  );
+  const state = { ...emptyState("0123456789abcdef"), resources };
+  const attachment = exportedParts(nothingDesired, state).find(({ address }) => address === "volume.data/attachment");
+  expect(attachment?.inputs["vmId"]).toEqual({ part: "vm.web" });
+  const sides = sidesOf({ desired: [], records: resources, changes: [] });
+  const row = sides.find(({ address }) => address === "volume.data")?.rows.find(({ field }) => field === "attach_to");
+  expect(JSON.stringify(row)).toContain("vm.web");
+  const client = {
+    can: abilitiesOf((operation) => operation === "volume.get"),
+    getVolume: async () => ({ status: "accepted", value: { id: "106", name: "data", sizeGb: 5, attachedTo: "106" } }),
+  } as unknown as ServiceReader;
+  const { block } = await generateBlock(client, "volume.data", "106", state);
+  expect(JSON.stringify(block)).toContain('"web"');
 });

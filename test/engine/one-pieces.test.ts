@@ -1,5 +1,6 @@
 /** What the handlers of single resources are made of: properties as fields of a file, words, and what guests were told. */
 import { describe, expect, it } from "vitest";
+import { identity } from "../../reconciler/core/model/identity";
 import { holding } from "../../reconciler/one/exclusion";
 import { keptUnseen, notedForeign, notedOpen, notFound, refuseLosses, stillPending } from "../../reconciler/one/guards";
 import {
@@ -21,7 +22,7 @@ import {
 } from "../../reconciler/one/one-desired";
 import type { PlannedOne } from "../../reconciler/one/one-run";
 import { adoptedId, adoptsNothing, isDoneWith } from "../../reconciler/one/shared-properties";
-import { isChanged, type Noticed, noteStanding, toldOf, untold } from "../../reconciler/one/stands-on";
+import { isVolumeChanged, type Noticed, noteStanding, toldOf, untold } from "../../reconciler/one/stands-on";
 import { findForEngine, findHandler, type HandlerType, handlers } from "../../reconciler/one/table";
 import { inProgramWords } from "../../reconciler/one/words";
 
@@ -295,15 +296,17 @@ describe("what a property says that tells what to take over", () => {
 const serviceOf = (): HandlerService => ({ client: {} }) as unknown as HandlerService;
 
 describe("what the command of an attachment has not been told", () => {
-  const ids = { vmId: "v", volumeId: "d" };
+  // The service numbers each kind by itself.
+  const ids = { vmId: "106", volumeId: "106" };
   type Standing = readonly [was: Noticed | undefined, is: Noticed | undefined];
   const standing = (volume: Standing | undefined, host: Standing | undefined): HandlerService => {
     const service = serviceOf();
-    for (const [id, noted] of [
-      ["d", volume],
-      ["v", host],
+    for (const [kind, noted] of [
+      ["volume", volume],
+      ["vm", host],
     ] as const)
-      if (noted !== undefined) noteStanding(service, id, { isChanged: false, was: noted[0], is: noted[1] });
+      if (noted !== undefined)
+        noteStanding(service, identity(kind, "106"), { isChanged: false, was: noted[0], is: noted[1] });
     return service;
   };
   it.each<
@@ -350,10 +353,14 @@ describe("what the command of an attachment has not been told", () => {
 
   it("what was changed once in this process stays changed", () => {
     const service = serviceOf();
-    expect(isChanged(service, "d")).toBe(false);
-    noteStanding(service, "d", { isChanged: true });
-    noteStanding(service, "d", { isChanged: false });
-    expect([isChanged(service, "d"), isChanged(service, "v")]).toEqual([true, false]);
+    noteStanding(service, identity("vm", "106"), { isChanged: true });
+    expect(isVolumeChanged(service, ids)).toBe(false);
+    noteStanding(service, identity("volume", "106"), { isChanged: true });
+    noteStanding(service, identity("volume", "106"), { isChanged: false });
+    expect([isVolumeChanged(service, ids), isVolumeChanged(service, { ...ids, volumeId: "107" })]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

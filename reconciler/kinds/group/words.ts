@@ -1,6 +1,5 @@
 /** What is said of a group. The compiler refuses a new field of its record until it is shown here. */
 import { canonicalLiveRule, describeRule, ruleKey } from "../../core/canonical/rules";
-import type { Address } from "../../core/model/address";
 import { groupFields } from "../../core/model/fields";
 import { type AddressOf, identity } from "../../core/model/identity";
 import type { LiveOf } from "../../core/model/live";
@@ -64,10 +63,10 @@ function ruleSides(
   wanted: readonly Rule[],
   record: RecordedGroup | undefined,
   shown: LiveOf["group"] | undefined,
-  addressOf: ReadonlyMap<string, Address>,
+  addressOf: AddressOf,
 ): SideRow[] {
   const identify = (other: Reference): string =>
-    "id" in other ? (addressOf.get(other.id) ?? other.id) : other.address;
+    "id" in other ? (addressOf(identity("group", other.id)) ?? other.id) : other.address;
   const say = (rule: Rule): string => short(describeRule(rule, identify));
   const byKey = (rules: readonly Rule[]): Map<string, string> =>
     new Map(rules.slice(0, mostRules).map((rule) => [ruleKey(rule, identify), say(rule)]));

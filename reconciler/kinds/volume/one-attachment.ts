@@ -42,7 +42,7 @@ import {
 import { claimTaken, newOwner } from "../../one/ownership";
 import { recordedKey, rememberedIn } from "../../one/shape";
 import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "../../one/shared-properties";
-import { isChanged, type Told, toldOf, untold } from "../../one/stands-on";
+import { isVolumeChanged, type Told, toldOf, untold } from "../../one/stands-on";
 import { noteRecorded, noteShown } from "../../one/witnesses";
 
 const address = "volume.attachment";
@@ -303,8 +303,7 @@ const attachment: FieldResource<AttachmentIds> = {
     const owes = former.owes ?? [];
     const isOwed =
       owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
-    if (changes.length > 0 || !(isOwed || isChanged(service, ids.volumeId)))
-      return { deleteBeforeReplace, warnings: [] };
+    if (changes.length > 0 || !(isOwed || isVolumeChanged(service, ids))) return { deleteBeforeReplace, warnings: [] };
     const { live } = await exclusively(service, ids, () =>
       plan(context, service, ids, wishOf(before), false, former, "recent"),
     );
@@ -381,7 +380,7 @@ const attachment: FieldResource<AttachmentIds> = {
     const mayRun = wish.afterAttach !== undefined && (owes.length > 0 || isAskedAgain(former, wish));
     let ran: Pick<RanOne, "record" | "problems"> = { problems: [] };
     let sizeGb: number | undefined;
-    if (mayRun || isChanged(service, ids.volumeId))
+    if (mayRun || isVolumeChanged(service, ids))
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
         sizeGb = sizeIn(planned.live, ids.volumeId);

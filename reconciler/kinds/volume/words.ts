@@ -53,7 +53,8 @@ export const volumeWords: WordsOfKind<"volume"> = {
   ],
   described: ({ name, sizeGb }) => `volume ${name}, ${sizeGb} GB`,
   sides({ want, record, shown, addressOf }) {
-    const place = (on: string | null | undefined): SideValue => (on == null ? on : (addressOf.get(on) ?? on));
+    const place = (on: string | null | undefined): SideValue =>
+      on == null ? on : (addressOf(identity("vm", on)) ?? on);
     return [
       ...rowOfSides(volumeFields.name.field, want?.name, shown?.name, record?.name),
       ...rowOfSides(volumeFields.sizeGb.field, want?.sizeGb, shown?.sizeGb, record?.sizeGb),
