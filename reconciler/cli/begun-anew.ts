@@ -105,9 +105,9 @@ async function recordedAt(location: string, session: Session): Promise<Former> {
   const records = [...resources.values()];
   if (!isOther) return { records, isRenamed: false };
   if (workspace.readOthers?.(workspace.given).has(scope.environment) !== false) return none;
-  // The former state still lies there when one of the others has been given what it has.
-  const { find } = await readSiblings(environmentsOf(session));
-  return { records: records.filter(({ kind, id }) => find(kind, { id }) === undefined), isRenamed: true };
+  // The former state still lies there when it was brought to the other name.
+  const { lineages } = await readSiblings(environmentsOf(session));
+  return lineages.has(read.state.lineage) ? none : { records, isRenamed: true };
 }
 
 function isElsewhere(session: Session, former: string, twice: readonly WantedByName[]): Diagnostic {

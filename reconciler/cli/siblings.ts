@@ -44,6 +44,7 @@ interface Siblings {
     kind: Kind,
     by: { readonly id?: string | undefined; readonly name?: string | undefined },
   ): HeldResource | undefined;
+  readonly lineages: ReadonlySet<string>;
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -52,6 +53,7 @@ const readsAtOnce = 8;
 
 export async function readSiblings({ one, origin, others }: Family): Promise<Siblings> {
   const held: HeldResource[] = [];
+  const lineages = new Set<string>();
   const warnings: Diagnostic[] = [];
   const left = [...(await others())];
   const readOne = async ({ name, read: readStored }: Sibling): Promise<void> => {
@@ -60,7 +62,8 @@ export async function readSiblings({ one, origin, others }: Family): Promise<Sib
       if (stored === undefined) return;
       const read = readState(stored, "");
       if (!read.ok) throw new Error(read.problem);
-      const { scope, resources } = read.state;
+      const { lineage, scope, resources } = read.state;
+      lineages.add(lineage);
       if (scope !== undefined && scope.origin !== origin) return;
       for (const record of resources.values()) held.push({ sibling: `${one} ${name}`, record });
     } catch (error) {
@@ -85,6 +88,7 @@ export async function readSiblings({ one, origin, others }: Family): Promise<Sib
             (id !== undefined ? record.id === id : record.id !== undefined && record.name?.toLowerCase() === name)) ||
           (id !== undefined && idsKeptBy(record).includes(identityKey(identity(kind, id)))),
       ),
+    lineages,
     warnings,
   };
 }

@@ -365,7 +365,8 @@ describe("a state that is given another place", () => {
     writeFileSync(brought, (await alone(["state", "pull", "--state", from, "--env", "production"])).stdout);
     const push = ["state", "push", "--state", to, "--env", "production", brought];
     expect(await alone(push)).toMatchObject({ exitCode: 0 });
-    expect(await alone(["plan", "--env", "production", "--accept-service"])).toMatchObject({ exitCode: 0 });
+    const consents = ["--accept-service", "--allow-data-loss"];
+    expect(await alone(["apply", "-y", "--env", "production", ...consents])).toMatchObject({ exitCode: 0 });
     expect((await alone(["plan", "--env", "dev"])).stderr).not.toContain("state/elsewhere");
   });
 
