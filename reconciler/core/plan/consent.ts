@@ -187,13 +187,16 @@ function deleteUnflushed({ address, action, title }: Step): Consent[] {
 
 function detachUnflushed({ address, action, title }: Step, stated: object | undefined): Consent[] {
   if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
-  const whose = action.elsewhere === true ? "; neither the file nor the state names that VM for it" : "";
-  const detail = `${title}: unmount or sync it inside the guest first${whose}`;
-  // What is stated already does not serve here: the command is another VM's, or the VM cannot be stopped.
+  const asked = `${title}: unmount or sync it inside the guest first`;
+  const confirm = `--confirm-flush ${address}`;
+  if (action.elsewhere === true) {
+    const detail = `${asked}; neither the file nor the state names that VM for it`;
+    return [{ kind: "flush", address, detail, grant: confirm, unproven: true }];
+  }
+  // What is stated already does not serve here: the VM cannot be stopped.
   const { via } = fieldsIn(fieldsIn(stated)["flush"]);
   const instead = ["command", "stop"].filter((other) => other !== via).join(" or ");
-  const grant = `--confirm-flush ${address} (or flush.via: ${instead})`;
-  return [{ kind: "flush", address, detail, grant, unproven: action.elsewhere }];
+  return [{ kind: "flush", address, detail: asked, grant: `${confirm} (or flush.via: ${instead})` }];
 }
 
 /** When more resources than this are gone at once, the reason is another service or credential. */

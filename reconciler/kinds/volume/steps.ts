@@ -5,6 +5,7 @@
 
 import type { Address } from "../../core/model/address";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
+import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import { type Orphan, orphanKey, type RecordedVolume } from "../../core/model/recorded";
 import {
@@ -112,7 +113,7 @@ function detach(
 ): StepId {
   const vm = { id: from };
   const elsewhere = isOnAnother(address, from, wantedOn, draft) ? true : undefined;
-  const policy = elsewhere && stated.via === "command" ? ({ via: "ask" } as const) : stated;
+  const policy = elsewhere && !countsElsewhere(stated, from, draft) ? ({ via: "ask" } as const) : stated;
   const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
   const step = addStep(draft, {
     id: `${address}/detach${which}`,
@@ -134,14 +135,21 @@ function detach(
   return step;
 }
 
-/**
- * Whether somebody has moved it to a VM that neither the file nor the record names. A flush command is written for the
- * guest that they name: that it ended with 0 there says nothing of another guest.
- */
+/** Whether somebody has moved it to a VM that neither the file nor the record names. */
 function isOnAnother(address: Address, on: string, wantedOn: Target | undefined, { state }: Draft): boolean {
   const recorded = ofKind(state.resources.get(address), "volume");
   const named = [recorded?.attachedTo, recorded?.attaching, recorded?.goesBackTo, wantedOn?.id, wantedOn?.address];
   return named.some((one) => one !== undefined) && !named.includes(on);
+}
+
+/**
+ * A flush command is written for the guest that the file or the record names: that it ended with 0 there says nothing of
+ * another guest. A VM that is not managed here, and runs, is stopped by nobody who did not name it.
+ */
+function countsElsewhere({ via }: FlushPolicy, on: string, { context }: Draft): boolean {
+  const live = context.live.of.vm.byId.get(on);
+  const isStopped = live?.seen === "yes" && live.value.phase === "stopped";
+  return via === "stop" && (isStopped || context.addressOf(identity("vm", on)) !== undefined);
 }
 
 function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft): void {
