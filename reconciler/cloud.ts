@@ -4,7 +4,7 @@
  * grants for them.
  */
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { baseUrlOf, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
 import type { Desired } from "./core/model/desired";
@@ -17,7 +17,7 @@ import { type Grants, noGrants } from "./core/plan/consent";
 import type { Plan } from "./core/plan/plan";
 import type { FoldedState } from "./core/state/fold";
 import { canonicalJson } from "./core/text/canonical-json";
-import { hasNothingToDo } from "./engine/apply";
+import { assertNotMoved, hasNothingToDo } from "./engine/apply";
 import { type DriftReport, findDrift } from "./engine/drift";
 import type { EngineEvent } from "./engine/events";
 import { fetchExternal } from "./engine/externals";
@@ -27,6 +27,7 @@ import type { RunReport } from "./engine/run-plan";
 import { exposureOf } from "./kinds/group/exposure/exposure";
 import { type Owed, owedIn } from "./kinds/vm/guest-steps";
 import { openProject, type Project } from "./open-project";
+import type { OpenedService } from "./open-service";
 import { holderOf } from "./outside/holder";
 import { closedOrRefused, Refused, refuse } from "./refused";
 import { type Rehearsal, rehearse, speedOfTwin, withCatalogue } from "./rehearse/rehearsal";
@@ -53,11 +54,15 @@ export interface PlanRequest extends PlanOptions {
 const internals: unique symbol = Symbol("reconcile-cloud internals");
 
 /** What a plan was made from. */
-interface PlannedFrom {
+interface PlannedFrom extends Whereabouts {
   readonly prepared: Prepared;
-  readonly project: Project;
   readonly store: StateStore;
   readonly id: string;
+}
+
+/** What a plan is for, and nowhere else carried out. */
+interface Whereabouts extends Pick<SavedPlan, "base_url" | "dialect"> {
+  readonly folder?: string;
 }
 
 /**
@@ -172,6 +177,24 @@ export function openCloud(settings: Settings, folder: string): Cloud {
           acceptsNew,
         })
       : state;
+  const baseUrl = (): string => baseUrlOf(settings) ?? "";
+  const here = resolve(folder);
+  const projectOn = (desired: Desired, service: OpenedService, store: StateStore): Project =>
+    openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
+  const otherThan = (made: Whereabouts, { dialect }: OpenedService): string[] => [
+    ...(baseUrl() === made.base_url ? [] : [`it is for the service ${made.base_url}, not ${baseUrl()}`]),
+    ...(here === (made.folder ?? here) ? [] : [`it is for the folder ${made.folder}, not ${here}`]),
+    ...(canonicalJson(dialect) === canonicalJson(made.dialect) ? [] : ["the dialect is another one now"]),
+  ];
+  /** A plan that may be carried out here, with the service as it is reached by now. */
+  async function openFor(plan: CloudPlan): Promise<PlannedFrom & { readonly service: OpenedService }> {
+    const from = fromOf(plan);
+    refuseErrors(from.prepared.plan.diagnostics);
+    const service = await connection.opened();
+    const differences = otherThan(from, service);
+    if (differences.length > 0) throw stale(differences);
+    return { ...from, service };
+  }
   const stateIn = async (place: StatePlace): Promise<FoldedState> => {
     const store = openStore(place);
     return openStoredState(await store.read(), store.location, randomUUID()).state;
@@ -186,7 +209,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     saved?: SavedPlan,
   ): Promise<CloudPlan> {
     const service = await connection.opened();
-    const project = openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
+    const project = projectOn(desired, service, store);
     await project.settle(signal ?? new AbortController().signal);
     const prepared = await heard(onEvent, signal, (emit, until) =>
       project.plan(options, { observe: refresh !== false, emit, signal: until }),
@@ -202,7 +225,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         folder,
         sources: [],
         planFile: join(folder, "plan.json"),
-        baseUrl: baseUrlOf(settings) ?? "",
+        baseUrl: baseUrl(),
         state: place,
         dialect: service.dialect,
       });
@@ -211,7 +234,10 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       ...{ changes, steps, consents, diagnostics, estimate, unchanged, orphans, outputs, cost, owed },
       ...{ options: plan.options, serial: plan.serial },
       toJSON: asJson,
-      [internals]: { prepared, project, store, id: saved?.id ?? idOfUnsaved(plan) } satisfies PlannedFrom,
+      [internals]: {
+        ...{ prepared, store, id: saved?.id ?? idOfUnsaved(plan) },
+        ...{ base_url: baseUrl(), dialect: service.dialect, folder: here },
+      } satisfies PlannedFrom,
     };
   }
 
@@ -229,24 +255,20 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       planOn(closedOrRefused(desired), locationOf(state), openStore(state, newState), request),
     async readPlan(kept, { state, signal } = {}) {
       const saved = readSaved("the plan", typeof kept === "string" ? kept : JSON.stringify(kept));
-      const { dialect } = await connection.opened();
       const place = state === undefined ? saved.state : locationOf(state);
-      const baseUrl = baseUrlOf(settings) ?? "";
       const differences = [
-        ...(baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${baseUrl}`]),
+        ...otherThan({ base_url: saved.base_url, dialect: saved.dialect }, await connection.opened()),
         ...(place === saved.state ? [] : [`it is for the state ${saved.state}, not ${place}`]),
-        ...(canonicalJson(dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),
       ];
       if (differences.length > 0) throw stale(differences);
       const desired = desiredHere(saved, folder);
       return planOn(desired, place, openStore(state ?? saved.state), { ...saved.options, signal }, saved);
     },
     async apply(plan, { grants, onEvent, signal, stopWaiting } = {}) {
-      const { prepared, project, id } = fromOf(plan);
-      refuseErrors(prepared.plan.diagnostics);
+      const { prepared, store, service, id } = await openFor(plan);
       if (hasNothingToDo(prepared.plan, prepared)) return nothingDone;
       return heard(onEvent, signal, (emit, soft) =>
-        project.apply(prepared, {
+        projectOn(prepared.desired, service, store).apply(prepared, {
           holder: holderOf("a program"),
           stop: { soft, hard: stopWaiting ?? new AbortController().signal },
           planId: id,
@@ -258,12 +280,12 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     },
     exposure: (plan) => shownExposure(exposureOf(fromOf(plan).prepared)),
     async rehearse(plan, { speed = speedOfTwin, onEvent, signal } = {}) {
-      const { prepared, store } = fromOf(plan);
-      refuseErrors(prepared.plan.diagnostics);
-      const { client, dialect, realTiming, parallelism } = await connection.opened();
-      const whole = await withCatalogue(prepared, client);
+      const { prepared, store, service } = await openFor(plan);
+      const { client, dialect, realTiming, parallelism } = service;
       const twin = { dialect, timing: realTiming, parallelism, speed, newId: randomUUID };
       const stored = await store.read();
+      assertNotMoved(prepared.plan, openStoredState(stored, store.location, randomUUID()).state, store);
+      const whole = await withCatalogue(prepared, client);
       return heard(onEvent, signal, (emit, until) => rehearse({ prepared: whole, stored, ...twin }, until, emit));
     },
     async drift({ state: place, acceptService }) {
@@ -319,8 +341,17 @@ async function heard<T>(
   return ended.value;
 }
 
-// Only `planOn` makes a plan, and the symbol is nobody else's.
-const fromOf = (plan: CloudPlan): PlannedFrom => plan[internals] as PlannedFrom;
+function fromOf(plan: CloudPlan): PlannedFrom {
+  // What was parsed from JSON passes for a plan in TypeScript as well.
+  if (!(internals in Object(plan)))
+    throw refuse(
+      "plan/unreadable",
+      "this is no plan that plan or readPlan has made",
+      "hand in the plan itself; one that was kept as JSON is read with readPlan",
+    );
+  // Only `planOn` makes a plan, and the symbol is nobody else's.
+  return plan[internals] as PlannedFrom;
+}
 
 const locationOf = (state: StatePlace): string => (typeof state === "string" ? state : state.location);
 

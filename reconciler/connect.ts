@@ -103,7 +103,11 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
     notesOf: (urn, neighbours) =>
       programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }, undefined, neighbours),
     async close() {
-      await opened?.service.client.close();
+      await opening?.catch(() => undefined); // told to who asked for it
+      const closed = opened;
+      // Whoever comes afterwards opens it again.
+      opened = undefined;
+      await closed?.service.client.close();
     },
   };
 }

@@ -41,6 +41,18 @@ export class StateMovedOn extends Error {
   readonly code = "state/moved-on" satisfies DiagnosticCode;
 }
 
+/** Throws StateMovedOn when the state is not the one that the plan was made from. */
+export function assertNotMoved(
+  plan: Plan,
+  { serial, lineage }: Pick<FoldedState, "serial" | "lineage">,
+  { location }: Pick<StateStore, "location">,
+): void {
+  if (serial === plan.serial && (lineage === plan.lineage || plan.serial === 0)) return;
+  throw new StateMovedOn(
+    `the state ${location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${serial} now); plan again`,
+  );
+}
+
 /** Locks the state and opens it for writing; a new one gets its lineage with the first that is recorded. */
 export async function openForWriting(
   store: StateStore,
@@ -260,10 +272,7 @@ export async function carryOutPermitted(
   const opened = await openForWriting(store, input.holder, plan.lineage, input.stop.soft);
   let report: RunReport;
   try {
-    if (opened.serial !== plan.serial || (opened.lineage !== plan.lineage && plan.serial !== 0))
-      throw new StateMovedOn(
-        `the state ${store.location} was changed by somebody else since this plan was made (serial ${plan.serial} then, ${opened.serial} now); plan again`,
-      );
+    assertNotMoved(plan, opened, store);
     const { bookkeeping } = plan;
     const { state } = opened.recorder;
     const doubt = await whyMayBeCreated(bookkeeping, state, prepared.live, ports.client, ports, input.stop.soft);

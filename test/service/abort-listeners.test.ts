@@ -19,6 +19,18 @@ describe("a signal has one listener however many wait for it, so that Node sees 
     expect(called).toEqual(many.filter((index) => index !== 3));
   });
 
+  it("has none when nobody waits any more, and one again when somebody does", () => {
+    const stop = new AbortController();
+    let called = 0;
+    const leave = many.map(() => onAbort(stop.signal, () => called++));
+    for (const one of leave) one();
+    expect(listeners(stop.signal)).toBe(0);
+    onAbort(stop.signal, () => called++);
+    for (const one of leave) one();
+    stop.abort();
+    expect(called).toBe(1);
+  });
+
   it.each([["the machine's clock", machineClock]])("%s", async (_, clock) => {
     const stop = new AbortController();
     const sleeping = many.map(() => clock.sleep(60_000, stop.signal));

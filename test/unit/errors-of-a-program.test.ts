@@ -73,3 +73,36 @@ it("a listener that throws stops the run, which is recorded, and the caller gets
     await emulator.close();
   }
 });
+
+it("a plan is carried out where it was made for, as long as the state is that of the plan", async () => {
+  if (desired === undefined) throw new Error("the file has errors");
+  const emulator = await startEmulator({ timeScale: 0 });
+  const [folder, settings] = [makeFolder(), { baseUrl: emulator.url, token: "t" }];
+  const cloud = connect(settings, folder);
+  const others = [
+    connect({ ...settings, baseUrl: "http://127.0.0.1:9" }, folder),
+    connect({ ...settings, dialect: { operations: { "volume.list": { method: "GET", path: "/v" } } } }, folder),
+    connect(settings, makeFolder()),
+  ];
+  const alike = connect(settings, folder);
+  try {
+    const plan = await cloud.plan(desired, { state: "s.json" });
+    for (const other of others) {
+      expect(await other.apply(plan).catch(codeOf)).toBe("plan/stale");
+      expect(await other.rehearse(plan).catch(codeOf)).toBe("plan/stale");
+    }
+    for (const none of [JSON.parse(JSON.stringify(plan)), undefined, {}]) {
+      expect(await cloud.apply(none).catch(codeOf)).toBe("plan/unreadable");
+      expect(() => cloud.exposure(none)).toThrow("readPlan");
+    }
+    expect(emulator.dump().groups.filter(({ name }) => name === "web")).toEqual([]);
+    await cloud.close();
+    // The connections of the plan are closed by now.
+    expect((await alike.apply(plan)).counts).toMatchObject({ done: 1, failed: 0 });
+    expect(await cloud.rehearse(plan).catch(codeOf)).toBe("state/moved-on");
+    expect((await cloud.plan(desired, { state: "s.json" })).changes).toEqual([]);
+  } finally {
+    await Promise.all([cloud, alike, ...others].map((one) => one.close()));
+    await emulator.close();
+  }
+});
