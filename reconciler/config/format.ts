@@ -19,6 +19,7 @@ import {
 import { fieldsOf } from "../core/model/fields";
 import { type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
+import { fieldsIn } from "../core/text/objects";
 import { firstLine } from "../core/text/parts";
 import { lineEndOf } from "./edit-text";
 
@@ -94,6 +95,10 @@ export function formatYaml(text: string): Formatted {
   if (error !== undefined)
     return { problem: firstLine(error.message).replace(/ at line.*$/, ""), line: error.linePos?.[0].line ?? 1 };
   const before: unknown = document.toJS();
+  const { format } = fieldsIn(before);
+  // A text that is one word for YAML may be anything, the journal of a state among it.
+  if (typeof before === "string" || String(format).startsWith("reconcile-cloud/"))
+    return { problem: "it is no file that people write" };
   // An alias has to stay behind what it repeats.
   let hasAnchors = false;
   visit(document, {

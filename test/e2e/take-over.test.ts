@@ -138,6 +138,13 @@ describe("reconcile import", () => {
     expect((await reconcile("pull")).stdout).toContain(
       `# managed by this project already, take it out of here: ${ids["vm.db"]} is vm.db\n`,
     );
+    // A state that cannot be read has anything, and not nothing.
+    const kept = read("reconcile.state.json");
+    write(kept.replace('"version":1', '"version":2'), "reconcile.state.json");
+    const unread = await reconcile("pull");
+    expect([unread.exitCode, unread.stderr]).toEqual([0, expect.stringContaining("warning[state/newer]")]);
+    expect(unread.stdout).toContain("# managed by this project already: nobody knows what, for the state");
+    write(kept, "reconcile.state.json");
     for (const address of ["vm.app", "volume.data", "volume.spare", "group.web", "group.db"])
       expect((await reconcile("import", address, ids[address]!)).exitCode).toBe(0);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);

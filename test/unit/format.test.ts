@@ -114,4 +114,12 @@ describe("a file in its usual form", () => {
     expect(textOf("b: &x 1\na: *x\n")).toBe("b: &x 1\na: *x\n");
     expect(formatYaml("vms: [\n")).toMatchObject({ line: expect.any(Number) });
   });
+
+  it.each([
+    ["a state", '{\n"format":"reconcile-cloud/state",\n"version":1}\n'],
+    ["a saved plan", '{ "version": 1, "format": "reconcile-cloud/plan" }\n'],
+    ["a journal", '0123456789abcdef {"n":1,"e":1}\n0123456789abcdef {"n":2,"e":1}\n'],
+  ])("leaves %s as it is", (_, text) => {
+    expect(formatYaml(text)).toEqual({ problem: "it is no file that people write" });
+  });
 });

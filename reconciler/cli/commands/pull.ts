@@ -18,6 +18,7 @@ import { partyText } from "../../kinds/group/reachability/read";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
 import { openStore, openWorkspaceService, stateIn } from "../compose";
+import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
@@ -51,14 +52,16 @@ export const pullCommand = command({
       const { blocks, owner } = ownerOnce(world.blocks);
       const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
       const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0, owner);
+      const { managed, unread } = await managedHere(workspace, flags, pulled);
       const notes = [
         "What existed when `reconcile pull` looked; applying it changes nothing.",
         ...(missing.length === 0
           ? []
           : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
-        ...(await managedHere(workspace, flags, pulled)).map(
+        ...managed.map(
           ({ address, id }) => `managed by this project already, take it out of here: ${id} is ${address}`,
         ),
+        ...unread.map(({ summary }) => `managed by this project already: nobody knows what, for ${summary}`),
         ...left,
         ...pulled.unseen.map((what) => `not seen: ${what}`),
       ];
@@ -83,7 +86,7 @@ export const pullCommand = command({
       const unseen = pulled.unseen.map(
         (what): Diagnostic => ({ severity: "note", code: "pull/not-seen", summary: `not seen: ${what}` }),
       );
-      return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled, ...unseen] });
+      return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...unread, ...filled, ...unseen] });
     } finally {
       await service.close();
     }
@@ -92,21 +95,20 @@ export const pullCommand = command({
 
 const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
 
-/**
- * The records of the pulled resources in the state of this project, components included; none when the state cannot be
- * read.
- */
+/** The records of the pulled resources in the state of this project, components included, or why it cannot be read. */
 async function managedHere(
   workspace: Workspace,
   flags: Invocation["flags"],
   { vms, volumes, groups }: Pulled,
-): Promise<readonly RecordedResource[]> {
+): Promise<{ readonly managed: readonly RecordedResource[]; readonly unread: readonly Diagnostic[] }> {
   const found = new Set([...vms.map(({ vm }) => vm.id), ...volumes.map(({ id }) => id), ...groups.map(({ id }) => id)]);
   try {
     const { resources } = await stateIn(openStore(workspace, flags));
-    return [...resources.values()].filter(({ id }) => id !== undefined && found.has(id));
-  } catch {
-    return [];
+    return { managed: [...resources.values()].filter(({ id }) => id !== undefined && found.has(id)), unread: [] };
+  } catch (error) {
+    const unread = asDiagnostics(error);
+    if (unread === undefined) throw error;
+    return { managed: [], unread: unread.map((one) => ({ ...one, severity: "warning" })) };
   }
 }
 
