@@ -12,6 +12,9 @@ const markedText = /\ufdd0([^\ufdd1]*)\ufdd1/g;
 
 export const mark = ({ address, attribute }: Computed): string => `${opens}${address}.${attribute}${closes}`;
 
+/** Whether a text from outside has a mark of its own, and would pass for what only this program says. */
+export const holdsMark = (text: string): boolean => /[\ufdd0-\ufdd3]/.test(text);
+
 export const holdsOpen = (text: string): boolean => text.includes(opens);
 
 /**

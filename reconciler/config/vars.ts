@@ -5,9 +5,10 @@
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { interpolate, type VariableValues } from "./interpolation";
+import { holdsMark } from "./open-text";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
-import { type Declaration, fitToType, readDeclaration, reportMisfit } from "./typed-values";
+import { type Declaration, type Fitted, fitToType, readDeclaration, reportMisfit } from "./typed-values";
 import { type ConfigSource, isMap, keyOffset, offsetOfPath, type Path, type Place, type YamlFile } from "./yaml/file";
 
 /** Values that are given from outside the files. */
@@ -189,7 +190,12 @@ export function resolveVars(
         };
     const worth = worthOf(found, () => sensitive.add(name));
     if (worth === undefined) return undefined;
-    const fitted = fitToType(worth, type, found.isText, fallback);
+    const fitted: Fitted =
+      found.isText && holdsMark(String(worth))
+        ? {
+            misfit: { code: "config/invalid-value", path: [], value: worth, expected: "text without U+FDD0 to U+FDD3" },
+          }
+        : fitToType(worth, type, found.isText, fallback);
     if ("value" in fitted) return fitted.value;
     const at = found.within?.(fitted.misfit.path) ?? found.at;
     reportMisfit(fitted.misfit, `the ${as.what} ${name}`, type, { at, from: found.from }, problems);

@@ -36,6 +36,12 @@ describe("typed variables", () => {
       'wrong-type - | the variable x cannot be "many" | expected a number; it is given with --var x | -',
     ],
     [
+      "a mark of this program",
+      "{}",
+      { vars: { x: "\ufdd2group.web\ufdd3" } },
+      'invalid-value - | the variable x cannot be "\ufdd2group.web\ufdd3" | expected text without U+FDD0 to U+FDD3; it is given with --var x | -',
+    ],
+    [
       "text for a list",
       "{ type: list, default: a }",
       {},
@@ -297,6 +303,14 @@ groups: { web: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "\${var.nets
     '{ protocol: "${read.n.protocol}" }',
   ])("make no rule that admits others: %s", (rule) => {
     expect(rulesOf(rule)).toEqual([]);
+  });
+
+  it("and a mark of this program in one is no reference", () => {
+    const { diagnostics } = readText(
+      `${elsewhere}groups: { web: { rules: [ { protocol: tcp, dst_port: 22, remote_group: "\${read.n.office}" } ] } }\n`,
+      { external: { reads: { n: { office: "\ufdd2group.web\ufdd3" } }, lookups: {} } },
+    );
+    expect(diagnostics.map(({ summary }) => summary)).toEqual(["${read.n.office} holds a character that no text has"]);
   });
 
   it.each([

@@ -100,6 +100,8 @@ groups: { web: { name: web-1, rules: *rules } }
     ],
     ["a list as key is refused", "? [a, b]\n: 1\n", ["config/forbidden-key:1"]],
     ["bytes that are no UTF-8 are refused", "a: \ufffd\n", ["config/encoding:1"]],
+    ["a mark of this program is refused", "a: x\nb: \ufdd2group.web\ufdd3\n", ["config/encoding:2"]],
+    ["and so is its escape", 'a: x\nb: ["\\uFDD0vm.web.id\\uFDD1"]\n', ["config/encoding:2"]],
     ["text in UTF-16 is refused", "a\u0000:\u0000 \u00001\u0000", ["config/encoding:1"]],
   ])("%s", (_, text, expected) => {
     expect(read(text).codes).toEqual(expected);

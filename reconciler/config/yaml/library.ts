@@ -7,6 +7,7 @@
 import type { Alias, Pair, YAMLMap } from "yaml";
 import { fieldsIn, listIn } from "../../core/text/objects";
 import { misplacedLine } from "../indentation";
+import { holdsMark } from "../open-text";
 import { countProblems, type Problems, shown } from "../problems";
 import { findTooDeep } from "./depth";
 import {
@@ -235,6 +236,13 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
     const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
     if (typeof value === "number" && node.source !== undefined && !isFaithful(value, node.source))
       reading.oddNumbers.push({ offset: base + offsetOfNode(node), written: node.source, value });
+    if (typeof value === "string" && holdsMark(value))
+      reading.problems.add({
+        code: "config/encoding",
+        summary: "an escape stands for a character that no text has",
+        fix: "take it out: U+FDD0 to U+FDD3 are not characters",
+        at: { source: reading.source, offset: base + offsetOfNode(node) },
+      });
     if (node.anchor !== undefined) reading.anchors.set(node.anchor, { value, size: 1 });
     return value;
   }

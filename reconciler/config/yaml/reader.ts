@@ -35,8 +35,8 @@ export function parseValue(text: string): unknown {
 }
 
 function checkEncoding(source: YamlFile, problems: Problems): boolean {
-  // The two characters that mark values that only the service knows (open-values.ts), and that no text may hold.
-  const odd = /[\ufffd\u0000\ufdd0\ufdd1]/.exec(source.text);
+  // U+FDD0 to U+FDD3 mark what only this program says (open-text.ts), and no text may hold them.
+  const odd = /[\ufffd\u0000\ufdd0-\ufdd3]/.exec(source.text);
   if (odd !== null)
     problems.add({
       code: "config/encoding",
