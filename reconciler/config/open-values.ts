@@ -55,7 +55,7 @@ function instancesOfOne(kind: Kind, key: string, declared: Declared, report: Rep
     code: "config/unknown-reference",
     summary: `${address} has a for_each: the reference must name one of its keys`,
     detail: keys.length === 0 ? "its for_each is empty" : `its keys are ${listed(keys)}`,
-    fix: `write \${${address}[${keys[0] ?? "KEY"}]…}, or \${${address}[*]…} for a list of all`,
+    fix: `write \${${kind}.${key}[${keys[0] ?? "KEY"}]…}, or \${${kind}.${key}[*]…} for a list of all`,
   });
   return undefined;
 }
@@ -106,7 +106,7 @@ function withAttribute(
   const known: readonly Attribute[] = keysOf(kindRows[kind].attributes);
   const attribute = field.kind === "field" ? known.find((candidate) => candidate === field.name) : undefined;
   if (attribute !== undefined && more.length === 0) return addresses.map((address) => mark({ address, attribute }));
-  const name = field.kind === "field" ? field.name : "";
+  const name = field.kind === "field" && more.length === 0 ? field.name : "";
   return say({
     summary: `\${${text}} is not known`,
     detail: `of a ${kind} there is ${known.join(", ")}`,

@@ -99,19 +99,17 @@ interface UnknownReference {
   readonly fix?: string;
 }
 
-/** Why an address names nothing, and what it might have meant. `full`: suggest addresses and not keys. */
-export function unknownAddress(address: string, kind: Kind, declared: Declared, full: boolean): UnknownReference {
+/**
+ * Why an address names nothing, and what it might have meant. `full`: suggest addresses and not keys; what is in the
+ * component that is asked from has no other name there than its own.
+ */
+export function unknownAddress(address: string, kind: Kind, from: Declared, full: boolean): UnknownReference {
   const parts = parseAddress(address);
-  const room = parts?.within === undefined ? declared.rooms.get("") : declared.rooms.get(parts.within);
-  if (room === undefined) return unknownComponent(parts?.within ?? "", declared);
-  if (room !== declared) return unknownAddress(address, kind, room, full);
-  const { within } = declared;
-  const written = (key: string, each: string | undefined): string => {
-    if (each === undefined) return full ? `${kind}.${key}` : key;
-    return full
-      ? formatAddress({ within, kind, key, each })
-      : formatAddress({ kind, key, each }).slice(kind.length + 1);
-  };
+  const declared = from.rooms.get(parts?.within ?? "");
+  if (declared === undefined) return unknownComponent(parts?.within ?? "", from);
+  const within = declared === from ? undefined : declared.within;
+  const written = (key: string, each: string | undefined): string =>
+    full ? formatAddress({ within, kind, key, each }) : formatAddress({ kind, key, each }).slice(kind.length + 1);
   const named: NamedResource = { address, kind, key: parts?.key ?? address.slice(kind.length + 1), each: parts?.each };
   const block = parts === undefined ? undefined : declared.blocks[kind].get(parts.key);
   if (block !== undefined) return unknownInstance(named, block.eachKeys, declared, written);

@@ -342,7 +342,7 @@ function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses,
     return fail(
       `no component ${key} is used here`,
       uses.keys.length === 0 ? "none is" : `there is ${listed(uses.keys)}`,
-      nearestText(key, uses.keys, (near) => `write \${${expression.text.replace(key, near)}}`),
+      nearestText(key, uses.keys, (near) => `write \${${expression.text.replace(`.${key}`, `.${near}`)}}`),
     );
   const eachKeys = uses.eachKeys(key);
   if (eachKeys === undefined) return outputAt(uses.open(key, undefined), key, rest, expression, scope, report);

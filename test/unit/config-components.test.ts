@@ -152,6 +152,11 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
       "2 no component shp is used here | there is shop | write ${component.shop.group}",
     ],
     [
+      "a component whose key stands in the word for one",
+      "components: { comps: { from: ./tier.yaml } }\ngroups: { own: { rules: [{ remote_group: '${component.comp.group}' }] } }",
+      "2 no component comp is used here | there is comps | write ${component.comps.group}",
+    ],
+    [
       "an output of one of several",
       "components: { eu: { from: ./tier.yaml, for_each: [a] } }\ngroups: { own: { rules: [{ remote_group: '${component.eu.group}' }] } }",
       "2 the component eu has a for_each: the reference must name one of its keys | its keys are a | write ${component.eu[a].OUTPUT}, or ${component.eu[*].OUTPUT} for a list of all",
@@ -194,6 +199,16 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
       "one that is not declared",
       "parameters: { count: { default: 1 } }\nvms: { web: { for_each: '${param.cuont}' } }\n",
       "c.yaml:3 no parameter cuont is declared | in the component shop, used in reconcile.yaml:5 | write ${param.count}",
+    ],
+    [
+      "an instance of its own that is not named",
+      "vms: { web: { for_each: 1 } }\nvolumes: { data: { size: 5, attach_to: vm.web } }\n",
+      "c.yaml:3 shop/vm.web has a for_each: the reference must name one of its keys | its keys are 0; in the component shop, used in reconcile.yaml:5 | write vm.web[0]",
+    ],
+    [
+      "the address of one",
+      "vms: { web: { for_each: 1 } }\ngroups: { own: { description: '${vm.web.private_ip}' } }\n",
+      "c.yaml:3 shop/vm.web has a for_each: the reference must name one of its keys | its keys are 0; in the component shop, used in reconcile.yaml:5 | write ${vm.web[0]…}, or ${vm.web[*]…} for a list of all",
     ],
     [
       "a variable of the file",
@@ -283,7 +298,10 @@ imports: [{ to: "asia[a]/vm.web[1]", id: v-1 }]`);
     ["moved: [{ from: a/, to: a/b/ }]", expect.stringContaining("2 the moves from a/ go round in a circle")],
     ["moved: [{ from: shop, to: store/ }]", expect.stringContaining("write shop/ for the whole component")],
     ["removed: [{ from: store/ }]", expect.stringContaining("2 store/ is removed, and still declared")],
-    ["imports: [{ to: store/vm.wbe, id: x }]", expect.stringContaining("2 store/vm.wbe is not declared")],
+    [
+      "imports: [{ to: store/vm.wbe, id: x }]",
+      expect.stringContaining("2 store/vm.wbe is not declared | - | write store/vm.web"),
+    ],
     [
       "imports: [{ to: stor/vm.web, id: x }]",
       "2 there is no component stor/ | there is store/, asia[a]/ | write store/",
