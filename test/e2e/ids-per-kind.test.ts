@@ -66,6 +66,18 @@ describe("ids that each kind counts by itself", () => {
     expect(counted()).toEqual([0, expect.any(Number), 0]);
   });
 
+  it("are managed here as what they are, and not as what another kind has that number", async () => {
+    here.write("reconcile.yaml", world());
+    await run("apply", "-y");
+    const ids = await resources();
+    const asked = { vm: "vm.web[3]", volume: "volume.data[0]", group: "group.app[0]" };
+    const named = Object.entries(asked).flatMap(([kind, address]) => [`--${kind}`, ids[address]!]);
+    const { stdout } = await run("pull", ...named);
+    const told = [...stdout.matchAll(/^# managed by this project already, .* is (\S+)$/gm)].map(([, one]) => one);
+    // The volume that hangs on the VM comes along.
+    expect(told.sort()).toEqual([...Object.values(asked), "volume.data[3]"].sort());
+  });
+
   it("are found after lost answers, each as what it is", async () => {
     here.write("reconcile.yaml", world(1));
     await run("apply", "-y");

@@ -7,6 +7,7 @@ import { writeYaml, type YamlBlock } from "../../config/yaml/write";
 import type { Assertion } from "../../core/model/assertion";
 import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { identity, identityKey } from "../../core/model/identity";
 import { allOfKind } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
@@ -99,12 +100,15 @@ const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
 async function managedHere(
   workspace: Workspace,
   flags: Invocation["flags"],
-  { vms, volumes, groups }: Pulled,
+  { vms, volumes, groups, others }: Pulled,
 ): Promise<{ readonly managed: readonly RecordedResource[]; readonly unread: readonly Diagnostic[] }> {
-  const found = new Set([...vms.map(({ vm }) => vm.id), ...volumes.map(({ id }) => id), ...groups.map(({ id }) => id)]);
+  const pulled = [...vms.map(({ vm }) => vm), ...volumes, ...groups, ...others];
+  const found = new Set(pulled.map(({ kind, id }) => identityKey(identity(kind, id))));
+  const isFound = ({ kind, id }: RecordedResource): boolean =>
+    id !== undefined && found.has(identityKey(identity(kind, id)));
   try {
     const { resources } = await stateIn(openStore(workspace, flags));
-    return { managed: [...resources.values()].filter(({ id }) => id !== undefined && found.has(id)), unread: [] };
+    return { managed: [...resources.values()].filter(isFound), unread: [] };
   } catch (error) {
     const unread = asDiagnostics(error);
     if (unread === undefined) throw error;
