@@ -4,7 +4,16 @@ import { describe, expect, it } from "vitest";
 import { graphDot, graphMermaid, planGraph, resourceGraph } from "../../reconciler/report/graph/graph";
 import { layOut } from "../../reconciler/report/graph/layout";
 import { graphSvg } from "../../reconciler/report/graph/svg";
-import { everythingWorld, hostilePlan, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
+import {
+  everythingWorld,
+  group,
+  hostilePlan,
+  planFor,
+  quickstartWorld,
+  rule,
+  vm,
+  volume,
+} from "../support/sample-plans";
 
 const golden = (name: string): string => join(__dirname, "golden/report", name);
 
@@ -31,6 +40,16 @@ describe("graphs as text", () => {
     expect(nodes.find(({ id }) => id === "outside:internet")?.head).toBe("Internet");
     expect(edges).toContainEqual({ from: "outside:internet", to: "group.web", label: "tcp 443" });
     expect(edges.find(({ from, to }) => from === "group.web" && to === "group.db")?.label).toBe("tcp 5432");
+  });
+
+  it("draws a VM and a group that are not declared here as two, though both have one id", () => {
+    const rules = [{ ...rule(22), remote: { kind: "group" as const, group: { id: "106" } } }];
+    const { nodes, edges } = resourceGraph([volume("data", { attachTo: { id: "106" } }), group("web", { rules })]);
+    expect(nodes.filter(({ head }) => head === "106").map(({ id }) => id)).toEqual(["id:vm:106", "id:group:106"]);
+    expect(edges.map(({ from, to }) => [from, to])).toEqual([
+      ["volume.data", "id:vm:106"],
+      ["id:group:106", "group.web"],
+    ]);
   });
 
   it("draws a block of more than a dozen instances as one node, with what hangs on it counted", () => {

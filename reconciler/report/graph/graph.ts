@@ -4,11 +4,13 @@
  */
 
 import { describeRule } from "../../core/canonical/rules";
-import { type Address, blockOf, componentPath, type Kind } from "../../core/model/address";
+import { type Address, blockOf, componentPath, type Kind, kindOf } from "../../core/model/address";
 import { computedIn } from "../../core/model/computed";
 import type { DesiredResource, Reference } from "../../core/model/desired";
 import { hostNamedBy } from "../../core/model/facts";
+import { identity, identityKey } from "../../core/model/identity";
 import { kindRows, kinds, ofKind } from "../../core/model/kinds";
+import { hostOf } from "../../core/model/relations";
 import { groupNamed, type Rule } from "../../core/model/rule";
 import { isFallback } from "../../core/plan/estimate";
 import type { Plan } from "../../core/plan/plan";
@@ -150,8 +152,8 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
         });
     }
   }
-  const refer = (reference: Reference): string => {
-    const address = "address" in reference ? reference.address : `id:${reference.id}`;
+  const refer = (reference: Reference, kind: Kind): string => {
+    const address = "address" in reference ? reference.address : `id:${identityKey(identity(kind, reference.id))}`;
     const id = nodeOf.get(address) ?? address;
     if (!nodes.has(id))
       nodes.set(id, {
@@ -175,9 +177,10 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   };
   /** The nodes that the rule names. */
   const peersOf = ({ remote }: Rule): readonly string[] => {
-    if (remote.kind === "computed") return computedIn(remote.text).map(({ address }) => refer({ address }));
+    if (remote.kind === "computed")
+      return computedIn(remote.text).map(({ address }) => refer({ address }, kindOf(address)));
     const named = groupNamed({ remote });
-    if (named !== undefined) return [refer(named)];
+    if (named !== undefined) return [refer(named, "group")];
     return [outside(remote.kind === "cidr" ? remote.cidr : undefined)];
   };
   const links = new Map<string, { readonly from: string; readonly to: string; readonly words: Map<string, number> }>();
@@ -190,7 +193,8 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   for (const resource of resources) {
     const here = nodeOf.get(resource.address) ?? resource.address;
     const host = hostNamedBy(resource);
-    if (host !== undefined) link(here, refer(host), "attached to");
+    const hostKind = hostOf[resource.kind]?.kind;
+    if (host !== undefined && hostKind !== undefined) link(here, refer(host, hostKind), "attached to");
     for (const rule of ofKind(resource, "group")?.rules ?? []) {
       const traffic = ruleTraffic(rule);
       for (const other of peersOf(rule))
