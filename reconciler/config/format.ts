@@ -83,6 +83,10 @@ const ruleOrder = [
 export const blockOrder = (section: string): readonly string[] => blocks[section] ?? [];
 
 export function formatYaml(text: string): Formatted {
+  // What could not be read as text would be written back as something else.
+  const unread = /[\ufffd\u0000]/.exec(text);
+  if (unread !== null)
+    return { problem: "the file is not text in UTF-8", line: text.slice(0, unread.index).split("\n").length };
   // The library leaves the carriage return of a Windows line end in comments.
   const documents = parseAllDocuments(text.replaceAll("\r\n", "\n"), {
     keepSourceTokens: false,

@@ -1,5 +1,5 @@
 /** `reconcile fmt` on files as people have them: the components come along, comments stay, twice changes nothing. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { topOrder } from "../../reconciler/config/format";
@@ -45,6 +45,16 @@ it.each<[args: readonly string[], input: string, exitCode: number, printed: stri
     ...events.map((event) => expect.objectContaining(event)),
     expect.objectContaining({ type: "summary", exit_code: exitCode }),
   ]);
+});
+
+it("leaves a file alone that is not text in UTF-8, and says where", async () => {
+  const cwd = makeFolder({});
+  const bytes = Buffer.from("project:   acme\nregion: eu # caf\u00e9\n", "latin1");
+  writeFileSync(join(cwd, "reconcile.yaml"), bytes);
+  const ran = await runCli(["fmt"], { cwd });
+  expect(ran).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(ran.stderr).toContain("error[config/yaml-syntax]: the file is not text in UTF-8\n --> reconcile.yaml:2");
+  expect(readFileSync(join(cwd, "reconcile.yaml"))).toEqual(bytes);
 });
 
 it("knows the place of every key that a file or a component may begin with", () => {
