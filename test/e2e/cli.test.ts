@@ -252,7 +252,7 @@ describe("--json", () => {
     const left = place.emulator.dump().volumes.filter(({ root }) => root !== true);
     expect(left).toHaveLength(1);
     expect((await reconcile("orphans", "delete", left[0]!.id)).exitCode).toBe(3);
-    expect((await reconcile("orphans", "delete", left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
+    expect((await reconcile("orphans", "delete", left[0]!.id, left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
     expect((await reconcile("orphans", "list", "--json")).stdout).not.toContain(left[0]!.id);
   });
 
@@ -384,6 +384,9 @@ describe("other commands", () => {
     expect((await reconcile("init")).exitCode).toBe(0);
     expect((await reconcile("validate")).exitCode).toBe(0);
     expect((await reconcile("init")).exitCode).toBe(1);
+    // A file where a folder is needed is not the starter file.
+    const below = await reconcile("init", "reconcile.yaml/x.yaml");
+    expect(below).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("x.yaml cannot be written: EEXIST") });
   });
 
   it("init makes the place.folder, keeps what must not be committed out of git, and names no path of this machine", async () => {

@@ -3,7 +3,7 @@
  * saved plans, the embedded service's world) belongs in no repository, so `.gitignore` gets the lines that it lacks.
  */
 
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
 import { quotedForShell } from "../../core/model/ssh";
@@ -33,7 +33,8 @@ export const initCommand = command({
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
     } catch (error) {
-      if (errorCode(error) !== "EEXIST")
+      // A file that stands where a folder is needed exists as well.
+      if (errorCode(error) !== "EEXIST" || !existsSync(path))
         throw fail(
           "cli/file-unwritable",
           `${path} cannot be written: ${errorMessage(error)}`,

@@ -109,7 +109,8 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     const { client } = service;
     const state = await stateIn(store);
     assertSameScope(state, scopeOf(client, workspace.desired));
-    const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanCalled(id, state));
+    const wanted =
+      flags.all === true ? [...state.orphans.values()] : [...new Set(args.map((id) => orphanCalled(id, state)))];
     if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");
     const asked: SearchedFrom = { client, desired: workspace.desired };
     const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
