@@ -71,6 +71,9 @@ function eachOf(given: unknown): string[] | undefined {
     : [];
 }
 
+/** Who may stand beside groups and VMs in an assertion. */
+const partyWords = ["internet", "anywhere", "group.*"].map((word): Offer => ({ word, says: "", is: "word" }));
+
 /** The names that a field refers to; `undefined`: it refers to none. */
 function namesFor(project: EditedProject, file: string, path: Cursor["path"]): Offer[] | undefined {
   const field = path.findLast((step) => typeof step === "string");
@@ -83,7 +86,8 @@ function namesFor(project: EditedProject, file: string, path: Cursor["path"]): O
     ];
   const addresses = (of: readonly Kind[]): Offer[] =>
     of.flatMap((kind) => resourcesOf(project, file, kind).map((one) => ({ ...one, word: `${kind}.${one.word}` })));
-  if (section === "reachability" && (field === "from" || field === "to")) return resourcesOf(project, file, "group");
+  if (section === "reachability" && (field === "from" || field === "to"))
+    return [...addresses(["group", "vm"]), ...partyWords];
   if (field === "jump" || (section === "rollout" && field === "of")) return addresses(["vm"]);
   if (section === "imports" && field === "to") return addresses(kinds);
   if (section === "moved" && field === "to") return addresses(kinds);

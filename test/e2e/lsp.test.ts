@@ -118,7 +118,9 @@ describe("reconcile lsp", () => {
     expect(await offered(shop.replace("{ protocol: tcp, dst_port: 443 }", "{ protocol: | }"))).toContain("udp");
     expect(await offered("che")).toContain("checks");
     expect(await offered("imports:\n  - { to: ")).toContain("vm.web[a]");
-    expect(await offered("reachability:\n  - deny:\n      to: ")).toContain("db");
+    expect(await offered("reachability:\n  - never:\n      to: ")).toEqual(
+      expect.arrayContaining(["group.db", "vm.web[a]", "internet"]),
+    );
     expect(await offered(lb.replace("param.port", "param.|"), "components/lb.yaml")).toEqual(["port"]);
     // What is chosen stands in place of what was typed.
     const { text, position } = editor.cut(shop.replace("attach_to: db", "attach_to: we|"));
