@@ -193,9 +193,10 @@ groups:
     to: "whole",
     args: ["--all"],
   },
+  // The name of one of them stands in the name of the folder as well.
   "three environments": {
     files: {
-      "shop/reconcile.yaml": `${head}${defaults}
+      "production/reconcile.yaml": `${head}${defaults}
 vars: { size: { default: 10 }, tag: { default: x } }
 environments:
   dev: { vars: { tag: d } }
@@ -208,7 +209,7 @@ groups:
   db: { name: "db-\${env}-in", rules: [{ protocol: tcp, dst_port: 5432, remote_ip: "\${vm.web.private_ip}" }] }
 `,
     },
-    from: "shop",
+    from: "production",
     to: "database",
     args: ["vm.db", "group.db", "--env", "all"],
     environments: ["dev", "stage", "prod"],
@@ -535,6 +536,22 @@ vms:
       },
       has: /# the first one\n {2}first: .*\n\n? {2}# the database: ask Ann first\n {2}db:/,
     },
+    "that has what comes with it already": {
+      files: {
+        "shop/reconcile.yaml": tier,
+        "database/reconcile.yaml": `${head}${defaults}
+vars:
+  env: { default: prod }
+components: { data: { from: ./components/data.yaml, with: { env: "\${var.env}" } } }
+`,
+        "database/components/data.yaml": `component: 1
+parameters: { env: {} }
+vms:
+  first: { name: "first-\${param.env}" }
+`,
+      },
+      has: /parameters: \{ env: \{\}, db_size: \{\}, /,
+    },
   };
   it.each(Object.entries(cases))("%s", async (_, { files, has }) => {
     const args = ["vm.db", "volume.db-*", "group.db-in"];
@@ -573,7 +590,7 @@ it("one environment at a time: the files go with the first, and the states each 
   await applied(shape);
   const parts = ["vm.db", "group.db", "--to", "../database", "--yes"];
   for (const env of ["dev", "stage", "prod"]) {
-    const moved = await reconcile("shop", ["move", ...parts, "--env", env]);
+    const moved = await reconcile(shape.from, ["move", ...parts, "--env", env]);
     expect(moved, moved.stdout + moved.stderr).toMatchObject({ exitCode: 0 });
   }
   await plansNothing(shape);

@@ -284,19 +284,48 @@ function alreadyMoved(
 
 /** As the other side writes the place of a state, one text for every environment. */
 function stateAsRead(before: BothStates, side: "giving" | "taking", folder: string): string {
-  const texts = before.map(([environment, sides]) => {
+  const places = before.map(([environment, sides]) => {
     const { location } = sides[side];
-    const text = isUrl(location) ? location : beside(folder, location);
-    return environment === undefined ? text : text.replaceAll(environment, "${env}");
+    return { environment, text: isUrl(location) ? location : beside(folder, location) };
   });
-  const [first = ""] = texts;
-  if (texts.some((text) => text !== first))
-    throw fail(
-      "move/cannot",
-      `the states of the environments lie in places that no one text names: ${before.map(([, sides]) => sides[side].location).join(", ")}`,
-      "move one environment at a time: --env NAME",
-    );
-  return first;
+  const text = forEveryEnvironment(places);
+  if (text !== undefined) return text;
+  throw fail(
+    "move/cannot",
+    `the states of the environments lie in places that no one text names: ${before.map(([, sides]) => sides[side].location).join(", ")}`,
+    "move one environment at a time: --env NAME",
+  );
+}
+
+interface PlaceOfState {
+  readonly environment: string | undefined;
+  readonly text: string;
+}
+
+/** `${env}` where each environment has its own name. The name of one may also stand in the name of a folder. */
+function forEveryEnvironment(places: readonly PlaceOfState[]): string | undefined {
+  const [only, ...others] = places;
+  if (only?.environment === undefined || others.length === 0) return only === undefined ? "" : withItsName(only);
+  let result = "";
+  let left = places;
+  while (left.some(({ text }) => text !== "")) {
+    const isName = left.every(({ environment = "", text }) => text.startsWith(environment));
+    const next = itemAt(left, 0).text.slice(0, 1);
+    if (!isName && left.some(({ text }) => text.slice(0, 1) !== next)) return undefined;
+    result += isName ? "${env}" : next;
+    left = left.map(({ environment = "", text }) => ({
+      environment,
+      text: text.slice(isName ? environment.length : 1),
+    }));
+  }
+  return result;
+}
+
+/** Of one environment alone: its name where it is a word of its own, or else wherever it is. */
+function withItsName({ environment, text }: PlaceOfState): string {
+  if (environment === undefined) return text;
+  const own = text.replace(new RegExp(`(?<![A-Za-z0-9])${environment}(?![A-Za-z0-9])`, "g"), () => "${env}");
+  return own === text ? text.replaceAll(environment, () => "${env}") : own;
 }
 
 const pathsBeforeAndAfter = (files: ProjectFiles, now: readonly ConfigSource[]): ReadonlySet<string> =>

@@ -4,7 +4,7 @@
  */
 
 import { isMap, isScalar } from "yaml";
-import { appendTo } from "../../core/text/objects";
+import { appendTo, fieldsIn, isObject } from "../../core/text/objects";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
@@ -47,8 +47,20 @@ export function intoComponent(into: Into): IntoResult {
 function moveInto({ key, moved, target, component, rebase }: Into): IntoResult {
   const project = openMovedProject(target);
   if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
+  const own = openMovedProject([{ file: component.file, text: component.text ?? "" }]);
+  if ("problem" in own) return { problems: [{ summary: own.problem, fix: "reconcile validate says why" }] };
   const inside = project.entries.filter((entry) => isBlock(entry) && moved.has(entry.name));
-  const { parameters, outputs, splices } = acrossBorder(key, moved, inside, project.entries);
+  const { splices, ...border } = acrossBorder(key, moved, inside, project.entries);
+  const use = project.named.get(`${key}/`);
+  const given = fieldsIn(fieldsIn(use?.value)["with"]);
+  const declared = fieldsIn(own.settings["parameters"]);
+  const parameters = newOf(border.parameters, `the component ${key} has a parameter`, (name) =>
+    Object.hasOwn(declared, name) ? (given[name] ?? "its default") : undefined,
+  );
+  const outputs = newOf(border.outputs, `the component ${key} has an output`, (name) => {
+    const value = own.named.get(`output.${name}`)?.value;
+    return isObject(value) ? value["value"] : value;
+  });
   for (const { file, node } of inside) for (const one of pathsIn(file, node, rebase)) appendTo(splices, file, one);
   const { added, cuts } = cutEntries(inside, splices);
   let text = component.text ?? "component: 1\n";
@@ -73,8 +85,26 @@ function moveInto({ key, moved, target, component, rebase }: Into): IntoResult {
   }));
   const [first, ...rest] = texts;
   if (first === undefined) return { problems: [] };
-  const used = useOf(first.text, key, component, parameters, project.named.has(`${key}/`));
+  const used = useOf(first.text, key, component, parameters, use !== undefined);
   return { target: [{ file: first.file, text: used }, ...rest], component: { file: component.file, text } };
+}
+
+/** What the component does not have yet. What it has under such a name has to be the same. */
+function newOf(
+  names: ReadonlyMap<string, string>,
+  has: string,
+  there: (name: string) => unknown,
+): ReadonlyMap<string, string> {
+  return new Map(
+    [...names].filter(([name, expression]) => {
+      const present = there(name);
+      if (present === undefined || present === `\${${expression}}`) return present === undefined;
+      return refuseMove({
+        summary: `${has} ${name} already, which is ${JSON.stringify(present)}, and \${${expression}} would be that too`,
+        fix: `give the ${name} that is there another name first`,
+      });
+    }),
+  );
 }
 
 type SplicesByFile = Map<MoveEntry["file"], Splice[]>;
