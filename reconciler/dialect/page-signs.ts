@@ -24,6 +24,8 @@ export type SignKind =
   /** How many items there are altogether. */
   | "total"
   | "pages"
+  /** A number of pages, or the number of this or the last page: it holds a list up, and does not end it. */
+  | "page"
   /** How many items a page holds at most. */
   | "limit"
   /** For how many seconds a cache has kept the answer. */
@@ -59,7 +61,8 @@ const endKey = /^(is)?(last|lastpage|complete|completed|done|exhausted|endoflist
 const noMoreKey = /more|next|another|^(is)?last/;
 const totalKey =
   /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
-const pagesKey = /^(total|num|number|count)?(of)?pages?(total|count)?$/;
+const pagesKey = /^(total|num|number|count)?(of)?pages(total|count)?$|^total(of)?page$|^page(total|count)$/;
+const pageKey = /^(num|number|count|last)(of)?page$/;
 const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
 /**
  * A list of errors beside the items, with anything in it, says that something is missing. A warning may be about
@@ -138,6 +141,7 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   const flag = asFlag(value);
   const count = asCount(value);
   const isTold = Number(noMoreKey.test(key));
+  if (pageKey.test(key) && count !== undefined) return sign("page", count);
   if (moreKey.test(key)) return flag === undefined ? undefined : flag ? sign("more") : sign("end", isTold);
   if (endKey.test(key) && flag !== undefined) return flag ? sign("end", isTold) : sign("more");
   if (saysLacking(key, value)) return sign("lack");
@@ -145,7 +149,7 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   if (cursorKey.test(key) && !isObject(value)) return leadsOn(value) ? sign("cursor") : sign("end");
   if (count === undefined) return undefined;
   if (totalKey.test(key)) return sign("total", count);
-  if (pagesKey.test(key) && key !== "page") return sign("pages", count);
+  if (pagesKey.test(key)) return sign("pages", count);
   if (limitKey.test(key) || (inside && key === "size")) return sign("limit", count);
   return undefined;
 }

@@ -80,10 +80,10 @@ function gapAfterLastPage(of: SignOf, pages: number, shown: number, total: Sign 
   if (stale !== undefined && stale.count > oldestSeconds)
     return open(stale, `a cache has answered, with what was so ${stale.count} seconds ago`);
 
-  const count = of("pages");
-  if (count !== undefined && count.count > pages)
-    return open(count, `${signName(count)} says ${count.count}, and ${pages} were read`);
-  if (of("end") !== undefined) return undefined;
+  const said = of("pages");
+  const unread = [said, of("page")].find((sign) => sign !== undefined && sign.count > pages);
+  if (unread !== undefined) return open(unread, `${signName(unread)} says ${unread.count}, and ${pages} were read`);
+  if (of("end") !== undefined || said?.count === pages) return undefined;
   const cursor = of("cursor");
   if (cursor !== undefined) return open(cursor, `${signName(cursor)} may lead on`);
   const limit = of("limit");

@@ -361,6 +361,22 @@ describe("lists", () => {
     expect(await filtered.client.listVms()).toMatchObject({ value: [{ id: "a" }, { id: "b" }] });
   });
 
+  test("what may be the number of this page ends nothing, and the number of all pages does", async () => {
+    const answer = (ids: readonly string[], said: object): Script =>
+      json(200, { data: ids.map((id) => ({ id, name: id })), meta: { size: 1, ...said } });
+    const dialect = mergeDialect({ pagination: { number: 1, param: "page" } });
+    const own = await start(
+      [answer(["a"], { numPage: 1 }), answer(["b"], { numPage: 2 }), answer([], { numPage: 3 })],
+      {
+        dialect,
+      },
+    );
+    expect(await own.client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+    const all = await start([answer(["a"], { totalPages: 2 }), answer(["b"], { totalPages: 2 })], { dialect });
+    expect(await all.client.listVms()).toMatchObject({ status: "accepted", value: [{ id: "a" }, { id: "b" }] });
+    expect(all.server.received).toHaveLength(2);
+  });
+
   test("what changed while it was read is read again from the start", async () => {
     const { client, server } = await start([
       page(["a", "b"], "2"),

@@ -2,7 +2,7 @@
 import { fieldsIn, isObject } from "../../core/text/objects";
 import type { Paging, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
-import { type Page, type PageHolder, pageSigns, type Sign } from "../page-signs";
+import { type Page, type PageHolder, pageSigns, type Sign, type SignKind } from "../page-signs";
 import { findAt, tokensOf } from "../places";
 import { lettersAndDigits, withCut } from "./values";
 
@@ -41,14 +41,13 @@ export function waysOn(page: FirstPage): readonly Way[] | undefined {
   const signs = signsOf(page);
   const leading = signs.find(({ kind }) => kind === "next") ?? signs.find(({ kind }) => kind === "cursor");
   if (leading !== undefined) return waysAlong(leading, page).flatMap(sentIn(page)).slice(0, mostWays);
-  const total = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "total" ? count : -1)));
-  const limit = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "limit" ? count : -1)));
-  const pages = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "pages" ? count : -1)));
+  const most = (asked: SignKind) => Math.max(-1, ...signs.map(({ kind, count }) => (kind === asked ? count : -1)));
+  const [total, limit, pages] = [most("total"), most("limit"), most("pages")];
   const isMore =
     signs.some(({ kind }) => kind === "more") ||
     total > page.items.length ||
-    pages > 1 ||
-    (limit > 0 && total < 0 && page.items.length >= limit);
+    Math.max(pages, most("page")) > 1 ||
+    (limit > 0 && total < 0 && pages !== 1 && page.items.length >= limit);
   return isMore ? counting(page).slice(0, mostWays) : undefined;
 }
 
