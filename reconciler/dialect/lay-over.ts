@@ -5,6 +5,7 @@
  */
 import { Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
 import type { SomeMap } from "../config/edit-text";
+import { deepEqual } from "../core/text/deep-equal";
 import { isObject } from "../core/text/objects";
 
 /** What the doctor writes behind a value, and what it says at the head of a file: written anew each time. */
@@ -53,10 +54,18 @@ function layPair(map: SomeMap, pair: Pair<unknown, unknown>, depth: number, path
     return;
   }
   const [section] = path;
+  if (isSaidAlready(present.value, value)) return;
   if (section === "states") present.value = withWords(present.value, value);
   else if (section === "errors" && isSeq(present.value) && isSeq(value)) present.value.items.unshift(...value.items);
   else present.value = withCommentOf(present.value, value);
 }
+
+/** The same value, which no look of the doctor has written. */
+const isSaidAlready = (present: unknown, value: unknown): boolean =>
+  isNode(present) &&
+  isNode(value) &&
+  !ownRemark.test(remarkOf(present) ?? "") &&
+  deepEqual(present.toJSON(), value.toJSON());
 
 /** The places of an entry within a record are values of their own as well. */
 const depthBelow = (depth: number, path: readonly string[], key: string): number =>
@@ -79,7 +88,7 @@ function withWords(present: unknown, learnt: unknown): unknown {
 /** The new node with what a person had written beside the old one. */
 function withCommentOf(old: unknown, node: unknown, remarked: unknown = node): unknown {
   if (!isNode(node)) return node;
-  const said = isNode(old) ? (old.comment ?? (isFlow(old) ? undefined : old.commentBefore)) : undefined;
+  const said = isNode(old) ? remarkOf(old) : undefined;
   const remark = isNode(remarked) ? (remarked.comment ?? undefined) : undefined;
   const parts = [remark, said].filter(
     (part): part is string => typeof part === "string" && (part === remark || !ownRemark.test(part)),
@@ -89,6 +98,8 @@ function withCommentOf(old: unknown, node: unknown, remarked: unknown = node): u
     node.commentBefore = remarked.commentBefore;
   return node;
 }
+
+const remarkOf = (node: Node) => node.comment ?? (isFlow(node) ? undefined : node.commentBefore);
 
 const isFlow = (node: Node): boolean => "flow" in node && node.flow === true;
 

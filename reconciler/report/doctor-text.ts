@@ -85,7 +85,8 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
   const routes = report.operations.flatMap((finding) => {
     const { operation } = finding;
     const route = dialect.operations[operation];
-    const isSaid = saidAt(base, "operations", operation) !== undefined;
+    // One that was tried is written again, for what an earlier look had written beside it.
+    const isSaid = saidAt(base, "operations", operation) !== undefined && finding.isTried !== true;
     if (isSaid && isSameRoute(route, base?.dialect.operations[operation] ?? null, way)) return [];
     return routeLines(operation, route, findingRemark(finding), way !== undefined);
   });

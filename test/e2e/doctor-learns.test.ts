@@ -238,9 +238,13 @@ test("a trial sends nothing without its consent, and learns and leaves nothing w
       made: [{ kind: "group", id: "00000000-0000-4000-8009-000000000000", askedAt: 0 }],
     }),
   );
-  const warned = await doctor("reconcile.yaml", "--json");
+  const warned = await doctor("reconcile.yaml", "--json", "--out", "read.yaml");
   expect(warned.stdout).toContain("service/trial-left");
-  expect((await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small")).exitCode).toBe(0);
+  expect(written("read.yaml")).toContain("# not tried");
+  const further = ["--dialect", "read.yaml", "--trial", "--allow-trial", "m1.small,m1.medium", "--out", "tried.yaml"];
+  expect((await doctor("reconcile.yaml", ...further)).exitCode).toBe(0);
+  const isTried = "# tried, and seen to work";
+  expect(written("tried.yaml").match(/# (not tried|tried, .*)$/gm)).toEqual([isTried, isTried, isTried, isTried]);
   expect(readdirSync(join(folder, ".reconcile"))).toEqual([]);
 });
 
