@@ -111,6 +111,13 @@ function lossesToTell<K extends Kind>(
   return loss === "" ? [] : [loss];
 }
 
+interface Next {
+  readonly planned: PlannedOne;
+  readonly desired: Closed;
+  readonly inputs: Props;
+  readonly isChanged: boolean;
+}
+
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
   const { planCreate, planUpdate, planRemoval } = resourcePlans(shape);
@@ -200,13 +207,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
-      const is = record === undefined ? undefined : shape.noticed?.(record, planned.plan.steps, inputs);
-      const was = record === undefined ? undefined : shape.noticed?.(record);
-      if (shape.noticed !== undefined)
-        noteStanding(service, identity(shape.kind, id), { isChanged: changes.length > 0, was, is });
-      const [wish] = desired.resources;
-      if (record !== undefined && wish !== undefined && !holdsUnknown(inputs))
-        shape.fields?.noteGoing(service, id, wish, record);
+      if (record !== undefined)
+        noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
@@ -299,6 +301,21 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       });
     },
   };
+
+  /** What stands on it, and what is a field of it, finds out here what becomes of it. */
+  function noteNext(
+    service: HandlerService,
+    id: string,
+    record: Of<K> | undefined,
+    { planned, desired, inputs, isChanged }: Next,
+  ): void {
+    const is = record === undefined ? undefined : shape.noticed?.(record, planned.plan.steps, inputs);
+    const was = record === undefined ? undefined : shape.noticed?.(record);
+    if (shape.noticed !== undefined) noteStanding(service, identity(kind, id), { isChanged, was, is });
+    const [wish] = desired.resources;
+    if (record !== undefined && wish !== undefined && !holdsUnknown(inputs))
+      shape.fields?.noteGoing(service, id, wish, record);
+  }
 
   async function create(context: HandlerContext, inputs: Props): Promise<Kept> {
     const service = await context.service();

@@ -42,16 +42,16 @@ export function noteStanding(service: HandlerService, one: Identity, next: Stand
   standings.set(service.client, known.set(identityKey(one), { ...next, isChanged }));
 }
 
-const standingsOf = (service: HandlerService, { vmId, volumeId }: Ids): readonly [volume: Standing, vm: Standing] => [
+const standingsAt = (service: HandlerService, { vmId, volumeId }: Ids): readonly [volume: Standing, vm: Standing] => [
   standing(service, identity("volume", volumeId)),
   standing(service, identity("vm", vmId)),
 ];
 
-export const isVolumeChanged = (service: HandlerService, ids: Ids): boolean => standingsOf(service, ids)[0].isChanged;
+export const isVolumeChanged = (service: HandlerService, ids: Ids): boolean => standingsAt(service, ids)[0].isChanged;
 
 /** What the guest has not been told of. A record of an earlier version does not say what it was told. */
 export function untold(service: HandlerService, ids: Ids, told: Told = {}): readonly DueReason[] {
-  const [volume, vm] = standingsOf(service, ids);
+  const [volume, vm] = standingsAt(service, ids);
   const size = told.sizeGb ?? volume.was;
   const image = told.image ?? vm.was;
   const reasons: DueReason[] = [];
@@ -63,7 +63,7 @@ export function untold(service: HandlerService, ids: Ids, told: Told = {}): read
 
 /** What a command is told now; of what is not known it was told what it was told before. */
 export function toldOf(service: HandlerService, ids: Ids, sizeGb: number | undefined, former?: Told): Told {
-  const [{ is: volume }, { is: vm }] = standingsOf(service, ids);
+  const [{ is: volume }, { is: vm }] = standingsAt(service, ids);
   const sizeNow = sizeGb ?? (typeof volume === "number" ? volume : undefined);
   return { ...former, ...onlyDefined({ sizeGb: sizeNow, image: typeof vm === "string" ? vm : undefined }) };
 }

@@ -80,7 +80,7 @@ export function writtenDown(folder: string, id: string): MoveEdits | undefined {
 export const textAt = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /** The files that somebody has changed since the edits were made. */
-export const changedSince = ({ edits }: MoveEdits): readonly string[] =>
+export const editedSince = ({ edits }: MoveEdits): readonly string[] =>
   edits.flatMap(({ path, before, after }) => {
     const now = textAt(path);
     const isKnown = now === after || (now === undefined ? undefined : sha256(now)) === before;
@@ -89,7 +89,7 @@ export const changedSince = ({ edits }: MoveEdits): readonly string[] =>
 
 /** Writes what is not written yet. A file that somebody has changed since is left alone, and is an error. */
 export function carryOutEdits(move: MoveEdits): void {
-  const changed = changedSince(move);
+  const changed = editedSince(move);
   if (changed.length > 0)
     throw fail(
       "state/half-moved",

@@ -21,7 +21,7 @@ import type { FlagName } from "../flags";
 import { chosenEnvironment, defaultFile } from "../workspace";
 import {
   carryOutEdits,
-  changedSince,
+  editedSince,
   type FileEdit,
   forgetEdits,
   type MoveEdits,
@@ -480,7 +480,7 @@ async function carryOutMoves(
         // Whoever waited for a lock may have gone on with the files.
         return (
           sides !== undefined &&
-          changedSince(move).length === 0 &&
+          editedSince(move).length === 0 &&
           giving.serial === sides.giving.state.serial &&
           (taking.serial === sides.taking.state.serial || sides.taking.state.serial === 0)
         );

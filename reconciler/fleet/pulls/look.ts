@@ -168,7 +168,7 @@ async function askForPlan(queue: Queue, stacks: readonly StackRecord[], name: st
  * A command of a comment: /approve DIGEST WHY, or /plan. It may begin with /reconcile as well, for what the host takes
  * for a command of its own.
  */
-const command =
+const commandLine =
   /^\s*\/(?:reconcile[ \t]+)?(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?)(?:[ \t]+(.{1,300}))?)?\s*$/;
 
 /** Carries out what people ask for in comments that are new. True: everything is to be planned anew. */
@@ -184,7 +184,7 @@ async function hear(ports: PullPorts, here: Place, { url }: Branch, pull: Pull, 
     signal.throwIfAborted();
     if (Number(comment.id) <= Number(heard) || comment.text.includes(record.mark)) continue;
     const lines = comment.text.split(/\r?\n/).filter((line) => line.trim() !== "");
-    const commands = lines.map((line) => command.exec(line));
+    const commands = lines.map((line) => commandLine.exec(line));
     if (commands[0] == null) continue;
     const { by } = comment;
     if (comment.isEdited)

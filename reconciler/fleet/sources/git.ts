@@ -112,7 +112,7 @@ async function changeBetween(
   if (since === commit) return { commits: [], more: 0 };
   const known = since !== null && isCommit(since) && (await has(mirror, since, signal)) ? since : undefined;
   const ahead = known === undefined ? [] : await log(`${known}..${commit}`);
-  const all = known !== undefined && (await isWithin(mirror, known, commit, signal)) ? ahead : await log(commit);
+  const all = known !== undefined && (await isAncestor(mirror, known, commit, signal)) ? ahead : await log(commit);
   const commits = ahead.length > 0 ? ahead.slice(0, mostCommits) : all.slice(0, 1);
   const listed = new Set(commits.map(({ id }) => id));
   const difference =
@@ -138,7 +138,7 @@ function yamlBetween(
 }
 
 /** Whether the history of a commit has another one. */
-const isWithin = (mirror: string, older: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
+const isAncestor = (mirror: string, older: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
   runGit(["merge-base", "--is-ancestor", older, commit], { cwd: mirror, signal }).then(
     () => true,
     () => false,
