@@ -63,6 +63,7 @@ export async function readFollowed(follow: Follow, cache: string, freshness: Fre
   const lost = [
     ...[...fleet.stacks, ...fleet.generators].map(({ source }) => placeOf(source)),
     ...fleet.stacks.map(({ state }) => state),
+    ...fleet.generators.map(({ template }) => template.state),
   ].find((text) => text.startsWith(followPrefix));
   if (lost !== undefined)
     throw new SourceFailed(

@@ -79,12 +79,15 @@ export async function deliver(
     method: "POST",
     headers,
     body: text,
+    // Most redirects would be followed without the letter.
+    redirect: "manual",
     signal: AbortSignal.any([limit, signal]),
   }).catch((error: unknown) => {
     throw limit.aborted ? new Error(`${new URL(webhook).host} did not answer within ${noticeLimitMs / 1000} s`) : error;
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`${new URL(webhook).host} answered ${answer.status}`);
+  const leads = answer.status >= 300 && answer.status < 400 ? " and leads to another address: name that one" : "";
+  if (!answer.ok) throw new Error(`${new URL(webhook).host} answered ${answer.status}${leads}`);
 }
 
 const signatureOf = (body: string, secret: string): string => createHmac("sha256", secret).update(body).digest("hex");

@@ -139,9 +139,14 @@ ${more}`;
     await until("nothing to wait for", async () => (await records.followed())?.anew?.length === 0);
   });
 
-  test("a path beside the file that no worker finds is told", { timeout: 0 }, async () => {
-    push({ "fleet/fleet.yaml": fleet(["one"], "  near: { source: { folder: ./near } }\n") });
+  test.each([
+    ["  near: { source: { folder: ./near } }\n", "fleet/near"],
+    ["  near: { source: { folder: /near }, state: ./near.json }\n", "fleet/near.json"],
+    ['generate: [ { folder: /near, folders: "*/x.yaml", state: "./${stack}.json" } ]\n', "fleet/${stack}.json"],
+  ])("a path beside the file that no worker finds is told: %s", { timeout: 0 }, async (more, lost) => {
+    const text = fleet(["one"], more);
+    push({ "fleet/fleet.yaml": more.startsWith("generate") ? text.replace(/^generate: .*\n/m, "") : text });
     const { stderr, exitCode } = await elsewhere("fleet", "sync");
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("fleet/near is relative to a fleet's file")]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${lost} is relative to a fleet's file`)]);
   });
 });

@@ -111,6 +111,18 @@ describe("letters to receivers", () => {
     await eventually("nothing left", async () => ((await records.lettersWaiting()).waiting === 0 ? true : undefined));
   });
 
+  test("one that leads to another address has not taken its letter, which would be lost on the way", async () => {
+    const [well, moved] = [await receiver(() => 200), createServer()];
+    moved.on("request", (_, response) => response.writeHead(301, { location: well.url }).end());
+    servers.push(moved);
+    await new Promise<void>((resolve) => moved.listen(0, "127.0.0.1", resolve));
+    await endRun(to(`http://127.0.0.1:${(moved.address() as AddressInfo).port}/hook`));
+    post().send();
+    await eventually("an attempt", () => (said.length > 0 ? true : undefined));
+    expect(said[0]).toMatch(/ answered 301 and leads to another address/);
+    expect([well.asked(), (await records.lettersWaiting()).waiting]).toEqual([0, 1]);
+  });
+
   test("a repository whose host takes no status keeps those of no other one waiting", async () => {
     const host = await receiver((_, path) => (path.includes("/gone/") ? 404 : 200));
     const channel = { kind: "commit_status", token: { env: "PATH" }, api: host.url } as const;

@@ -220,6 +220,24 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
       3,
     ],
     [
+      "a password in the state of generated stacks",
+      'version: 1\ngenerate:\n  - folder: .\n    folders: "*/x.yaml"\n    state: "postgres://u:p@h/d?state=${stack}"\n',
+      "fleet/credential-in-url",
+      5,
+    ],
+    [
+      "a password in the address of an artifact",
+      `version: 1\nstacks:\n  a: { source: { artifact: "https://u:p@h/a.tgz", digest: "sha256:${"0".repeat(64)}" }, state: s }\n`,
+      "fleet/credential-in-url",
+      3,
+    ],
+    [
+      "a password in the address of a webhook",
+      'version: 1\nnotify:\n  - { on: [applied], to: { webhook: "https://u:p@h/hook" } }\n',
+      "fleet/credential-in-url",
+      3,
+    ],
+    [
       "a bad schedule",
       'version: 1\nwindows:\n  - { kind: deny, schedule: "0 18 * *  ", duration: 1h }\n',
       "fleet/bad-schedule",
@@ -236,6 +254,18 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
       "version: 1\nservices: { west: { base_url: embedded } }\nstacks:\n  a: { source: { folder: . }, state: s, service: wets }\n",
       "fleet/unknown-service",
       4,
+    ],
+    [
+      "a service of generated stacks that is not there",
+      'version: 1\ngenerate:\n  - { folder: ., folders: "*/x.yaml", state: "s-${stack}", service: wets }\n',
+      "fleet/unknown-service",
+      2,
+    ],
+    [
+      "a tenant of generated stacks that is not there",
+      'version: 1\ngenerate:\n  - { folder: ., folders: "*/x.yaml", state: "s-${stack}", tenant: labs }\n',
+      "fleet/unknown-tenant",
+      2,
     ],
     [
       "a circle",
@@ -306,6 +336,8 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
       '  a: { source: { git: "https://u:c/canary@h/x" }, service: w }',
     ],
     ["notify:", "  - { on: [applied], to: { webhook: https://h/, secret: canary } }"],
+    ["notify:", '  - { on: [applied], to: { webhook: "https://u:canary@h/" } }'],
+    ["generate:", '  - { folder: ., folders: "*/x.yaml", state: "https://u:canary@h/${stack}" }'],
     ["notify:", "  - { on: [applied], to: { slack: canary/x } }"],
     ["sign_in:", "  client_id: x\n  issuer: https://x:canary@h\n  url: https://h\n  roles: [ { role: viewer } ]"],
     [

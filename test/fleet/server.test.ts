@@ -1,6 +1,7 @@
 /** The commands of a person against `fleet serve`: the same words as from the database, with the roles of the token. */
 
 import { statSync } from "node:fs";
+import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
@@ -112,6 +113,14 @@ describe("a command that asks the server", () => {
     const env = { XDG_CONFIG_HOME: makeFolder(), RECONCILE_FLEET_SERVER: url };
     const login = startCli(["fleet", "login"], { cwd, env });
     const [, address = ""] = await login.says("an address", ({ stderr }) => /Sign in here: (\S+)/.exec(stderr));
+    // What else asks at the port of the command, by whatever path, ends nothing.
+    const port = Number(new URL(address).searchParams.get("port"));
+    const status = await new Promise((resolve, reject) =>
+      request({ port, path: "//" }, (answer) => resolve(answer.resume().statusCode))
+        .on("error", reject)
+        .end(),
+    );
+    expect(status).toBe(404);
     // A browser: nobody yet, then ann with her token.
     const form = (path: string, body: URLSearchParams, cookie = "") =>
       fetch(new URL(path, url), {

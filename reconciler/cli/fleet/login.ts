@@ -81,7 +81,7 @@ async function codeFrom(ask: (port: number, state: string) => void): Promise<str
       );
       timer.unref();
       server.on("request", ({ url = "/" }, response) => {
-        const { searchParams } = new URL(url, "http://127.0.0.1");
+        const searchParams = new URLSearchParams(url.replace(/^[^?]*/, ""));
         const code = searchParams.get("code");
         // Another page of the browser may ask here as well.
         const isMine = code !== null && searchParams.get("state") === state;

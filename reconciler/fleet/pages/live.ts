@@ -123,8 +123,10 @@ export function createLive(records: Pick<Records, "overview" | "moments">, again
               });
             clearTimeout(pulse);
             if (stream.aborted || stream.closed || (await isLetGo())) return;
-            await (changed ? stream.writeSSE({ event: "changed", data: "" }) : stream.write(": still here\n\n"));
+            const isChanged = changed;
+            // What changes while a slow reader is told is told next.
             changed = false;
+            await (isChanged ? stream.writeSSE({ event: "changed", data: "" }) : stream.write(": still here\n\n"));
           }
         } finally {
           remove(watcher);

@@ -62,11 +62,13 @@ function unknownNames({ services, tenants, stacks, generators }: Fleet, places: 
     tenant: new Set(["default", ...namesOf(tenants)]),
     stack: new Set(namesOf(stacks)),
   };
-  return stacks.flatMap(({ name, service, tenant, dependsOn }) => {
+  const wanting = [
+    ...stacks.map((stack) => ({ ...stack, at: places("stacks", stack.name) })),
+    ...generators.map(({ template }) => ({ ...template, at: places("generate") })),
+  ];
+  return wanting.flatMap(({ service, tenant, dependsOn, at }) => {
     const unknownAmong = (what: keyof typeof known, wanted: readonly string[]): Problem[] =>
-      wanted
-        .filter((one) => !known[what].has(one))
-        .map((one) => unknown(what, one, known[what], places("stacks", name)));
+      wanted.filter((one) => !known[what].has(one)).map((one) => unknown(what, one, known[what], at));
     return [
       ...unknownAmong("service", service === undefined ? [] : [service]),
       ...unknownAmong("tenant", [tenant]),

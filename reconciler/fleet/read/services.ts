@@ -135,6 +135,11 @@ export function readNotify(
   for (const [index, { on, stacks = [], to }] of blocks.entries()) {
     if (typeof to.smtp === "string" && holdsPassword(to.smtp))
       problems.push(passwordIn("smtp", at(["notify", index, "to", "smtp"]), "write smtp: { env: NAME } instead"));
+    // No request can be made to such an address.
+    if (to.webhook !== undefined && holdsPassword(to.webhook))
+      problems.push(
+        passwordIn("webhook", at(["notify", index, "to", "webhook"]), "take it out; secret signs what a webhook gets"),
+      );
     if (to.webhook !== undefined)
       receivers.push({ on, stacks, webhook: to.webhook, ...onlyDefined({ secret: to.secret }) });
     for (const target of targetsIn(to)) channels.push({ on, stacks, to: target });

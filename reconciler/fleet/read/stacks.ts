@@ -115,6 +115,8 @@ function readSource(block: SourceBlock, path: Path, { at, problems, reading, fil
       ...onlyDefined({ pulls }),
     };
   }
+  if (artifact !== undefined && holdsPassword(artifact))
+    problems.push(passwordIn("artifact", at([...path, "artifact"]), "take it out, or take the files from Git"));
   if (artifact !== undefined) return { kind: "artifact", url: artifact, digest: block.digest ?? "", path: inside };
   return { kind: "folder", folder: reading.resolvePath(file, folder ?? ".") };
 }
@@ -250,7 +252,12 @@ export function readGenerator(block: GenerateBlock, index: number, defaults: Com
     template: {
       ...common,
       // The name of a generated stack is put in once it is known.
-      state: state === undefined ? readStackState(state, block.stack ?? "${folder}", path, reader) : state,
+      state: readStackState(
+        state,
+        state === undefined ? (block.stack ?? "${folder}") : "${stack}",
+        block.state === undefined ? path : [...path, "state"],
+        reader,
+      ),
       ...onlyDefined({ env: block.env }),
       vars: textsOfVars(block.vars),
       varFiles: [],
