@@ -357,6 +357,29 @@ describe("the rules of a file", () => {
       broken("tcp 22 from group.back (IPv4)", "group.back tcp 22"),
     ],
     [
+      "admit everybody, and so the members of every group",
+      fileOf([tcp(22, world)], "never: { from: group.*, to: group.front }"),
+      broken("tcp 22 from group.* (IPv4)", "group.* tcp 22"),
+    ],
+    [
+      "admit all ports in two parts, all of which an exception lets through in one",
+      fileOf(
+        [tcp("1-1024", net), tcp("1025-65535", net)],
+        "never: { from: anywhere, to: group.front, tcp: any }\n    except: { tcp: 1-65535 }",
+      ),
+      ["holds"],
+    ],
+    [
+      "admit all ports in two parts, where any port must be admitted",
+      fileOf([tcp("1-1024", net), tcp("1025-65535", net)], "always: { from: 10.0.0.0/8, to: group.front, tcp: any }"),
+      ["holds"],
+    ],
+    [
+      "admit what has no ports",
+      fileOf(["{ protocol: icmp, remote_ip: 10.0.0.0/8 }"], "never: { from: 10.0.0.0/8, to: group.front }"),
+      broken("icmp from 10.0.0.0/8", "10.0.0.0 icmp"),
+    ],
+    [
       "admit a network, in which members of a group may be",
       fileOf([tcp(22, net)], "never: { from: group.back, to: group.front }"),
       ["unproven"],
@@ -587,6 +610,48 @@ describe("the rules of a file", () => {
         "always: { from: 10.1.0.0/16, to: group.front, tcp: 22 }\n  - never: { from: 10.0.0.0/8, to: group.front }\n    except: { from: 10.0.0.0/8 }",
       ),
       ["holds", "holds"],
+    ],
+    [
+      "are asked for two things of which two exceptions take out one, each at some of its ports",
+      fileOf(
+        [tcp("80-90", net)],
+        "always: { from: 10.1.0.0/16, to: group.front, tcp: 80-90 }\n  - never: { from: anywhere, to: group.front }\n    except: [{ tcp: 80-85 }, { tcp: 86-90 }]",
+      ),
+      ["holds", "holds"],
+    ],
+    [
+      "are asked for two things of which two exceptions take out one, but for a port between them",
+      fileOf(
+        [tcp("80-90", net)],
+        "always: { from: 10.1.0.0/16, to: group.front, tcp: 80-90 }\n  - never: { from: 10.1.0.0/16, to: group.front }\n    except: [{ tcp: 80-85 }, { tcp: 87-90 }]",
+      ),
+      [
+        "holds",
+        "violated",
+        "refused (error) | violated | tcp 86 from 10.1.0.0/16 | as 10.1.0.0 tcp 86",
+        "refused (error) | contradiction",
+      ],
+    ],
+    [
+      "must admit every group and must not admit one",
+      fileOf(
+        [tcp(22, fromBack), tcp(22, "remote_group: front")],
+        "always: { from: group.*, to: group.front, tcp: 22, direction: ingress, ethertype: IPv4 }\n  - never: { from: group.back, to: group.front, tcp: 22 }",
+      ),
+      [
+        "holds",
+        "violated",
+        "refused (error) | violated | tcp 22 from group.back (IPv4) | as group.back tcp 22",
+        "refused (error) | contradiction",
+      ],
+    ],
+    [
+      "admit one of the groups, all of which must be",
+      fileOf(
+        [tcp(22, fromBack)],
+        "always: { from: group.*, to: group.front, tcp: 22, direction: ingress, ethertype: IPv4 }",
+      ),
+      broken("tcp 22 from group.front (IPv4)", "group.front tcp 22"),
     ],
     [
       "are asked for two things of other groups",

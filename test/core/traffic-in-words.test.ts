@@ -26,6 +26,12 @@ it.each<[what: string, rules: readonly Rule[], words: readonly string[]]>([
     [...from(22, "10.0.0.0/8"), ...from(23, "10.0.0.0/8")],
     ["tcp 22-23 from 10.0.0.0/8"],
   ],
+  ["the first port", from(1, "10.0.0.0/8"), ["tcp 1 from 10.0.0.0/8"]],
+  [
+    "all ports in two parts are all",
+    [1, 1025].map((min) => rule(min, { ports: { min, max: min === 1 ? 1024 : 65535 } })),
+    ["tcp from anywhere (IPv4)"],
+  ],
   [
     "ports with one between them are two",
     [...from(22, "10.0.0.0/8"), ...from(24, "10.0.0.0/8")],

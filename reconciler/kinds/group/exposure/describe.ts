@@ -23,7 +23,7 @@ export function describeTraffic(traffic: Traffic): Admission[] {
   const admissions: Admission[] = [];
   for (const { space, slabs } of traffic.values()) {
     const { direction, family: ethertype, group, word } = space;
-    for (const { span, peers } of rectangles(slabs, ethertype)) {
+    for (const { span, peers } of rectangles(slabs, group === undefined ? ethertype : undefined)) {
       const named = group !== undefined ? [group] : typeof peers === "string" ? [peers] : peersText(peers, ethertype);
       for (const service of word === undefined ? describeSpan(span) : [word])
         for (const peer of named) admissions.push({ direction, ethertype, service, peer });
@@ -43,13 +43,14 @@ interface Rectangle {
   readonly peers: Interval | string;
 }
 
-function rectangles(slabs: readonly Slab[], family: Ethertype): Rectangle[] {
+/** `family`: of which the peers are addresses. */
+function rectangles(slabs: readonly Slab[], family?: Ethertype): Rectangle[] {
   const found: Rectangle[] = [];
   const seen = new Set<string>();
   let told = false;
   slabs.forEach((slab, index) => {
     const before = told ? undefined : slabs[index - 1];
-    const exception = exceptionText(slab, family);
+    const exception = family === undefined ? undefined : exceptionText(slab, family);
     told = exception !== undefined;
     if (exception !== undefined) {
       found.push({ span: slab, peers: exception });

@@ -56,14 +56,22 @@ export function spanOf(rule: Pick<Rule, "protocol" | "ports" | "ethertype">): Pr
   const start = number * portsPerProtocol;
   if (rule.ports === undefined) return { from: start, to: start + portsPerProtocol - 1 };
   const [min, max] = [portWithin(rule.ports.min), portWithin(rule.ports.max)];
-  return { from: start + Math.min(min, max), to: start + Math.max(min, max) };
+  const first = Math.min(min, max);
+  // Nothing talks on port 0, so what begins at port 1 begins there: ports 1 to 65535, in however many parts, are all.
+  return { from: start + (first === 1 ? 0 : first), to: start + Math.max(min, max) };
 }
 
-/** A record may name any number. A number that is no port counts as the last port. */
-const portWithin = (port: number): number => Math.min(Math.max(Math.trunc(port) || 0, 0), portsPerProtocol - 1);
+/** A record may name any number. A number that is no port counts as the last port, and 0 as the first. */
+const portWithin = (port: number): number => Math.min(Math.max(Math.trunc(port) || 0, 1), portsPerProtocol - 1);
 
 export const portPoint = (protocol: "tcp" | "udp", port: number): number =>
   (numbers[protocol] ?? 0) * portsPerProtocol + port;
+
+/** All of the protocol at the beginning of a stretch; left out: only some of its ports lie in the stretch. */
+export function protocolAt({ from, to }: ProtocolSpan): ProtocolSpan | undefined {
+  const last = from + portsPerProtocol - 1;
+  return from % portsPerProtocol === 0 && last <= to ? { from, to: last } : undefined;
+}
 
 /** A stretch of the line in words: `tcp 22`, `udp 6000-6100`, `icmp`, `protocols 7-16`. */
 export function describeSpan(span: ProtocolSpan): string[] {
@@ -76,7 +84,8 @@ export function describeSpan(span: ProtocolSpan): string[] {
     const end = start + portsPerProtocol - 1;
     if (at > start || span.to < end) {
       const to = Math.min(span.to, end);
-      texts.push(`${wordOf(protocol)} ${at === to ? at - start : `${at - start}-${to - start}`}`);
+      const [first, last] = [Math.max(1, at - start), Math.max(1, to - start)];
+      texts.push(`${wordOf(protocol)} ${first === last ? first : `${first}-${last}`}`);
       at = to + 1;
       continue;
     }

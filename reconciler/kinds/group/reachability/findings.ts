@@ -19,7 +19,7 @@ import { describeSpan } from "../exposure/protocols";
 import { knownRule } from "../fill-in";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
 import { overlapOf, type QueryContext, queriesOf, type ReachQuery } from "./query";
-import { admitting, flowIn, setText, type WitnessFlow } from "./witness";
+import { admitting, flowIn, flowSpan, setText, type WitnessFlow } from "./witness";
 
 type Counterexample = NonNullable<Finding["counterexample"]>;
 
@@ -368,7 +368,7 @@ function contradictions(queries: readonly ReachQuery[]): Finding[] {
       const overlap = overlapOf(must, not);
       if (overlap === undefined) continue;
       const way = must.direction === "ingress" ? "from" : "to";
-      const service = describeSpan({ from: overlap.span.from, to: overlap.span.from }).join("");
+      const service = describeSpan(flowSpan(overlap.span)).join("");
       findings.push({
         severity: "error",
         code: "reachability/contradiction",

@@ -134,13 +134,19 @@ function peersOfOne(party: Party, { identify, addressesOf }: QueryContext): Peer
   }
 }
 
-/** The peers that a party is named as: a group, or a VM while its address is not known. */
-const namesOf = (party: Party, { identify, addressesOf }: QueryContext): readonly string[] =>
-  party.kind === "group"
-    ? [identify(party.group)]
-    : party.kind === "vm" && addressesOf(party.address).length === 0
-      ? [unknownAddressOf(party.address, false)]
-      : [];
+/**
+ * The peers that a party is named as: a group, or a VM while its address is not known. All groups must be admitted one
+ * by one; a rule that admits whoever there is, and must not, admits any of them, which is told once.
+ */
+function namesOf(
+  party: Party,
+  kind: Assertion["kind"],
+  { groups, identify, addressesOf }: QueryContext,
+): readonly string[] {
+  if (party.kind === "group") return [identify(party.group)];
+  if (party.kind === "groups") return kind === "always" ? groups : ["group.*"];
+  return party.kind === "vm" && addressesOf(party.address).length === 0 ? [unknownAddressOf(party.address, false)] : [];
+}
 
 const unknownNamesOf = (vm: Address): readonly string[] => [unknownAddressOf(vm, false), unknownAddressOf(vm, true)];
 
@@ -202,7 +208,7 @@ export function queriesOf(assertion: Assertion, known: QueryContext): ReachQuery
               : familiesOf(others),
         spans,
         peers: assertion.kind === "only" ? minusPeers(everyPeer, peersOf(others, context)) : peersOf(others, context),
-        named: assertion.kind === "only" ? [] : others.flatMap((party) => namesOf(party, context)),
+        named: assertion.kind === "only" ? [] : others.flatMap((party) => namesOf(party, assertion.kind, context)),
         unknown: allOfKind(others, "vm").flatMap((party) =>
           context.addressesOf(party.address).length === 0 || context.madeAnew?.has(party.address) === true
             ? [party.address]
@@ -262,15 +268,24 @@ export function overlapOf(
   for (const family of must.families)
     for (const one of not.families.includes(family) ? must.spans[family] : [])
       for (const other of not.spans[family]) {
-        const span = { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
-        if (span.from > span.to) continue;
-        const left = leftAt(not, family, span);
-        const [first] = intersect(must.peers.addresses[family], left.addresses[family]);
-        if (first !== undefined) return { family, span, peer: addressText(first.from, bitsOf[family]) };
-        const group = [...must.peers.groups.names].find((name) => hasGroup(left.groups, name));
-        if (group !== undefined) return { family, span, peer: group };
+        const common = { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
+        for (const span of cutByExceptions(common, not, family)) {
+          const left = leftAt(not, family, span);
+          const [first] = intersect(must.peers.addresses[family], left.addresses[family]);
+          if (first !== undefined) return { family, span, peer: addressText(first.from, bitsOf[family]) };
+          const named = must.named.find((name) => hasGroup(left.groups, name));
+          if (named !== undefined) return { family, span, peer: named };
+        }
       }
   return undefined;
+}
+
+/** The span in parts, each of which an exception covers as a whole or not at all. */
+function cutByExceptions({ from, to }: ProtocolSpan, { leftOut }: ReachQuery, family: Ethertype): ProtocolSpan[] {
+  if (from > to) return [];
+  const ends = leftOut.flatMap(({ spans }) => spans[family].flatMap((span) => [span.from - 1, span.to]));
+  const cuts = [...new Set(ends)].filter((end) => from <= end && end < to).sort((a, b) => a - b);
+  return [...cuts, to].map((end, index) => ({ from: (cuts[index - 1] ?? from - 1) + 1, to: end }));
 }
 
 /** Whom it is about at these ports, less those whom an exception lets through at all of them. */

@@ -7,7 +7,7 @@ import type { Admission } from "../exposure/describe";
 import { describeTraffic } from "../exposure/describe";
 import type { Fact } from "../exposure/group-world";
 import { addressText, bitsOf, contains, type Intervals, sameIntervals } from "../exposure/intervals";
-import { describeSpan, type ProtocolSpan, portPoint } from "../exposure/protocols";
+import { describeSpan, type ProtocolSpan, portPoint, protocolAt } from "../exposure/protocols";
 import { admitsNothing, type Space, type Traffic } from "../exposure/traffic";
 import { admitted } from "./admitted";
 import type { Judge, JudgedAssertion } from "./judge";
@@ -26,14 +26,14 @@ export function flowIn(traffic: Traffic): WitnessFlow | undefined {
   const slab = first?.slabs[0];
   if (first === undefined || slab === undefined) return undefined;
   const { space } = first;
-  const point = pointIn(slab);
+  const span = flowSpan(slab);
   const address = addressIn(slab.peers, space.family);
   return {
     direction: space.direction,
     ethertype: space.family,
-    service: space.word ?? describeSpan({ from: point, to: point }).join(""),
+    service: space.word ?? describeSpan(span).join(""),
     peer: space.group ?? addressText(address, bitsOf[space.family]),
-    span: { from: point, to: point },
+    span,
     peers: [{ from: address, to: address }],
     space,
   };
@@ -44,11 +44,12 @@ const rank = ({ group, family, word }: Space): number =>
 
 const familiar = [portPoint("tcp", 22), portPoint("tcp", 443), portPoint("tcp", 1), portPoint("udp", 53)];
 
-/** Of a protocol as a whole, a port that a packet may have. */
-function pointIn({ from, to }: ProtocolSpan): number {
-  if (from === to) return from;
-  const known = familiar.find((point) => from <= point && point <= to);
-  return to - from >= 65_535 && known !== undefined ? known : from;
+/** Of a protocol as a whole, a port that a packet may have; of one that people know no port of, all of it. */
+export function flowSpan(span: ProtocolSpan): ProtocolSpan {
+  const protocol = protocolAt(span);
+  if (protocol === undefined) return { from: span.from, to: span.from };
+  const known = familiar.find((point) => span.from <= point && point <= span.to);
+  return known === undefined ? protocol : { from: known, to: known };
 }
 
 const addressIn = (peers: Intervals, family: Ethertype): bigint => {
