@@ -25,6 +25,9 @@ export interface Finish
 
 const chunkLength = 64 * 1024;
 
+/** Shorter than this, a sensitive value stands in every other word. */
+export const shortestHidden = 3;
+
 export interface Output {
   readonly json: boolean;
   /** Whether a program reads the events: on standard output, or in the file of --json-into. */
@@ -158,7 +161,7 @@ export function createOutput(command: string, flags: Flags): Output {
       return located;
     },
     hide(texts) {
-      for (const text of texts) if (text.length > 2) secrets.add(text);
+      for (const text of texts) if (text.length >= shortestHidden) secrets.add(text);
       keepOutOfTraces(texts);
       if (secrets.size > 0) masking = createMasking(secrets);
     },

@@ -4,6 +4,7 @@ import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
 import { systemClock } from "../outside/clock";
 import { stepEvent } from "../report/json-lines";
+import { withMaskedWords } from "../report/plan-outline";
 import { liveView, progressLine, startLive, updateLive } from "../report/progress";
 import type { Output } from "./output";
 
@@ -59,20 +60,12 @@ function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
         colour: output.colour,
       }),
     );
-  // Before a line is cut to the terminal: what is left of a sensitive value is not known for one.
-  const masked = (event: EngineEvent): EngineEvent =>
-    event.type !== "step"
-      ? event
-      : {
-          ...event,
-          title: output.masked(event.title),
-          ...(event.message === undefined ? {} : { message: output.masked(event.message) }),
-        };
   const timer = setInterval(draw, redrawMs);
   draw();
   return {
     event: (event) => {
-      state = updateLive(state, masked(event), systemClock.now());
+      // Before a line is cut to the terminal: what is left of a sensitive value is not known for one.
+      state = updateLive(state, withMaskedWords(event, output.masked), systemClock.now());
     },
     close() {
       clearInterval(timer);

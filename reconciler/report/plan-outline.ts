@@ -13,6 +13,8 @@ import type { Step } from "../core/plan/step";
 import { itemAt } from "../core/text/invariant";
 import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
+import type { EngineEvent } from "../engine/events";
+import type { RunReport } from "../engine/run-plan";
 import { countOf, durationText, listText, numberText } from "./style";
 
 export interface PlanBlock {
@@ -348,4 +350,23 @@ function changeWords(plan: Plan): string[] {
 export const withMaskedTitles = (plan: Plan, masked: (text: string) => string): Plan => ({
   ...plan,
   steps: plan.steps.map((step) => ({ ...step, title: masked(step.title) })),
+});
+
+export const withMaskedWords = (event: EngineEvent, masked: (text: string) => string): EngineEvent =>
+  event.type !== "step"
+    ? event
+    : {
+        ...event,
+        title: masked(event.title),
+        ...(event.message === undefined ? {} : { message: masked(event.message) }),
+      };
+
+/** The report with what its steps are called and how they ended in words. */
+export const withMaskedSteps = (report: RunReport, masked: (text: string) => string): RunReport => ({
+  ...report,
+  steps: report.steps.map(({ step, result, ...rest }) => ({
+    ...rest,
+    step: { ...step, title: masked(step.title) },
+    result: result.message === undefined ? result : { ...result, message: masked(result.message) },
+  })),
 });

@@ -11,6 +11,7 @@ import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { noGrants } from "../../reconciler/core/plan/consent";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import type { OpenProject, Planned, ProjectInput } from "../../reconciler/fleet/project";
+import { profileTo, tracing } from "../../reconciler/outside/tracing";
 import { StateLocked } from "../../reconciler/store/store";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
@@ -185,4 +186,40 @@ test("a plan that does not end is ended with its reason, and at once when nobody
   // On a busy machine it has not come to judging by then, and hears that it is to stop.
   expect(await plan).toMatch(/its planning was stopped|cancelled/);
   await project.close();
+});
+
+test("a sensitive value is in no text and no span that a round hands on", async () => {
+  const quick = await startEmulator({ timeScale: 0 });
+  const vm = (flavor: string): string => `version: 1
+project: acme
+vars: { pw: { sensitive: true } }
+vms:
+  one: { owner: ops@acme.example, user_id: "1042", region: in-west-1, image_id: ubuntu-24.04, flavor_id: ${flavor},
+    size: 10, lifecycle: { verify_resize: { timeout: 10ms, on_failure: leave,
+    check: { http: "http://127.0.0.1:9/\${var.pw}" } } } }
+`;
+  const folder = makeFolder();
+  const service = { name: "here", baseUrl: quick.url, insecureHttp: false };
+  const { stack } = inputOf(folder);
+  const input = inputOf(folder, { service, stack: { ...stack, vars: { pw: "hunter2 and more" } } });
+  const said: unknown[] = [];
+  const spans = join(makeFolder(), "spans.json");
+  profileTo(spans, "test");
+  for (const flavor of ["m1.small", "m1.large"]) {
+    writeFileSync(join(folder, "reconcile.yaml"), vm(flavor));
+    const project = await createHereOpener({ cache: makeFolder() })(input);
+    await project.underLock(never, async (plan) => {
+      const { report } = await plan.apply(noGrants, { soft: never, hard: never }, (event) => said.push(event));
+      said.push(plan.body, plan.errors, ...report.steps.map(({ step, result }) => [step.title, result]));
+    });
+    await project.close();
+  }
+  await quick.close();
+  tracing()?.start("GET hunter2 and more", "client", {}).end({}, undefined);
+  await tracing()?.flush();
+  said.push(readFileSync(spans, "utf8"));
+  expect(said.at(-1)).toContain("GET ");
+  expect(JSON.stringify(said)).toContain("check VM one");
+  expect(JSON.stringify(said)).toContain("did not pass");
+  expect(JSON.stringify(said)).not.toContain("hunter2");
 });

@@ -36,8 +36,11 @@ import { type Location, type OpenedService, openService, readDialectFile, type S
 import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
+import { keepOutOfTraces } from "../../outside/tracing";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
 import { leftInGuests } from "../../report/owed-text";
+import { withMaskedSteps, withMaskedTitles, withMaskedWords } from "../../report/plan-outline";
+import { createMasking } from "../../service/masking";
 import { createSharedConnections } from "../../service/transport";
 import { holdStore } from "../../store/held";
 import type { StateNote } from "../../store/memory-of-states";
@@ -45,6 +48,7 @@ import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialectWith } from "../compose";
 import { CommandFailed, fail } from "../crash";
+import { shortestHidden } from "../output";
 import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { refuseSiblings, type Sibling } from "../siblings";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -327,6 +331,10 @@ function project(
     // Two services may be two accounts at one address.
     at: { service: named?.name ?? "", url: asked.service.baseUrl },
   };
+  // Whoever reads the pages, the log or the database of a fleet is told no sensitive value.
+  const sensitive = [...(workspace.sensitive ?? [])].filter((text) => text.length >= shortestHidden);
+  const { text: masked } = createMasking(new Set(sensitive));
+  keepOutOfTraces(sensitive);
   const plannedOn = async (from: StateStore, { prepared, wish, laterRuns }: PlanLooked): Promise<Planned> => ({
     facts: {
       ...planFactsOf(prepared, planDigest(prepared, checkout, about), stack.opensAt),
@@ -334,11 +342,11 @@ function project(
       wish,
     },
     ...onlyDefined({ laterRuns, changesJudges: changesJudges ? changesJudges : undefined }),
-    body: planBodyOf(prepared, stack.opensAt),
+    body: planBodyOf({ ...prepared, plan: withMaskedTitles(prepared.plan, masked) }, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
       ...(await projectRefusals(prepared, asked, base === undefined ? undefined : law.desired)),
-    ].map((one) => sentences([one])),
+    ].map((one) => masked(sentences([one]))),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
     leftInGuests: leftInGuests({ owed: prepared.plan.owed?.filter(({ waits }) => waits !== undefined) }),
@@ -353,7 +361,7 @@ function project(
       }),
     async apply(grants, stop, emit) {
       const report = await projectOn(from).apply(prepared, {
-        emit,
+        emit: (event) => emit(withMaskedWords(event, masked)),
         holder,
         stop,
         planId: planDigest(prepared, checkout, about),
@@ -362,7 +370,7 @@ function project(
       const { state } = openStoredState(await store.read(), store.location, prepared.state.lineage);
       const desired = destroy ? [] : prepared.desired.resources;
       return {
-        report,
+        report: withMaskedSteps(report, masked),
         outputs: outputsIn(state),
         picture: () =>
           pictureOf({
