@@ -204,6 +204,18 @@ test("a checkout tells what was changed since a revision, in its folder and in t
   expect((await changeSince?.("0".repeat(40), []))?.commits.map(({ author }) => author)).toEqual(["dora"]);
 });
 
+test("a folder and a file with signs of a pattern in their names are those of that name alone", async () => {
+  const { folder, commit } = repository();
+  const first = commit("ann", "apps/[ab]/reconcile.yaml", "project: mine\n");
+  commit("bob", "apps/a/reconcile.yaml", "project: another\n");
+  commit("bob", "shared/x.yaml", "x: another\n");
+  commit("ann", "shared/[x].yaml", "x: mine\n");
+  commit("ann", "apps/[ab]/reconcile.yaml", "project: mine too\n");
+  const { changeSince } = await checkOutGit({ url: folder, ref: "main", path: "apps/[ab]" }, makeFolder());
+  const { difference = "" } = (await changeSince?.(first, ["shared/[x].yaml"])) ?? {};
+  expect([difference.match(/mine/g)?.length, difference.match(/another/g)]).toEqual([3, null]);
+});
+
 test("where the branch was rewritten, whoever wrote a commit of the files counts", async () => {
   const { folder, commit, reset } = repository();
   const source = { url: folder, ref: "main", path: "app" };

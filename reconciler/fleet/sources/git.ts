@@ -131,8 +131,9 @@ function yamlBetween(
   [folder, ...files]: readonly string[],
   call: GitCall,
 ): Promise<string> {
-  const below = folder === undefined ? "*" : `${folder}/*`;
-  const yaml = [`${below}.yaml`, `${below}.yml`, ...files];
+  // Only the star is a pattern: a folder may have signs in its name that mean something to git.
+  const below = folder === undefined ? "*" : `:(top)${folder.replace(/[\\*?[]/g, "\\$&")}/*`;
+  const yaml = [`${below}.yaml`, `${below}.yml`, ...files.map((file) => `:(top,literal)${file}`)];
   const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--unified=2"];
   return runGit(["diff", ...plain, ...commits, "--", ...yaml], call);
 }
