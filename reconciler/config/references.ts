@@ -1,6 +1,6 @@
 /** Finds what a reference names: a key, key[each], a full address, `self`, or the id of something not managed here. */
 
-import { formatAddress, parseAddress } from "../core/model/address";
+import { componentPath, formatAddress, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { selfWordOf } from "../core/model/relations";
@@ -83,7 +83,7 @@ export function readReference(
   if (parts?.within !== undefined)
     return reportValue(subject, path, text, `a ${kind} by its key`, {
       code: "config/unknown-reference",
-      fix: `names in a component are its own: let it hand the ${kind} out (outputs: { NAME: "\${${kind}.${parts.key}}" }), and write \${component.${parts.within.replace(/\/.*/, "")}.NAME}`,
+      fix: `names in a component are its own: let it hand the ${kind} out (outputs: { NAME: "\${${kind}.${parts.key}}" }), and write \${component.${componentPath(parts.within)[0]?.slice(0, -1)}.NAME}`,
     });
   const address = parts === undefined ? undefined : formatAddress({ ...parts, within: declared.within });
   if (address !== undefined && declared.addresses.has(address)) return { address };

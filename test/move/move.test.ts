@@ -214,6 +214,20 @@ groups:
     args: ["vm.db", "group.db", "--env", "all"],
     environments: ["dev", "stage", "prod"],
   },
+  "a block of which a key has a slash": {
+    files: {
+      "shop/reconcile.yaml": `${head}
+groups:
+  net: { for_each: { 10.0.0.0/8: one, c: two }, name: "net-\${each.value}", rules: [] }
+  app: { rules: [] }
+moved:
+  - { from: group.old, to: "group.net[10.0.0.0/8]" }
+`,
+    },
+    from: "shop",
+    to: "net",
+    args: ["group.net"],
+  },
   "a third of many resources": {
     files: {
       "shop/reconcile.yaml": `${head}${defaults}

@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { nearestText } from "../../core/text/nearest";
+import { blockOfAddress } from "./desk";
 
 /** Blocks by name (`vm.db`, `shop/`), and the blocks that each of them mentions. */
 export type NameGraph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -23,8 +24,8 @@ export function chosen(
     const matches = blocks.filter((block) => isMatch(pattern, block));
     for (const block of matches) moved.add(block);
     if (matches.length > 0) continue;
-    const whole = blockOfPattern(pattern);
-    if (whole !== undefined && blocks.includes(whole))
+    const whole = blockOfAddress(pattern);
+    if (blocks.includes(whole))
       problems.push({
         summary: `${pattern} is a part of ${whole}, which is written once for all of its parts`,
         fix: `move ${whole}, or write that part as a block of its own first`,
@@ -44,14 +45,6 @@ function isMatch(pattern: string, block: string): boolean {
   if (!pattern.includes("*")) return pattern === block;
   const text = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
   return new RegExp(`^${text}$`).test(block);
-}
-
-/** `vm.web[a]` is of `vm.web`, and `shop/vm.web` and `eu[a]/` are of their components. */
-function blockOfPattern(pattern: string): string | undefined {
-  const slash = pattern.indexOf("/");
-  const head = slash === -1 ? pattern : pattern.slice(0, slash);
-  const block = head.replace(/\[.*$/, "");
-  return slash === -1 ? block : `${block}/`;
 }
 
 /** What both reaches and is reached by something across the cut. */

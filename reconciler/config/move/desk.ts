@@ -1,4 +1,5 @@
 /** What the parts of a division work on together: the two projects, and what is to become of their texts. */
+import { blockOf, componentPath } from "../../core/model/address";
 import { appendTo, isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
@@ -143,8 +144,8 @@ export const shownAt = ({ file, name }: MoveEntry): string => `${name} in ${file
 
 /** `vm.web[a]` is of the block `vm.web`; `shop/vm.web` of the component `shop/`. */
 export const blockOfAddress = (address: string): string => {
-  const slash = address.indexOf("/");
-  return slash === -1 ? address.replace(/\[.*$/, "") : `${address.slice(0, slash).replace(/\[.*$/, "")}/`;
+  const [outermost] = componentPath(address);
+  return outermost === undefined ? blockOf(address) : `${blockOf(outermost.slice(0, -1))}/`;
 };
 
 /** The value of a file, which is plain data, with its paths as they are in the other folder. */
