@@ -164,6 +164,15 @@ it("a misspelt name of what a test takes away, or of a lookup that it gives, fai
   ]);
 });
 
+it("a key that the file gives twice fails the test, also where the test sets something over the file", async () => {
+  const cwd = makeFolder({
+    "reconcile.yaml": `${file}groups: { web: { rules: [] } }\n`,
+    "a.test.yaml": "tests: [ { name: a, when: { set: { region: eu } } } ]\n",
+  });
+  const [found] = jsonLines((await run(cwd, "--json")).stdout);
+  expect(found).toMatchObject({ type: "test", problems: [expect.stringContaining("the key groups is given twice")] });
+});
+
 it("--init writes no test that the limits of the file itself refuse", async () => {
   const cwd = makeFolder({ "reconcile.yaml": `${file}checks: { at_most: { remove: 0 } }\n` });
   expect((await run(cwd, "--init")).exitCode).toBe(0);

@@ -145,7 +145,10 @@ export function sourcesOf(side: TestSide, read: (path: string) => ConfigSource):
   const all = [...files, ...written];
   const [first, ...more] = all;
   if (side.set === undefined || first === undefined) return all;
-  const { root } = readYaml(first, collectProblems());
+  const problems = collectProblems();
+  const { root } = readYaml(first, problems);
+  // What is wrong with the file would be gone from the text that is made of it.
+  if (problems.reported > 0) return all;
   return [{ file: first.file, text: JSON.stringify(mergeOver(root, side.set)) }, ...more];
 }
 
