@@ -117,3 +117,12 @@ it("a listing of which one group is refused: what may leave is said of the other
   expect(ran.stderr).toContain("error[listing/group-failed]: group x was not created");
   expect(ran.stderr).toContain("warning[listing/egress]: back restricts what may leave");
 });
+
+it("of two groups of one name the description is not taken for that of the one that was made", async () => {
+  const groups = ["first", "second"].map((Description) => ({ GroupName: "back", Description, IpPermissions: [] }));
+  writeFileSync(join(place.folder, "listing.json"), JSON.stringify({ SecurityGroups: groups }));
+  const ran = await reconcile("group", "import", "listing.json");
+  expect(ran.exitCode).toBe(1);
+  expect(ran.stdout).toContain("imports:");
+  expect(ran.stdout).not.toContain("description:");
+});

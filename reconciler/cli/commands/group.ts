@@ -13,7 +13,7 @@ import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
 import { fewParts, listed } from "../../core/text/list-text";
-import { onlyDefined } from "../../core/text/objects";
+import { groupedBy, onlyDefined } from "../../core/text/objects";
 import type { ImportReport } from "../../dialect/reports";
 import { listName } from "../../engine/observe";
 import { assertMayCreate } from "../../engine/plan";
@@ -185,11 +185,13 @@ async function takeOverGroups(
   signal: AbortSignal,
 ) {
   const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
-  const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
+  const byName = groupedBy(listed, ({ name }) => name.toLowerCase());
   const { pulled, unseen } = await lookForRules(service, created, signal);
   const groups = pulled.groups.map((group) => {
     const { name } = mustGet(created, group.id);
-    const description = descriptions.get(name.toLowerCase());
+    // Of several groups of one name nobody says which one was made.
+    const [description, ...others] = new Set(byName.get(name.toLowerCase())?.map((one) => one.description));
+    if (others.length > 0) return { ...group, name };
     return { ...group, name, ...onlyDefined({ description }) };
   });
   const { blocks } = worldBlocks({ ...pulled, groups });
