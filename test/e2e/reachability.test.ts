@@ -218,4 +218,10 @@ it("pull --assert writes what holds today, and a plan with it has nothing to say
   writeFileSync(join(place.folder, "reconcile.yaml"), pulled.stdout);
   const ran = await reconcile("plan", "--json", "--state", "other.state.json");
   expect([ran.exitCode, codesOf(ran).filter((code) => !code.startsWith("note"))]).toEqual([0, []]);
+  // A group that is not pulled with it is named by its id.
+  const [database] = place.emulator.dump().groups.flatMap(({ id, name }) => (name === "database" ? [id] : []));
+  const alone = await reconcile("pull", "--assert", "--project", "acme", "--region", "in-west-1", "--group", database!);
+  expect(alone.stdout).toMatch(/- only: { from: { id: [\w-]+ }, to: group\.group-\w+, tcp: 5432 }/);
+  writeFileSync(join(place.folder, "reconcile.yaml"), alone.stdout);
+  expect((await reconcile("validate")).exitCode).toBe(0);
 });

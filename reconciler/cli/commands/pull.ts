@@ -3,8 +3,8 @@
 import { dirname, relative, resolve } from "node:path";
 import { readDesired } from "../../config/read/desired";
 import { worldBlocks } from "../../config/world-blocks";
-import { writeYaml, type YamlBlock } from "../../config/yaml/write";
-import type { Assertion } from "../../core/model/assertion";
+import { type Plain, writeYaml, type YamlBlock } from "../../config/yaml/write";
+import type { Assertion, Party } from "../../core/model/assertion";
 import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { identity, identityKey } from "../../core/model/identity";
@@ -125,7 +125,8 @@ function assertionsFor(blocks: readonly YamlBlock[]) {
   const holds = (assertion: Assertion): boolean =>
     judgeFile(closedWith(desired, { reachability: [assertion] }), todayUtc()).findings.length === 0;
   return proposeAssertions(desired, holds).map(({ kind, from, to, ports }) => {
-    const [first, ...more] = from.map(partyText);
+    const parties = from.map(partyInFile);
+    const [first, ...more] = parties;
     const byProtocol = ports.map(({ protocol, ports: range }) => [protocol, rangeText(range)] as const);
     const listed = (["tcp", "udp"] as const).flatMap((protocol) => {
       const its = byProtocol.flatMap(([name, range]) => (name === protocol ? [range] : []));
@@ -133,13 +134,17 @@ function assertionsFor(blocks: readonly YamlBlock[]) {
     });
     return {
       [kind]: {
-        from: first !== undefined && more.length === 0 ? first : from.map(partyText),
-        to: partyText(to),
+        from: first !== undefined && more.length === 0 ? first : parties,
+        to: partyInFile(to),
         ...Object.fromEntries(listed),
       },
     };
   });
 }
+
+/** A group that is not in the file has no address there. */
+const partyInFile = (party: Party): Plain =>
+  party.kind === "group" && "id" in party.group ? { id: party.group.id } : partyText(party);
 
 const rangeText = (range: PortRange | undefined): string | number =>
   range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;
