@@ -318,6 +318,9 @@ describe("the state", () => {
     await reconcile("apply", "-y");
     expect((await reconcile("state", "list")).stdout).toContain("vm.app");
     expect((await reconcile("state", "show", "vm.app")).stdout).toContain("app-1");
+    // Its fix is not to forget what has the address.
+    const same = await reconcile("state", "mv", "vm.app", "vm.app");
+    expect(same).toMatchObject({ exitCode: 1, stderr: expect.not.stringContaining("state rm") });
     expect((await reconcile("state", "mv", "vm.app", "vm.other")).exitCode).toBe(0);
     expect((await reconcile("state", "show", "vm.app")).exitCode).toBe(1);
     const pulled = await reconcile("state", "pull");

@@ -87,6 +87,7 @@ async function moveInState(
     invocation.output.print(`${from} is ${to} in ${otherState} now. Nothing was sent to the service.`);
     return invocation.output.finish({ exitCode: 0 });
   }
+  if (from === to) throw fail("cli/usage", `${from} has this address already`, "name the one that it is to have");
   await changeState(invocation, store, (state) =>
     meantBy(from, state).flatMap((address) => movedTo(address, isComponent ? renamed(address, from, to) : to, state)),
   );
