@@ -2,6 +2,7 @@
  * The names of a file: where each is declared, and where it is used. A name belongs to its files (those of the desired
  * state together, or one component), as in the reading of them.
  */
+import { spanOfMention } from "../config/move/mentions";
 import { type Expression, parseTemplate } from "../config/template";
 import { isMap, keyOffset, offsetOfPath, type Path, valueAt, type YamlFile, type YamlMap } from "../config/yaml/file";
 import { type Kind, kinds, sectionOf } from "../core/model/kinds";
@@ -49,6 +50,8 @@ const componentSteps = /[A-Za-z0-9_-]+(?:\[[^[\]]*\])?\//g;
 const addressMentioned = new RegExp(
   `^((?:[A-Za-z0-9_-]+(?:\\[[^[\\]]*\\])?/)*)(?:(${kinds.join("|")})\\.([A-Za-z0-9_-]+)(?:\\[[^[\\]]*\\])?)?$`,
 );
+/** `component.KEY[EACH].`, up to the output. */
+const componentWithKey = /^component\.[A-Za-z0-9_-]+(?:\[(?:[^[\]{}]*|\$\{[^{}]*\})\])*\./;
 const keyedName = /^([A-Za-z0-9_-]+)(?:\[[^[\]]*\])?$/;
 /** Fields that name a resource by its key, and its kind. */
 const fieldsWithKeys: Readonly<Record<string, Kind>> = { attach_to: "vm", remote_group: "group" };
@@ -69,15 +72,18 @@ export function namesInFile(file: YamlFile): FileNames {
   ) => void places.push({ sort, key, through, offset: quoteAt(text, offset), length: key.length, is, path });
 
   const addExpression = ({ root: word, steps: given, text: written }: Expression, from: number, path: Path): number => {
-    const start = text.indexOf(written, from);
-    if (start === -1) return from;
+    // The words of a reference may stand in the text before it as well.
+    const span = spanOfMention(text, written, from);
+    if (span === undefined) return from;
+    const start = text.indexOf(written, span.from);
     const [first, ...others] = given;
     if (first?.kind === "field" && isOneOf(word, sortsOfNames)) {
       const at = start + word.length + 1;
       add(word, first.name, at, "used", path);
       const output = others.find(({ kind }) => kind === "field");
-      if (word === "component" && output?.kind === "field")
-        add("output", output.name, start + written.lastIndexOf(`.${output.name}`) + 1, "used", path, [first.name]);
+      const dot = componentWithKey.exec(written)?.[0].length;
+      if (word === "component" && output?.kind === "field" && dot !== undefined)
+        add("output", output.name, start + dot, "used", path, [first.name]);
     }
     for (const step of given)
       if (step.kind === "key" && typeof step.key === "object") addExpression(step.key, start, path);

@@ -4,6 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CompletionItem, Diagnostic, Hover, Location, WorkspaceEdit } from "vscode-languageserver-protocol";
+import { collectProblems } from "../../reconciler/config/problems";
+import { readYaml } from "../../reconciler/config/yaml/reader";
+import { namesInFile } from "../../reconciler/editor/names";
 import { cliPath, root, runCli } from "../support/cli-process";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
@@ -266,8 +269,19 @@ describe("reconcile lsp", () => {
       "    <<: *all\n    name: web\n",
     );
     await expect(rename("x-all: &all { size: 20 }\nvms:\n  w|eb: *all\n")).rejects.toThrow("write name: web into it");
+    // The words of a reference may stand in the text before it.
+    expect(await rename('vms: { w|eb: { name: w } }\noutputs: { ip: "vm.web.id is ${vm.web.id}" }\n')).toContain(
+      '"vm.web.id is ${vm.front.id}"',
+    );
     // Where nothing can stand behind what the file says.
     await expect(rename("vms:\n  w|eb: { name: shop-web }\n...\n")).rejects.toThrow("moved: cannot be written");
+  });
+
+  it("finds an output right behind its component, whatever else has its letters", () => {
+    const text = 'outputs: { a: "${component.x[a.li].li.listing}" }\n';
+    const { places } = namesInFile(readYaml({ file: "f.yaml", text }, collectProblems()));
+    const used = places.find(({ sort, is }) => sort === "output" && is === "used");
+    expect(text.slice(used?.offset)).toMatch(/^li\.listing/);
   });
 
   it("speaks of a document as the editor names it, whether or not it is a file of this machine", async () => {

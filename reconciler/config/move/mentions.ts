@@ -82,7 +82,11 @@ function inTemplate(text: string, value: string, from: number, to: number): Ment
 }
 
 /** The place of `${…}` in the text as it is written, where blanks may stand inside the braces. */
-function spanOfMention(raw: string, expression: string, after: number): { from: number; to: number } | undefined {
+export function spanOfMention(
+  raw: string,
+  expression: string,
+  after: number,
+): { from: number; to: number } | undefined {
   for (let from = raw.indexOf("${", after); from !== -1; from = raw.indexOf("${", from + 2)) {
     const start = from + 2 + (/^\s*/.exec(raw.slice(from + 2))?.[0].length ?? 0);
     if (raw[from - 1] === "$" || !raw.startsWith(expression, start)) continue;
