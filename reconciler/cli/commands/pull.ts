@@ -144,7 +144,7 @@ function assertionsFor(blocks: readonly YamlBlock[]) {
 
 /** A group that is not in the file has no address there. */
 const partyInFile = (party: Party): Plain =>
-  party.kind === "group" && "id" in party.group ? { id: party.group.id } : partyText(party);
+  "group" in party && "id" in party.group ? { id: party.group.id } : partyText(party);
 
 const rangeText = (range: PortRange | undefined): string | number =>
   range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;

@@ -2,9 +2,9 @@
  * Which parts go, and whether they can: the blocks that are meant, the circles that would lie across the cut, and the
  * volumes that would part from their VM. Blocks are named without their for_each keys: a block goes whole.
  */
+import { blockOf, componentPath } from "../../core/model/address";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { nearestText } from "../../core/text/nearest";
-import { blockOfAddress } from "./desk";
 
 /** Blocks by name (`vm.db`, `shop/`), and the blocks that each of them mentions. */
 export type NameGraph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -46,6 +46,12 @@ function isMatch(pattern: string, block: string): boolean {
   const text = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
   return new RegExp(`^${text}$`).test(block);
 }
+
+/** `vm.web[a]` is of the block `vm.web`; `shop/vm.web` of the component `shop/`. */
+export const blockOfAddress = (address: string): string => {
+  const [outermost] = componentPath(address);
+  return outermost === undefined ? blockOf(address) : `${blockOf(outermost.slice(0, -1))}/`;
+};
 
 /** What both reaches and is reached by something across the cut. */
 export function circleAcross(graph: NameGraph, moved: ReadonlySet<string>): CutProblem | undefined {

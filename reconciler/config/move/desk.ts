@@ -1,5 +1,4 @@
 /** What the parts of a division work on together: the two projects, and what is to become of their texts. */
-import { blockOf, componentPath } from "../../core/model/address";
 import { appendTo, isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
@@ -141,12 +140,6 @@ export const isNamedValue = ({ section }: MoveEntry): boolean =>
 export const isBlockName = (name: string): boolean => /^(?:vm|volume|group)\.|\/$/.test(name);
 
 export const shownAt = ({ file, name }: MoveEntry): string => `${name} in ${file.file}`;
-
-/** `vm.web[a]` is of the block `vm.web`; `shop/vm.web` of the component `shop/`. */
-export const blockOfAddress = (address: string): string => {
-  const [outermost] = componentPath(address);
-  return outermost === undefined ? blockOf(address) : `${blockOf(outermost.slice(0, -1))}/`;
-};
 
 /** The value of a file, which is plain data, with its paths as they are in the other folder. */
 export function rebased(value: unknown, rebase: Rebase, of: { field: string; file?: string } = { field: "" }): unknown {

@@ -8,11 +8,10 @@
 import { isObject } from "../../core/text/objects";
 import { mentionsAcross } from "./across";
 import { whatGoesAlong } from "./along";
-import { type CutProblem, chosen, circleAcross } from "./cut";
+import { blockOfAddress, type CutProblem, chosen, circleAcross } from "./cut";
 import {
   type Addition,
   addTo,
-  blockOfAddress,
   createDesk,
   type Divided,
   type DividedOrProblems,
@@ -25,8 +24,8 @@ import {
 import { isBlock, type MovedProject, type MoveEntry, openMovedProject } from "./project";
 import { writtenAnew } from "./write";
 
+export { blockOfAddress as blockOf } from "./cut";
 export type { Divided, Other } from "./desk";
-export { blockOfAddress as blockOf } from "./desk";
 
 export function divide(division: Division): DividedOrProblems {
   const source = openMovedProject(division.source);
