@@ -10,27 +10,25 @@ import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { ServiceReader } from "../service/client";
 import type { Run } from "./run";
 
-/**
- * `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. `hidden`: why
- * this credential may not be shown it, from doubtOf; then neither answer proves anything.
- */
+/** Why neither answer proves that it is gone, from doubtOf. */
+interface Doubt {
+  readonly because: string;
+  readonly hint: string;
+}
+
+/** `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. */
 export async function confirmGone<T>(
   outcome: Outcome<T>,
   look: (() => Promise<Outcome<unknown>>) | undefined,
-  hidden?: string,
+  doubt?: Doubt,
 ): Promise<Outcome<T | undefined>> {
   if (outcome.status !== "rejected" || !mayBeGone(outcome)) return outcome;
-  if (hidden !== undefined)
-    return {
-      ...outcome,
-      message: `${outcome.message}, and ${hidden}`,
-      hint: `use a credential that is shown it; if all of its kind is really gone: ${acceptService}`,
-    };
+  if (doubt !== undefined) return { ...outcome, message: `${outcome.message}, and ${doubt.because}`, hint: doubt.hint };
   const seen = await look?.();
   if (seen === undefined ? isGone(outcome) : isGone(seen)) return { status: "accepted", value: undefined };
   if (seen === undefined) return outcome;
-  const doubt = seen.status === "accepted" ? "and yet the service shows it" : "and looking could not confirm it";
-  return { ...outcome, message: `${outcome.message}, ${doubt}` };
+  const yet = seen.status === "accepted" ? "and yet the service shows it" : "and looking could not confirm it";
+  return { ...outcome, message: `${outcome.message}, ${yet}` };
 }
 
 /** The service, or whatever answered in its place, said that nothing is at that address. */
@@ -44,11 +42,19 @@ export const confirmVolumeGone = (
   outcome: Outcome<void>,
   id: string,
   client: ServiceReader,
-  hidden?: string,
-): Promise<Outcome<void>> => confirmGone(outcome, () => client.getVolume(id), hidden);
+  doubt?: Doubt,
+): Promise<Outcome<void>> => confirmGone(outcome, () => client.getVolume(id), doubt);
 
-/** Nothing of its kind shows. `sentBefore`: an earlier run has sent the delete already, so it was meant to go. */
-export function doubtOf({ live }: Pick<Run, "live">, kind: Kind, id: string, sentBefore: boolean): string | undefined {
+/** Nothing of its kind shows, or its id in other letters. `sentBefore`: an earlier run has sent the delete already, so it was meant to go. */
+export function doubtOf({ live }: Pick<Run, "live">, kind: Kind, id: string, sentBefore: boolean): Doubt | undefined {
   const sighting = sight(live, kind, id);
-  return sighting.seen === "unobserved" && !sentBefore ? sighting.vanished?.doubt : undefined;
+  if (sighting.seen !== "unobserved" || sentBefore) return undefined;
+  const { vanished, contradicted } = sighting;
+  if (contradicted !== undefined) return contradicted;
+  return vanished === undefined
+    ? undefined
+    : {
+        because: vanished.doubt,
+        hint: `use a credential that is shown it; if all of its kind is really gone: ${acceptService}`,
+      };
 }

@@ -45,6 +45,7 @@ import {
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import { lazily } from "../core/text/lazily";
+import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import {
   isNobody,
@@ -115,6 +116,7 @@ export async function refresh(
   const creates = before === undefined && (options.creates ?? makesNew(desired, state, part));
   const judge = async () => {
     await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
+    for (const kind of kinds) doubtOtherLetters(kind, state, seen[kind].looks, findings);
     doubtContradictedAbsence(state, seen, findings);
     const own = await witnessesRead(client, state, looksOf(seen), creates, part, signalOf(options));
     const { witnesses } = options;
@@ -275,6 +277,48 @@ async function lookForVolumesLeft(
     if (record.id !== undefined && vms.looks.get(record.id)?.seen === "absent")
       for (const { id } of disksOf(record)) if (!volumes.looks.has(id)) left.add(id);
   await observeEach("volume", left, (id) => client.getVolume(id, options), volumes.looks, findings);
+}
+
+/** What is shown by the same id in other letters is there, unless that is another resource of the state. */
+function doubtOtherLetters(
+  kind: Kind,
+  { resources }: State,
+  looks: Map<string, Look<LiveOf[Kind]>>,
+  findings: Diagnostic[],
+): void {
+  const records = lazily(() => new Map(allOfKind(resources.values(), kind).map((record) => [record.id, record])));
+  const shown = lazily(
+    () => new Map([...looks].flatMap(([id, { seen }]) => (seen === "yes" ? [[id.toLowerCase(), id]] : []))),
+  );
+  for (const [id, look] of looks) {
+    if (look.seen !== "absent") continue;
+    const other = shown().get(id.toLowerCase());
+    if (other === undefined || records().has(other)) continue;
+    const { address } = records().get(id) ?? {};
+    const noun = kindRows[kind].fullNoun;
+    const shows = `the service shows ${other}, which is the same in other letters`;
+    const isLower = id === id.toLowerCase();
+    const anew = "if the service writes its ids so from now on: ";
+    const fix = told(
+      isLower || address === undefined
+        ? `in the dialect: records.${kind}.id: { value: /id, case: ${isLower ? "lower" : "upper"} }`
+        : [
+            toSay(
+              [anew, ["state rm", address], ", then ", ["import", address, other]],
+              `${anew}pulumi state delete with its URN, then import ${other}`,
+            ),
+          ],
+    );
+    const reason = `${look.because}, and yet ${shows}`;
+    looks.set(id, { seen: "unobserved", reason, contradicted: { because: shows, hint: fix.fix ?? "" } });
+    findings.push({
+      severity: "warning",
+      code: "plan/not-listed-yet",
+      summary: `${address ?? noun}: ${noun} ${id} counts as existing: ${reason}`,
+      ...fix,
+      ...onlyDefined({ address }),
+    });
+  }
 }
 
 /**

@@ -71,13 +71,20 @@ async function tryInTime(
     readonly death?: Death;
     readonly wish?: TrialWish;
     readonly over?: Pick<TrialPorts, "signal" | "say">;
+    /** Whether the doctor's own looks at a list fail; the client sends again what a service has no time for. */
+    readonly isBusy?: (operation: string) => boolean;
   } = {},
 ): Promise<{ report: DoctorReport; asked: number }> {
   const told = readDialectText(JSON.stringify(before), "before.yaml").dialect;
   const stage = trialStage(standing, closers, mortality(options.death));
   const report = await diagnoseService(stage.doctorIn(told), told);
   const authorization = { ...told.authorization, ...report.authorization };
-  const doctor = stage.doctorIn({ ...report.dialect, authorization });
+  const here = stage.doctorIn({ ...report.dialect, authorization });
+  const busy = { outcome: { status: "unavailable", reason: "busy" }, answer: undefined } as const;
+  const doctor: TrialPorts["doctor"] = {
+    ...here,
+    probe: async (request) => (options.isBusy?.(request.operation) === true ? busy : here.probe(request)),
+  };
   const { report: after, findings } = await tryOut(
     { ...stage.ports, ...options.over, doctor },
     report,
@@ -220,6 +227,16 @@ test("answers that are lost and refusals of the moment leave nothing", async () 
   ]);
   const { report } = await tryIn({}, standing);
   expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+});
+
+test("a VM that no look of the doctor had shown, and its sweep deletes, is told of once, as deleted", async () => {
+  const listed = `operations: { group.list: { method: GET, path: /api/v1/security-group }, volume.list: { method: GET, path: /api/v1/volume/list } }`;
+  const standing = await bare(listed);
+  const { report } = await tryIn({}, standing, {
+    isBusy: (operation) => operation === "vm.list" && standing.world.emulator.dump().vms.length > 0,
+  });
+  expect([report.trial?.left, leftIn(standing.world), standing.notes.kept]).toEqual([[], [], undefined]);
+  expect(report.trial?.made.flatMap(({ kind, became }) => (kind === "vm" ? [became] : []))).toEqual(["was deleted"]);
 });
 
 test("a trial that is stopped leaves nothing, and does not stand for a whole one", async () => {

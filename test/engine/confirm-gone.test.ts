@@ -38,6 +38,7 @@ describe("a delete that finds nothing", () => {
 
 describe("whether nothing of its kind shows", () => {
   const vanished = { because: "not in the list", doubt: "nothing of it shows" };
+  const contradicted = { because: "it shows V", hint: "case" };
   const there = { kind: "volume", id: "v", failed: false } as const;
   it.each<[string, Sighting<typeof there> | undefined, boolean, string | undefined]>([
     ["seen", { seen: "yes", value: there }, false, undefined],
@@ -45,11 +46,12 @@ describe("whether nothing of its kind shows", () => {
     ["not looked at", undefined, false, undefined],
     ["unobserved", { seen: "unobserved", reason: "a proxy" }, false, undefined],
     ["vanished without a witness", { seen: "unobserved", reason: "x", vanished }, false, vanished.doubt],
+    ["contradicted", { seen: "unobserved", reason: "x", contradicted }, false, contradicted.because],
     ["vanished, after its delete was sent", { seen: "unobserved", reason: "x", vanished }, true, undefined],
   ])("%s", (_, sighting, sentBefore, doubt) => {
     const volume = { ...notSeen.of.volume, byId: new Map(sighting === undefined ? [] : [["v", sighting]]) };
     const live: Live = { ...notSeen, of: { ...notSeen.of, volume } };
-    expect(doubtOf({ live }, "volume", "v", sentBefore)).toBe(doubt);
+    expect(doubtOf({ live }, "volume", "v", sentBefore)?.because).toBe(doubt);
     expect(doubtOf({ live }, "vm", "v", sentBefore)).toBe(undefined);
   });
 });

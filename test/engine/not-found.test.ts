@@ -1,8 +1,10 @@
 /** "Not found" for an id the state knows, once or for good, and lists that are behind: nothing is made twice or forgotten. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
+import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { openStoredState } from "../../reconciler/engine/plan";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
+import { clientAt } from "../support/deployments/doctor-here";
 import { prepareOn } from "../support/engine-on";
 import { everything } from "../support/stories";
 
@@ -109,6 +111,36 @@ describe("a VM that two lists in a row lack", () => {
     await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
     const { plan } = await prepareOn({ ...present, lineage: "unborn" }, standing, { discoveryWindowMs });
     expect(plan.changes.map(({ action }) => action)).toEqual(actions);
+  });
+});
+
+describe("a VM whose id is shown in other letters", () => {
+  it.each([
+    ["by its list alone", "lower", "in the dialect: records.vm.id: { value: /id, case: lower }"],
+    ["from now on", "upper", "reconcile state rm vm.web, then reconcile import vm.web"],
+  ] as const)("%s is neither gone nor made anew", async (_, letters, fix) => {
+    const plain = dialectFor({});
+    const upper = mergeDialect({
+      operations: plain.operations,
+      records: { vm: { id: { value: "/id", case: "upper" } } },
+    });
+    const only = projectOf({ vms: { web: {} } });
+    const present = await startBenchWorld({ dialect: letters === "lower" ? plain : upper });
+    world = present;
+    await present.apply(only);
+    const client = clientAt(present.baseUrl, letters === "lower" ? upper : plain);
+    const { plan } = await prepareOn({ ...present, ports: { ...present.ports, client }, lineage: "unborn" }, only, {
+      discoveryWindowMs: 0,
+    });
+    expect(plan.changes).toEqual([]);
+    // Nor is it deleted because the delete finds nothing.
+    const { report } = await present.apply(only, { destroy: true }, { client });
+    await client.close();
+    const end = report?.steps.at(-1)?.result.end;
+    expect([end, present.emulator.dump().vms.length]).toEqual(letters === "lower" ? ["done", 0] : ["failed", 1]);
+    expect(plan.diagnostics).toContainEqual(
+      expect.objectContaining({ code: "plan/not-listed-yet", address: "vm.web", fix: expect.stringContaining(fix) }),
+    );
   });
 });
 

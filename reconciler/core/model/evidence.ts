@@ -29,6 +29,8 @@ export interface Unobserved {
   readonly fix?: string;
   /** It was looked for and not shown, and nothing of its kind proves that it would be shown. */
   readonly vanished?: { readonly because: string; readonly doubt: string };
+  /** What the service shows beside its not-found, so that the answer to a delete proves nothing either. */
+  readonly contradicted?: { readonly because: string; readonly hint: string };
 }
 
 /** Seen, known to be gone, or unknown. */

@@ -533,8 +533,8 @@ export const explanations = {
     "todo": "Correct the id or name."
   },
   "plan/not-listed-yet": {
-    "means": "A VM is not listed, though it is new, its data volume names it, or its region is not shown. A list may lack it, so the VM counts as existing for now.",
-    "todo": "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR."
+    "means": "A VM is not listed, though it is new, its data volume names it, its region is not shown, or its id is shown in other letters. A list may lack it, so the VM counts as existing for now.",
+    "todo": "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR. Where ids come in other letters: records.vm.id: { value: /id, case: lower } in the dialect."
   },
   "plan/import-unseen": {
     "means": "This credential may not look at the resource to import.",

@@ -8,7 +8,7 @@ import type { ListRoute } from "../../../dialect/dialect";
 import { leavesOf, lettersAndDigits } from "../../../dialect/learn/values";
 import { noteDisks } from "./disks";
 import { canList, findTrialThings, idsNamed, isListed, listedOf } from "./lists";
-import { speaksOf, type TrialThing } from "./notes";
+import { isCalled, speaksOf, type TrialThing } from "./notes";
 import { isReady, lookAt, settle, until } from "./rest";
 import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
 import { persist } from "./send";
@@ -67,17 +67,28 @@ const namesOf = (trial: Trial, name: string | undefined): ReadonlySet<string> =>
     ...trial.notes.made.flatMap((thing) => /^trial-[0-9a-f]{6}/.exec(thing.name ?? "")?.[0] ?? []),
   ]);
 
-/** What is listed under a name that only the trial gives, and stands in no note: a second one of a name, for example. */
+/**
+ * What is listed under a name that only the trial gives, and whose id stands in no note: one that no list had shown
+ * before, or a second one of a name.
+ */
 async function sweep(trial: Trial, name: string): Promise<void> {
   for (const kind of keysOf(kindRows))
     for (const live of (await listedOf(trial, kind)) ?? []) {
       const { id } = live;
       if (live.name === undefined || !speaksOf(live.name, name) || trial.isDeleted(kind, id)) continue;
       if (trial.isNoted(kind, id)) continue;
-      const thing: TrialThing = { kind, name: live.name, id, askedAt: trial.ports.clock.now(), isTaken: true };
-      trial.notes.add(thing);
-      await takeAwayOne(trial, thing);
+      await takeAwayOne(trial, noteFound(trial, kind, id, live.name));
     }
+}
+
+function noteFound({ notes, ports }: Trial, kind: TrialThing["kind"], id: string, name: string): TrialThing {
+  const asked = notes.made.find(
+    (one) => one.kind === kind && one.id === undefined && one.name !== undefined && isCalled(name, one.name),
+  );
+  if (asked !== undefined) return notes.note(asked, { id });
+  const thing: TrialThing = { kind, name, id, askedAt: ports.clock.now(), isTaken: true };
+  notes.add(thing);
+  return thing;
 }
 
 /** What cannot be read stays in the notes, and keeps nothing else from being taken away. */
@@ -229,7 +240,8 @@ async function deleteTrialVolume(trial: Trial, id: string, writeDown: () => void
   });
   if (problem !== noWay) return problem;
   if (trial.isDeleted("volume", id)) return "its delete was accepted, and it is shown still";
-  return showsDeleted(before.word) ? undefined : problem;
+  if (showsDeleted(before.word)) return undefined;
+  return trial.routes["volume.delete"] === undefined ? noWay : "its delete was refused";
 }
 
 /** Of an own one whose delete is refused: an earlier trial deleted it, and was cut off before it wrote that down. */
