@@ -174,11 +174,11 @@ const steps: readonly (readonly [string, RegExp])[] = [
   ["the queue hears", /SET completed_on/],
 ];
 /**
- * What a worker asks now and then, whatever rounds there are, and what no round waits for. One that comes while the
+ * What a worker and its queue ask now and then, whatever rounds there are, and what no round waits for. One that comes while the
  * round has the connection opens another.
  */
 const duties =
-  /^.{8}user.reconcile.database|SKIP LOCKED|reconcile_fleet\.(documents|workers|tasks|letters|pulls|tenants|budgets|repositories)|SELECT DISTINCT spec|AS service FROM reconcile_queue|WITH due AS|stopping IS NOT NULL/s;
+  /^.{8}user.reconcile.database|SKIP LOCKED|reconcile_fleet\.(documents|workers|tasks|letters|pulls|tenants|budgets|repositories)|SELECT DISTINCT spec|AS service FROM reconcile_queue|WITH due AS|stopping IS NOT NULL|\.pgboss\.|reconcile_queue\.instance|i\.relpages/s;
 const stepsIn = (turns: readonly string[]): string[] =>
   turns.flatMap((turn) => {
     const step = steps.find(([, is]) => is.test(turn))?.[0];
