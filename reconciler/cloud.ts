@@ -54,14 +54,14 @@ export interface PlanRequest extends PlanOptions {
 const internals: unique symbol = Symbol("reconcile-cloud internals");
 
 /** What a plan was made from. */
-interface PlannedFrom extends Whereabouts {
+interface PlannedFrom extends MadeFor {
   readonly prepared: Prepared;
   readonly store: StateStore;
   readonly id: string;
 }
 
 /** What a plan is for, and nowhere else carried out. */
-interface Whereabouts extends Pick<SavedPlan, "base_url" | "dialect"> {
+interface MadeFor extends Pick<SavedPlan, "base_url" | "dialect"> {
   readonly folder?: string;
 }
 
@@ -181,7 +181,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
   const here = resolve(folder);
   const projectOn = (desired: Desired, service: OpenedService, store: StateStore): Project =>
     openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
-  const otherThan = (made: Whereabouts, { dialect }: OpenedService): string[] => [
+  const otherThan = (made: MadeFor, { dialect }: OpenedService): string[] => [
     ...(baseUrl() === made.base_url ? [] : [`it is for the service ${made.base_url}, not ${baseUrl()}`]),
     ...(here === (made.folder ?? here) ? [] : [`it is for the folder ${made.folder}, not ${here}`]),
     ...(canonicalJson(dialect) === canonicalJson(made.dialect) ? [] : ["the dialect is another one now"]),

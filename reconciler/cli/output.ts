@@ -5,6 +5,7 @@
 
 import { stripVTControlCharacters } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { shortestHidden } from "../core/text/credential-mask";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, type SummaryInput, summaryLine, type Where } from "../report/json-lines";
@@ -24,9 +25,6 @@ export interface Finish
 }
 
 const chunkLength = 64 * 1024;
-
-/** Shorter than this, a sensitive value stands in every other word. */
-export const shortestHidden = 3;
 
 export interface Output {
   readonly json: boolean;

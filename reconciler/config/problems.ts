@@ -6,7 +6,7 @@
 import type { Diagnostic, Severity } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, told } from "../core/model/fix";
-import { credentialMask } from "../core/text/credential-mask";
+import { credentialMask, shortestHidden } from "../core/text/credential-mask";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml/file";
@@ -89,9 +89,6 @@ export function withMaskedTexts(diagnostics: readonly Diagnostic[], secrets: rea
     return summary === kept.summary && detail === kept.detail ? diagnostic : { ...kept, summary, detail };
   });
 }
-
-/** What is shorter stands in other words too often. */
-const shortestHidden = 3;
 
 /** A long value is shown up to the sign where it was cut. */
 function withoutCut(text: string, secret: string): string {

@@ -72,7 +72,7 @@ function eachOf(given: unknown): string[] | undefined {
 }
 
 /** Who may stand beside groups and VMs in an assertion. */
-const partyWords = ["internet", "anywhere", "group.*"].map((word): Offer => ({ word, says: "", is: "word" }));
+const partyOffers = ["internet", "anywhere", "group.*"].map((word): Offer => ({ word, says: "", is: "word" }));
 
 /** The names that a field refers to; `undefined`: it refers to none. */
 function namesFor(project: EditedProject, file: string, path: Cursor["path"]): Offer[] | undefined {
@@ -87,7 +87,7 @@ function namesFor(project: EditedProject, file: string, path: Cursor["path"]): O
   const addresses = (of: readonly Kind[]): Offer[] =>
     of.flatMap((kind) => resourcesOf(project, file, kind).map((one) => ({ ...one, word: `${kind}.${one.word}` })));
   if (section === "reachability" && (field === "from" || field === "to"))
-    return [...addresses(["group", "vm"]), ...partyWords];
+    return [...addresses(["group", "vm"]), ...partyOffers];
   if (field === "jump" || (section === "rollout" && field === "of")) return addresses(["vm"]);
   if (section === "imports" && field === "to") return addresses(kinds);
   if (section === "moved" && field === "to") return addresses(kinds);

@@ -341,18 +341,20 @@ function doubtContradictedAbsence(
     if (look?.seen !== "absent") continue;
     const disk = hangingOn().get(id);
     if (disk === undefined) continue;
-    const reason = `${look.because}, and yet volume ${disk} says that it hangs on it`;
-    vms.set(id, { seen: "unobserved", reason });
+    const says = `volume ${disk} says that it hangs on it`;
+    const reason = `${look.because}, and yet ${says}`;
+    const fix = told([
+      toSay(
+        ["plan again in a moment; if the VM is gone and the volume goes on saying so: ", ["state rm", address]],
+        "run it again in a moment; if the VM is gone and the volume goes on saying so: pulumi state delete with its URN",
+      ),
+    ]);
+    vms.set(id, { seen: "unobserved", reason, contradicted: { because: says, hint: fix.fix ?? "" } });
     findings.push({
       severity: "warning",
       code: "plan/not-listed-yet",
       summary: `${address}: VM ${id} counts as existing: ${reason}`,
-      ...told([
-        toSay(
-          ["plan again in a moment; if the VM is gone and the volume goes on saying so: ", ["state rm", address]],
-          "run it again in a moment; if the VM is gone and the volume goes on saying so: pulumi state delete with its URN",
-        ),
-      ]),
+      ...fix,
       address,
     });
   }

@@ -3,9 +3,9 @@
  * there already, and Node takes more than ten for a leak and tells the user so. The last one to leave takes it away: a
  * signal made of others is kept in memory with all that listens to it for as long as those live.
  */
-const waiting = new WeakMap<AbortSignal, Waiting>();
+const waiting = new WeakMap<AbortSignal, Listeners>();
 
-interface Waiting {
+interface Listeners {
   readonly calls: Set<() => void>;
   readonly fire: () => void;
 }
@@ -21,9 +21,9 @@ export function onAbort(signal: AbortSignal, abort: () => void): () => void {
   };
 }
 
-function listenTo(signal: AbortSignal): Waiting {
+function listenTo(signal: AbortSignal): Listeners {
   const calls = new Set<() => void>();
-  const all: Waiting = {
+  const all: Listeners = {
     calls,
     fire: () => {
       for (const call of calls) call();

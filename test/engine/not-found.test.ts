@@ -114,6 +114,21 @@ describe("a VM that two lists in a row lack", () => {
   });
 });
 
+it("a delete that finds no VM deletes none, while a volume says that it hangs on it", async () => {
+  const present = await stand();
+  await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
+  for (const at of ["vm.get", "vm.delete"]) await present.control("POST", "/faults", notFound(at));
+  const { report } = await present.apply(standing, { destroy: true });
+  expect(report?.steps.find(({ step }) => step.id === "vm.web/delete")?.result).toMatchObject({
+    end: "failed",
+    code: "service/not_found",
+    message: expect.stringMatching(/, and volume \S+ says that it hangs on it$/),
+  });
+  expect(present.emulator.dump().vms).toHaveLength(1);
+  const state = openStoredState(present.store.stored, "memory", "l").state;
+  expect([...state.resources.keys()]).toContain("vm.web");
+});
+
 describe("a VM whose id is shown in other letters", () => {
   it.each([
     ["by its list alone", "lower", "in the dialect: records.vm.id: { value: /id, case: lower }"],

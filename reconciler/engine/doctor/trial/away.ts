@@ -77,11 +77,11 @@ async function sweep(trial: Trial, name: string): Promise<void> {
       const { id } = live;
       if (live.name === undefined || !speaksOf(live.name, name) || trial.isDeleted(kind, id)) continue;
       if (trial.isNoted(kind, id)) continue;
-      await takeAwayOne(trial, noteFound(trial, kind, id, live.name));
+      await takeAwayOne(trial, noteSwept(trial, kind, id, live.name));
     }
 }
 
-function noteFound({ notes, ports }: Trial, kind: TrialThing["kind"], id: string, name: string): TrialThing {
+function noteSwept({ notes, ports }: Trial, kind: TrialThing["kind"], id: string, name: string): TrialThing {
   const asked = notes.made.find(
     (one) => one.kind === kind && one.id === undefined && one.name !== undefined && isCalled(name, one.name),
   );
