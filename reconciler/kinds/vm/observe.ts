@@ -89,6 +89,7 @@ async function lookAtUnlisted(
   const listed = await client.listVms({ ...options, proves: true });
   if (listed.status !== "accepted") findings.push(readFailed("the list of VMs", listed));
   else for (const vm of listed.value) if (unlisted.has(vm.id)) looks.set(vm.id, { seen: "yes", value: vm });
+  const outside = listed.status === "accepted" ? outsideOf(listed, state) : new Map<string, RecordedVm>();
   for (const id of unlisted) {
     if (looks.has(id)) continue;
     // Two lists in a row may lack a VM that was listed before: within its window that proves nothing.
@@ -103,8 +104,8 @@ async function lookAtUnlisted(
       });
       continue;
     }
-    const record = allOfKind(state.resources.values(), "vm").find((vm) => vm.id === id);
-    if (record !== undefined && listed.status === "accepted" && isOutside(listed, record)) {
+    const record = outside.get(id);
+    if (record !== undefined) {
       const reason = `VMs are listed region by region, and its region ${record.region} is not shown any more`;
       looks.set(id, { seen: "unobserved", reason });
       findings.push(uncertain(record.address, `${record.address}: VM ${id} counts as existing: ${reason}`));
@@ -113,9 +114,17 @@ async function lookAtUnlisted(
   return [];
 }
 
-/** What is in a region that was not read is in no list. */
-const isOutside = ({ regions }: Accepted<unknown>, { region }: RecordedVm): boolean =>
-  regions !== undefined && region !== undefined && !regions.has(region.toLowerCase());
+/** What is in a region that was not read is in no list. By its id. */
+const outsideOf = ({ regions }: Accepted<unknown>, { resources }: State): ReadonlyMap<string, RecordedVm> =>
+  new Map(
+    regions === undefined
+      ? []
+      : allOfKind(resources.values(), "vm").flatMap((record) =>
+          record.id === undefined || record.region === undefined || regions.has(record.region.toLowerCase())
+            ? []
+            : [[record.id, record]],
+        ),
+  );
 
 const uncertain = (address: Address, summary: string): Diagnostic => ({
   severity: "warning",
