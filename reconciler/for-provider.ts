@@ -1,5 +1,5 @@
 /** What the Pulumi provider uses beside the public API: handlers by a name that a state holds, and their notes. */
-export { mark } from "./config/open-text";
+export { nobody, unknownYet } from "./config/open-text";
 export { type Connection, openConnection } from "./connect";
 export { fieldsIn } from "./core/text/objects";
 export {

@@ -1,5 +1,13 @@
 /** The components that the plugin makes for programs in every language. */
-import { fieldsIn, findHandler, type Handler, holdsUnknown, isUnknown, mark } from "../../reconciler/for-provider";
+import {
+  fieldsIn,
+  findHandler,
+  type Handler,
+  holdsUnknown,
+  isUnknown,
+  nobody,
+  unknownYet,
+} from "../../reconciler/for-provider";
 import {
   type DesiredPart,
   groupSetParts,
@@ -104,7 +112,7 @@ function partsKnown(inputs: Props): Parts | undefined {
     partsOfFiles(files as readonly string[], settings as FileSettings);
   if (!holdsUnknown(inputs)) return read(inputs);
   try {
-    const { parts, outputs, ...more } = read(fieldsIn(replaced(inputs, isUnknown, open)));
+    const { parts, outputs, ...more } = read(fieldsIn(replaced(inputs, isUnknown, unknownYet)));
     return {
       ...more,
       parts: parts.map((part) => ({ ...part, inputs: fieldsIn(replaced(part.inputs, isOpen, unknownValue)) })),
@@ -114,10 +122,6 @@ function partsKnown(inputs: Props): Parts | undefined {
     return undefined;
   }
 }
-
-/** No resource has this address. */
-const nobody = "?";
-const open = mark({ address: nobody, attribute: "private_ip" });
 
 const isOpen = (value: unknown): boolean =>
   (isPartReference(value) && value.part === nobody) || (isPartText(value) && value.pieces.some(isOpen));

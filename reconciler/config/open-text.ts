@@ -15,6 +15,13 @@ export const mark = ({ address, attribute }: Computed): string => `${opens}${add
 /** Whether a text from outside has a mark of its own, and would pass for what only this program says. */
 export const holdsMark = (text: string): boolean => /[\ufdd0-\ufdd3]/.test(text);
 
+/** No resource has this address. */
+export const nobody = "?";
+/** A value that only a later run of a program knows, as its preview gives it to the files. */
+export const unknownYet = mark({ address: nobody, attribute: "private_ip" });
+
+export const holdsForeignMark = (text: string): boolean => holdsMark(text.replaceAll(unknownYet, ""));
+
 export const holdsOpen = (text: string): boolean => text.includes(opens);
 
 /**

@@ -5,7 +5,7 @@
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { interpolate, type VariableValues } from "./interpolation";
-import { holdsMark } from "./open-text";
+import { holdsForeignMark } from "./open-text";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
 import { type Declaration, type Fitted, fitToType, readDeclaration, reportMisfit } from "./typed-values";
@@ -191,7 +191,7 @@ export function resolveVars(
     const worth = worthOf(found, () => sensitive.add(name));
     if (worth === undefined) return undefined;
     const fitted: Fitted =
-      found.isText && holdsMark(String(worth))
+      found.isText && holdsForeignMark(String(worth))
         ? {
             misfit: { code: "config/invalid-value", path: [], value: worth, expected: "text without U+FDD0 to U+FDD3" },
           }

@@ -15,7 +15,7 @@ import { nearestText } from "../../core/text/nearest";
 import { nearlyAddress } from "../../core/text/outside-policy";
 import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "../fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "../interpolation";
-import { holdsMark } from "../open-text";
+import { holdsForeignMark } from "../open-text";
 import type { Problems } from "../problems";
 import { interpolated, subjectOfEntry, type Written } from "../sections";
 import type { MergedEntry } from "../sources";
@@ -160,7 +160,7 @@ export function externalValue(
   used({ of, name: first.name, part: second.name, value });
   const keys = rest.flatMap((step) => keyOf(step, scope, report) ?? []);
   const inner = keys.length < rest.length ? undefined : valueAt(value, keys);
-  if (inner !== undefined && holdsMark(JSON.stringify(inner)))
+  if (inner !== undefined && holdsForeignMark(JSON.stringify(inner)))
     return say({ summary: `\${${text}} holds a character that no text has`, detail: "U+FDD0 to U+FDD3 are none" });
   return inner ?? say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
 }
