@@ -25,8 +25,8 @@ import { lineEndOf } from "./edit-text";
 
 export type Formatted =
   | { readonly text: string }
-  /** `line`: counts from 1; absent where it is no place's. */
-  | { readonly problem: string; readonly line?: number };
+  /** `line`: counts from 1; absent where it is no place's. `fix`: absent where validate says more. */
+  | { readonly problem: string; readonly line?: number; readonly fix?: string };
 
 /** The keys at the top of a file, and of a component, in their usual order. */
 export const topOrder: readonly string[] = [
@@ -102,7 +102,10 @@ export function formatYaml(text: string): Formatted {
   const { format } = fieldsIn(before);
   // A text that is one word for YAML may be anything, the journal of a state among it.
   if (typeof before === "string" || String(format).startsWith("reconcile-cloud/"))
-    return { problem: "it is no file that people write" };
+    return {
+      problem: "it is no file that people write",
+      fix: "leave it out: a program keeps it, and no form is its usual one",
+    };
   // An alias has to stay behind what it repeats.
   let hasAnchors = false;
   visit(document, {

@@ -20,7 +20,6 @@ import {
   type Sighting,
   weigh,
 } from "../core/model/evidence";
-import { told, toSay } from "../core/model/fix";
 import { allOfKind, type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import {
   type Catalogue,
@@ -44,9 +43,8 @@ import {
 } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
-import { lazily } from "../core/text/lazily";
-import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
+import { doubtContradicted } from "./contradicted";
 import {
   isNobody,
   type Looking,
@@ -116,8 +114,7 @@ export async function refresh(
   const creates = before === undefined && (options.creates ?? makesNew(desired, state, part));
   const judge = async () => {
     await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
-    for (const kind of kinds) doubtOtherLetters(kind, state, seen[kind].looks, findings);
-    doubtContradictedAbsence(state, seen, findings);
+    findings.push(...doubtContradicted(state, seen));
     const own = await witnessesRead(client, state, looksOf(seen), creates, part, signalOf(options));
     const { witnesses } = options;
     const evidence = witnesses === undefined || own.absent.length === 0 ? own : alsoBy(witnesses, state, own);
@@ -277,98 +274,6 @@ async function lookForVolumesLeft(
     if (record.id !== undefined && vms.looks.get(record.id)?.seen === "absent")
       for (const { id } of disksOf(record)) if (!volumes.looks.has(id)) left.add(id);
   await observeEach("volume", left, (id) => client.getVolume(id, options), volumes.looks, findings);
-}
-
-/** What is shown by the same id in other letters is there, unless that is another resource of the state. */
-function doubtOtherLetters(
-  kind: Kind,
-  { resources }: State,
-  looks: Map<string, Look<LiveOf[Kind]>>,
-  findings: Diagnostic[],
-): void {
-  const records = lazily(() => new Map(allOfKind(resources.values(), kind).map((record) => [record.id, record])));
-  const shown = lazily(
-    () => new Map([...looks].flatMap(([id, { seen }]) => (seen === "yes" ? [[id.toLowerCase(), id]] : []))),
-  );
-  for (const [id, look] of looks) {
-    if (look.seen !== "absent") continue;
-    const other = shown().get(id.toLowerCase());
-    if (other === undefined || records().has(other)) continue;
-    const { address } = records().get(id) ?? {};
-    const noun = kindRows[kind].fullNoun;
-    const shows = `the service shows ${other}, which is the same in other letters`;
-    const isLower = id === id.toLowerCase();
-    const anew = "if the service writes its ids so from now on: ";
-    const fix = told(
-      isLower || address === undefined
-        ? `in the dialect: records.${kind}.id: { value: /id, case: ${isLower ? "lower" : "upper"} }`
-        : [
-            toSay(
-              [anew, ["state rm", address], ", then ", ["import", address, other]],
-              `${anew}pulumi state delete with its URN, then import ${other}`,
-            ),
-          ],
-    );
-    const reason = `${look.because}, and yet ${shows}`;
-    looks.set(id, { seen: "unobserved", reason, contradicted: { because: shows, hint: fix.fix ?? "" } });
-    findings.push({
-      severity: "warning",
-      code: "plan/not-listed-yet",
-      summary: `${address ?? noun}: ${noun} ${id} counts as existing: ${reason}`,
-      ...fix,
-      ...onlyDefined({ address }),
-    });
-  }
-}
-
-/**
- * A volume that a VM's record names is there, and a VM on which a volume says that it hangs, whatever a list or a read
- * said of it: two answers that differ prove nothing.
- */
-function doubtContradictedAbsence(
-  { resources }: State,
-  { vm: { looks: vms }, volume: volumes }: SeenByKind,
-  findings: Diagnostic[],
-): void {
-  const hangingOn = lazily(() => {
-    const seen = [...volumes.looks.values()].flatMap((one) => (one.seen === "yes" ? [one.value] : []));
-    return new Map(seen.flatMap((one) => (typeof one.attachedTo === "string" ? [[one.attachedTo, one.id]] : [])));
-  });
-  for (const record of allOfKind(resources.values(), "vm")) {
-    if (record.id === undefined || record.deleting === true) continue;
-    const { id, address } = record;
-    const look = vms.get(id);
-    if (look?.seen !== "absent") continue;
-    const disk = hangingOn().get(id);
-    if (disk === undefined) continue;
-    const says = `volume ${disk} says that it hangs on it`;
-    const reason = `${look.because}, and yet ${says}`;
-    const fix = told([
-      toSay(
-        ["plan again in a moment; if the VM is gone and the volume goes on saying so: ", ["state rm", address]],
-        "run it again in a moment; if the VM is gone and the volume goes on saying so: pulumi state delete with its URN",
-      ),
-    ]);
-    vms.set(id, { seen: "unobserved", reason, contradicted: { because: says, hint: fix.fix ?? "" } });
-    findings.push({
-      severity: "warning",
-      code: "plan/not-listed-yet",
-      summary: `${address}: VM ${id} counts as existing: ${reason}`,
-      ...fix,
-      address,
-    });
-  }
-  for (const vm of vms.values()) {
-    if (vm.seen !== "yes") continue;
-    for (const { id } of vm.value.volumes ?? []) {
-      const look = volumes.looks.get(id) ?? volumes.unlisted;
-      if (look.seen === "absent")
-        volumes.looks.set(id, {
-          seen: "unobserved",
-          reason: `${look.because}, and yet the record of VM ${vm.value.name} names it`,
-        });
-    }
-  }
 }
 
 /**

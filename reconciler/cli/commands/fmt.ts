@@ -79,10 +79,10 @@ function formatInput(isCheck: boolean, output: Invocation["output"]): number {
   return output.finish({ exitCode: isCheck && differs ? 2 : 0 });
 }
 
-const unformatted = ({ problem, line }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
+const unformatted = ({ problem, line, fix }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
   severity: "error",
   code: "config/yaml-syntax",
   summary: line === undefined ? `${file} cannot be formatted: ${problem}` : problem,
   source: line === undefined ? undefined : { file, line },
-  fix: "reconcile validate says what is wrong with it",
+  fix: fix ?? "reconcile validate says what is wrong with it",
 });
