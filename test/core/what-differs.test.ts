@@ -468,6 +468,25 @@ const groups: readonly Row[] = [
     ],
   ],
   [
+    "a neighbour that also names the former self of one, which waits to be deleted",
+    {
+      applied: [
+        { ...front, memory: { retired: [{ id: "g-old", name: "front-old" }] } },
+        {
+          ...group("back", { rules: [namesFront] }),
+          now: {
+            rules: ["g-old", idOf("group.front")].map((remoteGroupId) => ({
+              ...{ id: remoteGroupId, direction: "ingress", ethertype: "IPv4", protocol: "tcp" },
+              ...{ portMin: 22, portMax: 22, remoteGroupId },
+            })),
+          },
+        },
+      ],
+      desired: [front, group("back", { rules: [namesFront] })],
+    },
+    ["group.front update interrupted", "note plan/group-named"],
+  ],
+  [
     "gone",
     { applied: [{ ...front, sighted: "gone" }], desired: [front] },
     ["group.front create gone rules:add rule", "asks recreate", "warning plan/gone"],

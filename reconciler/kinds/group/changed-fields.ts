@@ -83,7 +83,7 @@ function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChan
   const fields: FieldChange[] = [];
   // A rule may fall together with the group that it names, or have outlived it, and be wanted again towards the group
   // that takes its place. Such a rule is neither new nor gone.
-  const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
+  const falling = new Set(compared.falling.map(({ rule }) => describeRule(rule, label)));
   const removed = compared.removed.map(({ rule }) => describeRule(rule, label));
   const added = compared.added.map((rule) => describeRule(rule, label));
   for (const text of added) {

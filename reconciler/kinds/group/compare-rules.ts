@@ -17,6 +17,8 @@ export interface LiveRulePair {
 export interface GroupsThatGo {
   /** They will not be there after this plan. */
   readonly dying: ReadonlySet<string>;
+  /** Of those, what earlier runs replaced and could not delete yet. */
+  readonly retired: ReadonlySet<string>;
   /** The service does not have them any more. */
   readonly gone: ReadonlySet<string>;
   /** Earlier runs replaced and deleted them. */
@@ -32,6 +34,8 @@ export interface RulesComparison {
   readonly idle: readonly LiveRulePair[];
   /** Rules that vanish because the group they name is deleted in this plan. */
   readonly cascaded: readonly LiveRulePair[];
+  /** Of those, what is a change. That a rule goes with a group that was replaced was told by the plan that replaced it. */
+  readonly falling: readonly LiveRulePair[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];
   /** Rules that nobody declares and that stay where they are. */
@@ -46,7 +50,7 @@ export function comparison(
   entry: Known<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
-  { dying, gone, buried }: GroupsThatGo,
+  { dying, retired, gone, buried }: GroupsThatGo,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
   const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
@@ -90,6 +94,7 @@ export function comparison(
     kept: keeps ? unwanted : [],
     idle,
     cascaded,
+    falling: cascaded.filter((item) => !names(retired)(item)),
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),
     left: liveRules === undefined ? (recorded?.left ?? []) : stays.map(({ rule }) => rule),

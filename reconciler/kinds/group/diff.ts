@@ -59,8 +59,9 @@ interface ComparedGroup {
 
 export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
   const found = pairs.map((pair) => ({ pair, entry: find(pair, "group", context) }));
-  const dying = idsGoneAfterPlan(found, state);
-  const going: GroupsThatGo = { dying, gone: idsGone(found), buried: buriedIds(state) };
+  const retired = retiredIds(found, state);
+  const dying = new Set([...retired, ...idsDeleted(found)]);
+  const going: GroupsThatGo = { dying, retired, gone: idsGone(found), buried: buriedIds(state) };
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
@@ -117,17 +118,18 @@ function compareGroups(
   return compared;
 }
 
-/** Ids of groups that will not be there after this plan, those of earlier replacements included. */
-function idsGoneAfterPlan(found: readonly FoundPair[], state: State): Set<string> {
-  const dying = new Set<string>();
-  for (const { pair, entry } of found) {
-    if (pair.desired === undefined && !pair.forget && entry.how === "known") dying.add(entry.id);
-    for (const retired of pair.recorded?.retired ?? []) dying.add(retired.id);
-  }
-  for (const record of state.resources.values())
-    if (record.kind === "group") for (const retired of record.retired ?? []) dying.add(retired.id);
-  return dying;
-}
+const idsDeleted = (found: readonly FoundPair[]): readonly string[] =>
+  found.flatMap(({ pair, entry }) =>
+    pair.desired === undefined && !pair.forget && entry.how === "known" ? [entry.id] : [],
+  );
+
+/** Ids of groups that earlier runs replaced and this plan deletes. */
+const retiredIds = (found: readonly FoundPair[], state: State): ReadonlySet<string> =>
+  new Set(
+    [...found.map(({ pair }) => pair.recorded), ...state.resources.values()].flatMap((record) =>
+      record?.kind === "group" ? (record.retired ?? []).map(({ id }) => id) : [],
+    ),
+  );
 
 const idsGone = (found: readonly FoundPair[]): ReadonlySet<string> =>
   new Set(found.flatMap(({ entry }) => (entry.how === "absent" && entry.gone !== undefined ? [entry.gone.id] : [])));
