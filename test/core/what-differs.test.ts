@@ -420,6 +420,23 @@ const groups: readonly Row[] = [
     ["group.front update drifted rules:remove rule"],
   ],
   [
+    "a rule that the last run left where it was, in a group that is not additive any more",
+    {
+      applied: [
+        {
+          ...group("front"),
+          memory: { left: [rule(22)] },
+          now: {
+            rules: [{ id: "r", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 22, portMax: 22 }],
+          },
+        },
+      ],
+      desired: [group("front")],
+      missing: [],
+    },
+    ["group.front update changed rules:remove rule"],
+  ],
+  [
     "a rule that nobody wrote, in an additive group",
     {
       applied: [

@@ -174,7 +174,7 @@ function updateOfGroup(
     isRequested: context.replace.has(pair.address),
     adopted,
     hasFields: fields.length > 0,
-    isDrift: recorded !== undefined && isAsApplied(desired, recorded, context),
+    isDrift: recorded !== undefined && isAsApplied(desired, recorded, rules, context),
     left,
     otherwise: moved.length > 0 ? "moved" : "interrupted",
   });
@@ -227,11 +227,25 @@ const retiredGroup = ({ id, name }: RecordedGroup, otherwise: string): RetiredGr
   name: name ?? otherwise,
 });
 
-/** Whether the file says what was applied last, whatever became of the groups that the rules name. */
-const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: DiffContext): boolean =>
-  sameRules(desired.rules, recorded.rules, byAddress(context)) &&
-  (recorded.name ?? desired.name) === desired.name &&
-  canonicalText(recorded.description ?? "") === (desired.description ?? "");
+/**
+ * Whether the file says what was applied last, whatever became of the groups that the rules name. Rules that were left
+ * where they are go when the file says so.
+ */
+function isAsApplied(
+  desired: DesiredGroup,
+  recorded: RecordedGroup,
+  { removed }: RulesComparison,
+  context: DiffContext,
+): boolean {
+  const identify = byAddress(context);
+  const left = new Set(recorded.left?.map((rule) => ruleKey(rule, identify)));
+  return (
+    sameRules(desired.rules, recorded.rules, identify) &&
+    !removed.some(({ rule }) => left.has(ruleKey(rule, identify))) &&
+    (recorded.name ?? desired.name) === desired.name &&
+    canonicalText(recorded.description ?? "") === (desired.description ?? "")
+  );
+}
 
 function removalOfGroup(
   pair: GroupPair,
