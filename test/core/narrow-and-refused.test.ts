@@ -101,6 +101,13 @@ describe("a plan is made for what is named, and for what that stands on", () => 
       "--target vm.web[x]; vm.web has vm.web[0], vm.web[1], vm.web[2], vm.web[3], vm.web[4], vm.web[5], vm.web[6] and 2 more; did you mean vm.web[0]?",
     ],
     [
+      "a block for what is replaced",
+      { desired: each(2) },
+      { replace: ["vm.web"] },
+      "--replace vm.web; vm.web has vm.web[0], vm.web[1]",
+    ],
+    ["a component for what is replaced", inside, { replace: ["shop/"] }, "--replace shop/; shop/ has shop/vm.web"],
+    [
       "nothing like anything",
       nothing,
       { excludes: ["group.entirely-different"] },

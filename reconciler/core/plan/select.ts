@@ -94,17 +94,25 @@ interface Addressed {
   readonly address: Address;
 }
 
-/** Addresses in the flags that choose what a plan is for; each may be that of a block or a component. */
+/**
+ * Addresses in the flags that choose what a plan is for. Those of targets and excludes may be that of a block or a
+ * component.
+ */
 export function unknownAddresses(
   { targets = [], excludes = [], replace = [] }: PlanOptions,
   all: readonly Addressed[],
 ): Diagnostic[] {
   if (targets.length + excludes.length + replace.length === 0) return [];
   const known = new Set(all.map(({ address }) => address));
-  const named = new Set([...known].flatMap((address) => [address, blockOf(address), ...componentsAround(address)]));
-  const unknown = (addresses: readonly Address[], flag: string): Diagnostic[] =>
-    addresses.filter((address) => !named.has(address)).map((address) => unknownAddress(address, known, flag, "error"));
-  return [...unknown(targets, "--target"), ...unknown(excludes, "--exclude"), ...unknown(replace, "--replace")];
+  const several = new Set([...known].flatMap((address) => [blockOf(address), ...componentsAround(address)]));
+  const named = new Set([...known, ...several]);
+  const unknown = (addresses: readonly Address[], flag: string, may: ReadonlySet<Address>): Diagnostic[] =>
+    addresses.filter((address) => !may.has(address)).map((address) => unknownAddress(address, may, flag, "error"));
+  return [
+    ...unknown(targets, "--target", named),
+    ...unknown(excludes, "--exclude", named),
+    ...unknown(replace, "--replace", known),
+  ];
 }
 
 /**
@@ -123,25 +131,23 @@ export function idlePermissions(
   );
 }
 
+/** `may`: what the flag may name. */
 function unknownAddress(
   address: Address,
-  known: ReadonlySet<Address>,
+  may: ReadonlySet<Address>,
   flag: string,
   severity: Diagnostic["severity"],
 ): Diagnostic {
-  const blocks = new Set([...known].map(blockOf));
-  const components = new Set([...known].flatMap(componentsAround));
-  const block = blockOf(address);
-  const keys = [...known].filter((one) => one.startsWith(`${block}[`));
-  const near = components.has(`${address}/`)
+  const whole = blockOf(address);
+  const of = [...may].filter((one) => one !== whole && isMeant(one, whole));
+  const near = may.has(`${address}/`)
     ? `${address}/`
-    : ([...known, ...blocks].find((one) => one.endsWith(`.${address}`)) ??
-      nearestName(address, keys.length > 0 ? keys : [...known, ...blocks, ...components]));
+    : ([...may].find((one) => one.endsWith(`.${address}`)) ?? nearestName(address, of.length > 0 ? of : may));
   return {
     severity,
     code: "plan/unknown-address",
     summary: `${flag} ${address} names nothing that is declared or recorded`,
-    detail: keys.length === 0 ? undefined : `${block} has ${fewOf(keys, 8)}`,
+    detail: of.length === 0 ? undefined : `${whole} has ${fewOf(of, 8)}`,
     fix: near === undefined ? undefined : `did you mean ${near}?`,
     address,
   };
