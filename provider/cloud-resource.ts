@@ -52,9 +52,10 @@ export abstract class CloudResource extends pulumi.CustomResource {
     const aliases = byPlugin && !isLookup ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
     const ownOptions = {
       // Where only Pulumi's user wants the replacement (--replace, a taint), the engine does not ask the provider which
-      // of the two goes first. With `adopt`, what is to be taken over must still exist then.
+      // of the two goes first. With `adopt`, what is to be taken over must still exist then. What is retained keeps its
+      // name: the new one is asked for first, and refused before anything is taken off the one that stays.
       ...(namesAreUnique.has(type) && (props["adopt"] === undefined || props["adopt"] === "none")
-        ? { deleteBeforeReplace: true }
+        ? { deleteBeforeReplace: opts.retainOnDelete !== true }
         : {}),
       ...opts,
       // The engine's record repeats the inputs. The plugin sees which inputs are secrets; a dynamic provider does not.

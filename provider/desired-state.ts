@@ -38,7 +38,7 @@ export class DesiredState extends pulumi.ComponentResource {
       ? undefined
       : { component: new Promise<string>((resolve) => void this.urn.apply(resolve)), removed };
     const note = told === undefined || this.isByPlugin() ? {} : { [programKey]: { removed: told } };
-    for (const part of parts) made[part.address] = makeResource(part, made, settings, this, note);
+    for (const part of parts) made[part.address] = makeResource(part, made, settings, { ...opts, parent: this }, note);
     this.resources = made;
     this.ids = pulumi.output(Object.fromEntries(Object.entries(made).map(([address, { id }]) => [address, id])));
     this.outputs = Object.fromEntries(
@@ -110,7 +110,7 @@ function makeResource(
   part: DesiredPart,
   made: Readonly<Record<string, AnyResource>>,
   { flushConfirmed }: FromYamlOptions,
-  parent: pulumi.Resource,
+  { parent, retainOnDelete }: pulumi.ComponentResourceOptions,
   note: object,
 ): AnyResource {
   const args = {
@@ -120,7 +120,8 @@ function makeResource(
   };
   const deletedWith = part.deletedWith === undefined ? undefined : made[part.deletedWith];
   const opts: pulumi.CustomResourceOptions = {
-    parent,
+    ...(parent === undefined ? {} : { parent }),
+    ...(retainOnDelete === undefined ? {} : { retainOnDelete }),
     ...(part.protect ? { protect: true } : {}),
     ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: [...part.ignoreChanges] }),
     ...(deletedWith === undefined ? {} : { deletedWith }),

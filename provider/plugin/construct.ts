@@ -181,7 +181,8 @@ async function partRequest(
   own.setIgnorechangesList([...ignoreChanges]);
   if (deletedWith !== undefined) own.setDeletedwith(seen(deletedWith).urn);
   if (namesAreUnique.has(type)) {
-    own.setDeletebeforereplace(true);
+    // What is retained keeps its name: the new one is refused before anything is taken off the one that stays.
+    own.setDeletebeforereplace(request.getRetainondelete() !== true);
     own.setDeletebeforereplacedefined(true);
   }
   const provider = request.getProvidersMap().get(packageName);

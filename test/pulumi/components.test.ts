@@ -155,6 +155,16 @@ moved: [ { from: volume.old, to: volume.data } ]
     });
   });
 
+  it("lets a part go before its successor, unless the part is to stay and so keeps its name", async () => {
+    await make("SecurityGroupSet", { groups: { goes: {} } });
+    await make("SecurityGroupSet", { groups: { stays: {} } }, (request) => request.setRetainondelete(true));
+    const parts = monitor.asked.filter(({ request }) => request.getCustom());
+    expect(parts.map(({ name, request }) => [name, request.getDeletebeforereplace()])).toEqual([
+      ["group.site-goes", true],
+      ["group.site-stays", false],
+    ]);
+  });
+
   it("keeps a secret of its inputs one, wherever it goes", async () => {
     await make("DesiredState", { files: [fileOf(world)], vars: { key: wrapSecret("hush") } });
     const front = monitor.asked.find(({ name }) => name === "group.front");

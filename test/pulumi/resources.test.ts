@@ -87,6 +87,21 @@ describe("the resources of a program", () => {
     expect(registered("elsewhere").inputs).toEqual({ "reconcile-cloud:baseUrl": "https://cloud.example" });
   });
 
+  it("go before their successor where names are unique, unless they are to stay and so keep theirs", () => {
+    const order: Record<string, boolean | undefined> = {};
+    const told: pulumi.ResourceTransformation = ({ name, opts }) => {
+      order[name] = (opts as pulumi.CustomResourceOptions).deleteBeforeReplace;
+      return undefined;
+    };
+    const transformations = [told];
+    new cloud.Vm("goes", vm, { transformations });
+    new cloud.Vm("stays", vm, { transformations, retainOnDelete: true });
+    new cloud.Volume("of-any-name", { size: 5 }, { transformations });
+    const file = resolve(root, "test/pulumi/whole-file.yaml");
+    cloud.DesiredState.fromYaml(file, { name: "retained" }, { transformations, retainOnDelete: true });
+    expect(order).toMatchObject({ goes: true, stays: false, "of-any-name": undefined, "vm.db": false });
+  });
+
   it("pass ids on to each other", async () => {
     const data = new cloud.Volume("data", { size: 5 });
     const host = new cloud.Vm("host", vm);
