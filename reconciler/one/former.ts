@@ -38,9 +38,13 @@ interface Named {
   readonly name?: string;
 }
 
-export const warningOfReplacement = ({ summary }: Diagnostic, loss: string | undefined): string =>
+export const warningOfReplacement = (
+  { deleteBeforeReplace }: { readonly deleteBeforeReplace: boolean },
+  { summary }: Diagnostic,
+  loss: string | undefined,
+): string =>
   [
     summary.replace(", and no address manages it", ""),
-    `if this resource is being replaced, that one goes first${loss === undefined ? "" : `, and ${loss}`} (by the option deleteBeforeReplace, which the classes of reconcile-cloud/pulumi give by themselves)`,
+    `if this resource is being replaced, that one goes first${loss === undefined ? "" : `, and ${loss}`} (by the option deleteBeforeReplace${deleteBeforeReplace ? ", which the classes of reconcile-cloud/pulumi give by themselves" : ""})`,
     'if it is somebody else\'s, the update will be refused: adopt: "<its id>" takes it over; or choose another name',
   ].join(" — ");

@@ -238,7 +238,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const mayMakeWay =
         errors.some(isNameTaken) &&
         (former !== undefined ||
-          (shape.deleteBeforeReplace &&
+          ((shape.deleteBeforeReplace || context.isInState === true) &&
             !isAdopted &&
             (await mayBeFormerVersion(service, planned.live, kind, inputs["name"], context.signal))));
       const inItsWay = mayMakeWay ? errors.filter(isNameTaken) : [];
@@ -248,7 +248,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const isOwn = former === "there" || (former === "unasked" && inItsWay.length === 0);
       if (isOwn && loss !== undefined) return [loss, ...warningsOf(planned)];
       return [
-        ...(former === undefined || former === "unasked" ? inItsWay.map((one) => warningOfReplacement(one, loss)) : []),
+        ...(former === undefined || former === "unasked"
+          ? inItsWay.map((one) => warningOfReplacement(shape, one, loss))
+          : []),
         ...(adopted === undefined ? [] : [adopts(`${kind} ${adopted}`)]),
         ...warningsOf(planned),
       ];

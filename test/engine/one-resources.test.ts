@@ -272,6 +272,19 @@ const former: Readonly<Record<string, Row>> = {
     },
     answer: expect.stringMatching(/^refused: a volume named data exists already/),
   },
+  "one that is not deleted first has its name, and the command line tells to replace this one": {
+    given: full,
+    asks: async (program) => {
+      await program.startProcess().create("Volume", "other", data);
+      const { preview } = program.startProcess({ isInState: true });
+      return () => preview("Volume", "data", data);
+    },
+    answer: [
+      expect.stringMatching(
+        /if this resource is being replaced, that one goes first, and volume data is replaced by an empty one, .* \(by the option deleteBeforeReplace\) — if it is somebody else's/,
+      ),
+    ],
+  },
   "the engine says that a former version is there: what is lost with it": {
     asks: async (program) => {
       await program.startProcess().create("Vm", "other", vm);
@@ -279,6 +292,16 @@ const former: Readonly<Record<string, Row>> = {
       return () => preview("Vm", "web", vm, "there");
     },
     answer: ["the root disk of the VM web that is there is deleted with it"],
+  },
+  "its data volume goes along: that is lost as well": {
+    asks: async (program) => {
+      await program.startProcess().create("Vm", "other", vm);
+      const { preview } = program.startProcess();
+      return () => preview("Vm", "web", { ...vm, preservedVolumes: "delete" }, "there");
+    },
+    answer: [
+      "the root disk of the VM web that is there is deleted with it, and so is the data volume that was made with it, with everything on it",
+    ],
   },
   "the engine has told it": {
     asks: async (program) => {

@@ -163,7 +163,8 @@ export const vmHandler = createHandler<"vm">({
   },
   noticed: ({ image, imageId = image }, steps = []) =>
     steps.flatMap(({ action }) => (action.operation === "vm.rebuild" ? action.image : []))[0] ?? imageId,
-  lossOfReplacing: ({ name }) => `the root disk of the VM ${String(name)} that is there is deleted with it`,
+  lossOfReplacing: ({ name, preservedVolumes }) =>
+    `the root disk of the VM ${String(name)} that is there is deleted with it${preservedVolumes === "delete" ? ", and so is the data volume that was made with it, with everything on it" : ""}`,
   isSettled: ({ phase }) => phase === "running" || phase === "stopped",
   lostWith: ({ dataVolumeId }) =>
     `, with an empty root disk${dataVolumeId === undefined ? "" : ` and an empty data volume; whether the data volume ${dataVolumeId} still exists is not looked at`}`,
