@@ -36,7 +36,7 @@ import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
 import { type Review, reviewPlan } from "./review";
-import { exitCodeOf, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
+import { exitCodeOf, notSettledIn, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
 import type { Session } from "./session";
 import { environmentsOf, refuseSiblings } from "./siblings";
 import type { Stop } from "./stop-signals";
@@ -314,11 +314,17 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
       : undefined;
   output.print(runText(report, prepared.plan, { colour, width, outcome }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
-  const { findings, diagnostics } = review;
+  const { findings } = review;
+  const diagnostics = notSettledIn(report, review.diagnostics);
   const told = toldAtTheEnd(report);
   writeReport(session, {
     exitCode,
-    diagnostics: [...inReport(review), ...unseenIn(report).map(unseenDiagnostic), ...told, ...unclosed],
+    diagnostics: [
+      ...notSettledIn(report, inReport(review)),
+      ...unseenIn(report).map(unseenDiagnostic),
+      ...told,
+      ...unclosed,
+    ],
     plan: prepared.plan,
     run: report,
     ...exposureOfReview(review),

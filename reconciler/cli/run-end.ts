@@ -63,6 +63,16 @@ function stepDiagnostic({ step, result }: StepReport): Diagnostic[] {
   ];
 }
 
+/**
+ * What the plan told, without what this run has settled: an earlier write that did not show is told anew where it is not
+ * seen again.
+ */
+export const notSettledIn = (report: RunReport, told: readonly Diagnostic[]): readonly Diagnostic[] => {
+  const done = new Set(report.steps.map(({ step }) => step.address));
+  for (const { step, result } of report.steps) if (result.end !== "done") done.delete(step.address);
+  return told.filter(({ code, address }) => code !== "apply/not-seen" || address === undefined || !done.has(address));
+};
+
 /** What whoever reads the end of a run has to know, also where all was done. */
 export const toldAtTheEnd = ({ remounts = [], warnings = [] }: RunReport): Diagnostic[] => [
   ...remounts.map(remountDiagnostic),

@@ -214,7 +214,7 @@ describe.each([
     place.proxy.meddle((_, forward) => forward());
     declare(after, patient);
     if (then.settle !== undefined) await done(reconcile(...then.settle));
-    await done(apply(...(then.flags ?? [])));
+    expect(said(await done(apply(...(then.flags ?? []))))).not.toContain("apply/not-seen");
     const ended = await reconcile("plan", "--detailed-exitcode");
     expect([ended.exitCode, said(ended)]).toEqual([0, expect.not.stringContaining("apply/not-seen")]);
     expect(JSON.stringify(state().resources)).not.toContain('"looked"');
