@@ -160,9 +160,13 @@ export const unsaidState = (
 
 const atRestOf = (kind: Kind): string => definitionOf(kind).atRest ?? "there";
 
+/** A word of a service as a dialect writes it. */
+export const wordInDialect = (status: string): string =>
+  /^[A-Za-z][\w-]*$/.test(status) ? status : JSON.stringify(status);
+
 /** Which line of the dialect gives the word its meaning. */
 export function unsaidFix(kind: Kind, status: string): string {
-  const word = /^[A-Za-z][\w-]*$/.test(status) ? status : JSON.stringify(status);
+  const word = wordInDialect(status);
   const alive = atRestOf(kind);
   return `say in the dialect whether that is ${alive} or gone: states: { ${kind}: { ${alive}: [${word}] } }, or states: { ${kind}: { gone: [${word}] } }`;
 }

@@ -1,6 +1,6 @@
 /** Looking at a VM and waiting for it, which the steps of VMs and of the volumes on them do beside their requests. */
 
-import { unsaidFix } from "../../core/diff/findings";
+import { unsaidFix, wordInDialect } from "../../core/diff/findings";
 import { tellDisks } from "../../core/model/disks";
 import { identity } from "../../core/model/identity";
 import { addressesShown, type LiveVm } from "../../core/model/live";
@@ -87,6 +87,12 @@ function unseenAfter(wait: Wait, id: string): StepWrite[] {
   return write === undefined ? [] : [{ kind: "vm", id, value: wait.for, ...write, blind: vmsUnseen }];
 }
 
+/** A word that has a meaning keeps it: what runs or is stopped is not gone, here nor elsewhere. */
+const elseGone = ({ status, phase }: Partial<Pick<LiveVm, "status" | "phase">> = {}): string =>
+  status !== undefined && phase === "changing"
+    ? `; if it is gone in the state ${status}, in the dialect: states: { vm: { gone: [${wordInDialect(status)}] } }`
+    : "";
+
 /** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
 export async function waitForVm(
   step: Step,
@@ -97,10 +103,10 @@ export async function waitForVm(
 ): Promise<StepResult & { readonly vm?: LiveVm }> {
   if (!canSee(run)) return doneUnseen(...unseenAfter(wait, id));
   const started = run.ports.clock.now();
-  let shown: string | undefined;
+  let shown: LiveVm | undefined;
   let moved = false;
   let still = openWindow(run.ports.timing.discoveryWindowMs, started);
-  let same = { status: shown, window: still };
+  let same = { status: shown?.status, window: still };
   const waited = await run.poller.watch(
     ({ byId }) => {
       const vm = byId.get(id);
@@ -114,8 +120,8 @@ export async function waitForVm(
           ? unsaidVerdict("vm", vm)
           : settleVm(wait, vm, { moved, rested: isWindowOver(window) });
       if (verdict.status !== "pending") return { verdict, vm };
-      if (vm?.status !== undefined && vm.status !== shown) {
-        shown = vm.status;
+      if (vm?.status !== undefined && vm.status !== shown?.status) {
+        shown = vm;
         run.progress(step, vm.status);
       }
       return undefined;
@@ -134,8 +140,8 @@ export async function waitForVm(
       return {
         end: "failed",
         code: "apply/timeout",
-        message: `it is still not ${wait.for} after ${Math.round(run.ports.timing.vmCreateTimeoutMs / 1000)} s${shown === undefined ? "" : ` (${shown})`}`,
-        fix: `run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more${wait.for === "gone" && shown !== undefined ? `; if it is gone in the state ${shown}, in the dialect: states: { vm: { gone: [${shown}] } }` : ""}`,
+        message: `it is still not ${wait.for} after ${Math.round(run.ports.timing.vmCreateTimeoutMs / 1000)} s${shown === undefined ? "" : ` (${shown.status})`}`,
+        fix: `run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more${wait.for === "gone" ? elseGone(shown) : ""}`,
       };
     case "aborted":
       return {
