@@ -13,8 +13,7 @@ import type { SeenByKind } from "./look";
 /** Marks in `seen` what is contradicted. */
 export function doubtContradicted(state: State, seen: SeenByKind): Diagnostic[] {
   const findings = kinds.flatMap((kind) => doubtOtherLetters(kind, state, seen));
-  findings.push(...doubtHungOn(state, seen));
-  doubtNamed(seen);
+  findings.push(...doubtHungOn(state, seen), ...doubtNamed(state, seen));
   return findings;
 }
 
@@ -97,15 +96,21 @@ function doubtHungOn({ resources }: State, seen: SeenByKind): Diagnostic[] {
   });
 }
 
-/** A volume that a VM's record names is there. It may go with the VM, so that nothing is said of it yet. */
-function doubtNamed({ vm, volume: { looks, unlisted } }: SeenByKind): void {
-  for (const one of vm.looks.values()) {
-    if (one.seen !== "yes") continue;
-    for (const { id } of one.value.volumes ?? []) {
+/** A volume that a VM's record names is there. Of a disk that goes with its VM nothing is said. */
+function doubtNamed({ resources }: State, seen: SeenByKind): Diagnostic[] {
+  const { looks, unlisted } = seen.volume;
+  const addresses = lazily(() => new Map(allOfKind(resources.values(), "volume").map((one) => [one.id, one.address])));
+  const vms = [...seen.vm.looks.values()].flatMap((one) => (one.seen === "yes" ? [one.value] : []));
+  return vms.flatMap(({ name, volumes = [] }) =>
+    volumes.flatMap(({ id }) => {
       const look = looks.get(id) ?? unlisted;
-      if (look.seen !== "absent") continue;
-      const reason = `${look.because}, and yet the record of VM ${one.value.name} names it`;
-      looks.set(id, { seen: "unobserved", reason });
-    }
-  }
+      if (look.seen !== "absent") return [];
+      looks.set(id, look);
+      const address = addresses().get(id);
+      const because = `the record of VM ${name} names it`;
+      const advice = "run the same command again in a moment: it looks first";
+      const findings = doubt(seen, { kind: "volume", id, address, because, advice });
+      return address === undefined ? [] : findings;
+    }),
+  );
 }

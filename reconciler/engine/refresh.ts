@@ -10,6 +10,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import {
+  isContradicted,
   isDoubt,
   isOpen,
   judgeScope,
@@ -302,8 +303,14 @@ function importsUnseen(
           ...at,
         },
       ];
+    const look = seen[kind].looks.get(id);
+    if (look !== undefined && isContradicted(look)) {
+      const { reason, contradicted } = look;
+      const summary = `${cannot} ${reason}`;
+      return [{ severity: "error", code: "plan/import-not-found", summary, fix: contradicted.hint, ...at }];
+    }
     const isDoubted = isDoubt(verdict) || verdict.doubts[kind] !== undefined;
-    if (!isDoubted || seen[kind].looks.get(id)?.seen !== "absent") return [];
+    if (!isDoubted || look?.seen !== "absent") return [];
     const summary = `${cannot} the service shows no ${kindRows[kind].fullNoun} ${id}`;
     return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
   });
@@ -394,7 +401,8 @@ export async function observeOrphans(
   const sightOf = ({ kind, id }: Orphan): Sighting<LiveOf[Kind]> => {
     if (kind === "image") return cannotLook("one image");
     const look = byItself[kind]?.get(id);
-    return look === undefined ? sight(live, kind, id) : weigh(look, proofOf(verdict, kind));
+    const sighting = sight(live, kind, id);
+    return look === undefined || isContradicted(sighting) ? sighting : weigh(look, proofOf(verdict, kind));
   };
   return { sight: sightOf, findings };
 }

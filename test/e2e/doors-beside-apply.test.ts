@@ -52,6 +52,17 @@ describe("orphans delete", () => {
     expect([again.exitCode, place.state().orphans], said(again)).toEqual([0, {}]);
   });
 
+  it("forgets none that a VM's record names, and deletes none", async () => {
+    const [id = "", other = ""] = await leave({ one: {}, two: {} });
+    declare({ vms: { host: {} } });
+    expect((await apply()).exitCode).toBe(0);
+    await hideOn("host", id);
+    const ended = await end(id, other);
+    expect(said(ended)).toContain("the record of VM host names it");
+    expect([ended.exitCode, Object.keys(place.state().orphans)]).toEqual([1, [`volume:${id}`]]);
+    expect(place.proxy.writes).not.toContain(`DELETE /api/v1/volume/${id}`);
+  });
+
   it("forgets what was deleted in the console by the proof of what it is about to delete", async () => {
     const [kept = "", ...ids] = await leave({ one: {}, two: {}, three: {} });
     for (const id of ids) await ask("DELETE", `/api/v1/volume/${id}`);
@@ -60,7 +71,26 @@ describe("orphans delete", () => {
   });
 });
 
+/** A VM with the volume on it, which the service does not find by its id. */
+async function hideOn(host: string, id: string): Promise<void> {
+  const vm = place.emulator.dump().vms.find(({ name }) => name === host)?.id;
+  await ask("POST", "/api/v1/volume/attach", { vm_id: vm, volume_id: id });
+  const gone = await notFound();
+  place.proxy.meddle(async ({ path }, forward) => (path.endsWith(id) ? gone : forward()));
+}
+
 describe("import", () => {
+  it("takes no volume over that is not found, though a VM's record names it", async () => {
+    declare({ vms: { host: {} }, volumes: { ours: { size: 5 } } });
+    expect((await apply()).exitCode).toBe(0);
+    await make("theirs");
+    await hideOn("host", volume("theirs"));
+    declare({ vms: { host: {} }, volumes: { ours: { size: 5 }, theirs: { size: 7, attach_to: "host" } } });
+    const refused = await reconcile("import", "volume.theirs", volume("theirs"));
+    expect([refused.exitCode, said(refused)]).toEqual([1, expect.stringContaining("the record of VM host names it")]);
+    expect(Object.keys(place.state().resources)).not.toContain("volume.theirs");
+  });
+
   it("takes nothing over with a credential that is shown nothing of what the state has", async () => {
     declare({ volumes: { ours: { size: 5 } } });
     expect((await apply()).exitCode).toBe(0);

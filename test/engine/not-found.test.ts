@@ -129,6 +129,39 @@ it("a delete that finds no VM deletes none, while a volume says that it hangs on
   expect([...state.resources.keys()]).toContain("vm.web");
 });
 
+describe("a volume that is not found, while a VM's record names it", () => {
+  const inUse = projectOf({
+    vms: { web: { lifecycle: { preserved_volumes: "delete" } } },
+    volumes: { data: { size: 5, attach_to: "web", flush: { via: "stop" } }, other: { size: 6 } },
+  });
+  it.each([
+    ["data", "volume.data"],
+    ["web-data", "vm.web"],
+  ])("is not deleted by being not found: %s", async (name, address) => {
+    world = await startBenchWorld();
+    const { client } = world;
+    await world.apply(inUse);
+    const lost = world.emulator.dump().volumes.find((volume) => volume.name === name)!.id;
+    const gone = { status: "rejected", condition: "not_found", httpStatus: 404, message: "not found" } as const;
+    const blind = new Proxy(client, {
+      get(target, method) {
+        const value: unknown = Reflect.get(target, method);
+        if (method !== "getVolume" && method !== "deleteVolume") return value;
+        return async (id: string, ...more: []) => (id === lost ? gone : target[method](id, ...more));
+      },
+    });
+    const { plan, report } = await world.apply(inUse, { destroy: true }, { client: blind });
+    if (name === "data")
+      expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code: "plan/not-listed-yet", address }));
+    expect(report?.steps.find(({ step }) => step.id === `${address}/delete`)?.result).toMatchObject({
+      end: "failed",
+      message: expect.stringMatching(/not found, and the record of VM web names it$/),
+    });
+    const state = openStoredState(world.store.stored, "memory", "l").state;
+    expect([...state.resources.values(), ...state.orphans.values()].map(({ id }) => id)).toContain(lost);
+  });
+});
+
 describe("a VM whose id is shown in other letters", () => {
   it.each([
     ["by its list alone", "lower", "in the dialect: records.vm.id: { value: /id, case: lower }"],

@@ -4,6 +4,7 @@
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { isContradicted } from "../../core/model/evidence";
 import { adviceText, fixText, toRun } from "../../core/model/fix";
 import { allOfKind, kindRows, ofKind } from "../../core/model/kinds";
 import type { Prices } from "../../core/model/prices";
@@ -140,8 +141,9 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     };
     // Together, and before anything goes: one that shows is the proof that the others would be shown.
     const { sight } = await observeOrphans(client, asked.desired, state, deletable);
-    const there = deletable.filter((orphan) => sight(orphan).seen !== "gone");
-    for (const orphan of deletable) if (!there.includes(orphan)) await forget(orphan);
+    const known = deletable.filter((orphan) => !isContradicted(sight(orphan)));
+    const there = known.filter((orphan) => sight(orphan).seen !== "gone");
+    for (const orphan of known) if (!there.includes(orphan)) await forget(orphan);
     // Volumes last: what can be lost with one is lost only when everything else went well.
     const inOrder = [
       ...there.filter((orphan) => ofKind(orphan, "volume") === undefined),
@@ -171,7 +173,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       output.print(`Deleted ${orphan.kind} ${orphan.name} (${orphan.id}).`);
       if (!result.effect.seen) output.note(unseenDeletion(orphan, result.effect.writes));
     }
-    const ended = new Set(deletable);
+    const ended = new Set(known);
     const diagnostics = await problemsOfGone(
       wanted.filter((orphan) => !ended.has(orphan)),
       forget,

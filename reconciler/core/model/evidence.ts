@@ -33,6 +33,11 @@ export interface Unobserved {
   readonly contradicted?: { readonly because: string; readonly hint: string };
 }
 
+type Contradicted = Unobserved & Required<Pick<Unobserved, "contradicted">>;
+
+export const isContradicted = (look: { readonly seen: string } | Unobserved): look is Contradicted =>
+  "contradicted" in look && look.contradicted !== undefined;
+
 /** Seen, known to be gone, or unknown. */
 export type Sighting<T> = { readonly seen: "yes"; readonly value: T } | Gone | Unobserved;
 

@@ -216,7 +216,7 @@ async function deleteOwnVolume(
   const watch = watchOf(step, run);
   await run.recorder.record([orphanDeleting(orphan, true)]);
   const deleted = await onceVolumeSteady(watch, orphan.id, () => client.deleteVolume(orphan.id, optionsFor(step, run)));
-  const outcome = await confirmVolumeGone(deleted, orphan.id, client);
+  const outcome = await confirmVolumeGone(deleted, orphan.id, client, doubtOf(run, "volume", orphan.id, false));
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await run.recorder.record([orphanDeleting(orphan, undefined)]);
     return isNotDeleted(failedBy(outcome));

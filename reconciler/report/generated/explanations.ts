@@ -533,7 +533,7 @@ export const explanations = {
     "todo": "Correct the id or name."
   },
   "plan/not-listed-yet": {
-    "means": "A VM is not listed, though it is new, its data volume names it, its region is not shown, or its id is shown in other letters. A list may lack it, so the VM counts as existing for now.",
+    "means": "A VM is not listed, though it is new, its data volume names it, its region is not shown, or its id is shown in other letters; or a volume is not found, though a VM's record names it. A list may lack what is there, and a read may be wrong, so it counts as existing for now.",
     "todo": "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR. Where ids come in other letters: records.vm.id: { value: /id, case: lower } in the dialect."
   },
   "plan/import-unseen": {
