@@ -29,7 +29,7 @@ const parts = {
   emulator: /\/(emulator|rehearse)\//,
   reach: /\/kinds\/group\/(exposure|reachability)\/(?!read|findings)|\/report\/exposure-/,
   tables:
-    /\/kinds\/(definition|table|\w+\/(calls|fields|index))\.|\/core\/(model\/(diagnostic|kinds|address|fields|relations|operation|name-rule)|canonical\/names|findings\/(finding|checks))\.|\/dialect\/built-in\.|\/cli\/compose\./,
+    /\/kinds\/(definition|table|\w+\/(calls|fields|index))\.|\/core\/(model\/(diagnostic|kinds|address|fields|relations|operation)|canonical\/names|findings\/(finding|checks))\.|\/dialect\/(built-in|name-problem)\.|\/cli\/compose\./,
   apply:
     /\/engine\/(?!plan|refresh|ports|scope|externals|half-moved|look|observe|read-failed|seen-again)|\/store\/(s3|postgres|http|check|lease|held|remote|patience|memory\.)|\/core\/(schedule\/|plan\/(permitted|sweep|closing|record-patch|undo|made|as-recorded)\.)|\/kinds\/\w+\/(perform|watch|one|made|block)|\/reconciler\/one\/|\/dialect\/(merge|read-|lay-over|questions|case|sign-in|unreadable|jobs|reports)|\/service\/(client|await-job|request-bodies|hosts-by-name)\./,
   config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read|\/core\/canonical\/(cidr|rules)\.|\/ipaddr\.js\//,

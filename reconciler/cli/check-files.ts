@@ -3,8 +3,9 @@ import { checkDeclared } from "../core/findings/checks";
 import { type Finding, judge } from "../core/findings/finding";
 import { asClosed, type DesiredResource, isOpen } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type NameRules, narrowedNameProblem } from "../core/model/name-rule";
+import type { NameProblem } from "../core/model/name-rule";
 import { nameRefused } from "../core/plan/names-refused";
+import { nameProblemBy } from "../dialect/name-problem";
 import { judgeFile } from "../kinds/group/reachability/findings";
 import { todayUtc } from "../outside/clock";
 import { readDialectWith } from "./compose";
@@ -23,7 +24,7 @@ interface CheckedFiles {
 export function checkFiles(workspace: Workspace, flags: Flags): CheckedFiles {
   const { desired } = workspace;
   const dialect = readDialectWith(workspace, flags);
-  const refused = namesRefusedIn(desired.resources, dialect.dialect.names);
+  const refused = namesRefusedIn(desired.resources, nameProblemBy(dialect.dialect.names));
   if (refused.length > 0) throw new CommandFailed([...workspace.diagnostics, ...dialect.diagnostics, ...refused]);
   const leavesReach = desired.reachability !== undefined && isOpen(desired);
   const judged =
@@ -33,8 +34,8 @@ export function checkFiles(workspace: Workspace, flags: Flags): CheckedFiles {
 }
 
 /** Names that the service's rules refuse: a plan would stop at them, and here they are reported without a service. */
-const namesRefusedIn = (resources: readonly DesiredResource[], rules: NameRules): Diagnostic[] =>
+const namesRefusedIn = (resources: readonly DesiredResource[], problemOf: NameProblem): Diagnostic[] =>
   resources.flatMap(({ kind, address, name, source }) => {
-    const problem = narrowedNameProblem(name, rules[kind]);
+    const problem = problemOf(kind, name);
     return problem === undefined ? [] : [nameRefused(address, kind, name, problem, source)];
   });

@@ -1,12 +1,11 @@
 /** Saved plans as files: where a plan file lies, what it was made from, and how it is sealed. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { quotedForShell } from "../core/model/ssh";
 import { WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
-import { ifPossible } from "../core/text/errors";
 import { onlyDefined } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
@@ -52,10 +51,12 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
  * A warning when the files have changed since. The plan is still what was reviewed, but it does not bring the new
  * changes.
  */
-export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diagnostic | undefined {
+export function checkoutDiffers({ files = [] }: Pick<SavedPlan, "files">, folder: string): Diagnostic | undefined {
   const others = files.flatMap(({ file, sha256: then }) => {
     const path = join(folder, file);
-    return ifPossible(() => (sha256(readFileSync(path, "utf8")) === then ? [] : [file])) ?? [`${file} (not there)`];
+    const now = readPlainFile(path, mostOfGiven);
+    if ("text" in now) return sha256(now.text) === then ? [] : [file];
+    return [now.isMissing ? `${file} (not there)` : file];
   });
   if (others.length === 0) return undefined;
   return {

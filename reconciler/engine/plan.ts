@@ -190,7 +190,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       live: wholeOf(seen.live),
       can: client.can,
       takesPortRanges: client.takesPortRanges,
-      names: client.names,
+      nameProblem: client.nameProblem,
       options,
       isYoung,
       findings: [...notes, ...seen.findings],

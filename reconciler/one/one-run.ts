@@ -215,7 +215,7 @@ function plan(
     live,
     can: service.client.can,
     takesPortRanges: service.client.takesPortRanges,
-    names: service.client.names,
+    nameProblem: service.client.nameProblem,
     options: { targets: [address] },
     findings,
   });

@@ -5,7 +5,7 @@ import type { ServiceClient } from "../service/client";
 
 type InterceptedCalls = Exclude<
   keyof ServiceClient,
-  "can" | "origin" | "subject" | "takesPortRanges" | "volumesChange" | "names" | "unique" | "listCost" | "close"
+  "can" | "origin" | "subject" | "takesPortRanges" | "volumesChange" | "nameProblem" | "unique" | "listCost" | "close"
 >;
 type CallOf = { readonly [O in Operation]: (typeof operations)[O]["call"] };
 // Every operation has a call of the client, and every call has an operation.

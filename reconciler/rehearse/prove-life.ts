@@ -3,9 +3,10 @@ import { readDesired } from "../config/read/desired";
 import { abilitiesOf } from "../core/model/abilities";
 import type { Desired } from "../core/model/desired";
 import type { Kind } from "../core/model/kinds";
-import type { NameRule } from "../core/model/name-rule";
+import type { NameRules } from "../core/model/name-rule";
 import { isAssumed, type Operation } from "../core/model/operation";
 import type { Dialect } from "../dialect/dialect";
+import { nameProblemBy } from "../dialect/name-problem";
 
 export interface Chapter {
   readonly title: string;
@@ -26,7 +27,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   const hasVms = can.canFindCreated("vm");
   // Where no list of images says which id a name has, a file says the id.
   const [first, second] = has("image.list") ? ["ubuntu-24.04", "debian-12"] : [imageIdOf(1), imageIdOf(2)];
-  const named = (kind: Kind, name: string): string => fitting(dialect.names[kind], name);
+  const named = nameFitting(dialect.names);
   const vm = (key: string, more: ProvenBlock = {}): ProvenBlock => ({ name: named("vm", key), ...more });
   const volume = (key: string, more: ProvenBlock): ProvenBlock => ({ name: named("volume", key), ...more });
   const group = (key: string, more: ProvenBlock): ProvenBlock => ({ name: named("group", key), ...more });
@@ -87,19 +88,17 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
 }
 
 /** A name that this deployment takes, as near to the given one as can be. */
-function fitting(rule: NameRule | undefined, name: string): string {
-  if (rule === undefined) return name;
-  const { shortest = 0, longest = 50 } = rule;
-  const tries = [name, name.replaceAll("-", ""), name.replaceAll(/[^a-z]/g, "")].flatMap((one) => [
-    one,
-    `${one}${"x".repeat(Math.max(0, shortest - one.length))}`,
-    one.slice(0, longest),
-  ]);
-  const isRight = (one: string): boolean =>
-    one.length >= Math.max(3, shortest) &&
-    one.length <= longest &&
-    (rule.pattern === undefined || new RegExp(`^(?:${rule.pattern})$`).test(one));
-  return tries.find(isRight) ?? name;
+function nameFitting(rules: NameRules): (kind: Kind, name: string) => string {
+  const problemOf = nameProblemBy(rules);
+  return (kind, name) => {
+    const { shortest = 0, longest = 50 } = rules[kind] ?? {};
+    const tries = [name, name.replaceAll("-", ""), name.replaceAll(/[^a-z]/g, "")].flatMap((one) => [
+      one,
+      `${one}${"x".repeat(Math.max(0, shortest - one.length))}`,
+      one.slice(0, longest),
+    ]);
+    return tries.find((one) => one.length >= 3 && problemOf(kind, one) === undefined) ?? name;
+  };
 }
 
 const imageIdOf = (nth: number): string => `00000000-0000-4000-8000-00000000000${nth}`;

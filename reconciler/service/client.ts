@@ -10,7 +10,7 @@ import type { Kind } from "../core/model/address";
 import type { NewVm } from "../core/model/desired";
 import type { ListCost } from "../core/model/list-cost";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
-import type { NameRules } from "../core/model/name-rule";
+import type { NameProblem } from "../core/model/name-rule";
 import type { CallsById, Method, Operation } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
 import type { ImportReport } from "../dialect/reports";
@@ -68,8 +68,8 @@ export interface ServiceReader {
   readonly subject?: () => string | undefined;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
   readonly takesPortRanges: boolean;
-  /** The dialect's rules for names, beyond the contract. */
-  readonly names?: NameRules;
+  /** By the dialect's rules for names, beyond the contract. */
+  readonly nameProblem?: NameProblem;
   /** The kinds of which the service refuses a second one of the same name. */
   readonly unique?: readonly Kind[];
   /**

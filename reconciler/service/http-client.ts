@@ -13,6 +13,7 @@ import { onlyDefined } from "../core/text/objects";
 import { conditionOfJob } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
+import { nameProblemBy } from "../dialect/name-problem";
 import type { Reading } from "../dialect/reading";
 import { createRecordReaders } from "../dialect/records";
 import { fieldsNamed, fillRoute, type Ids, namesVm, needsRecord, routeFor } from "../dialect/requests";
@@ -229,7 +230,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     origin: options.origin ?? origin + basePath,
     subject: () => options.credential.subject,
     takesPortRanges: dialect.rules.port_range !== null,
-    names: Object.keys(dialect.names).length > 0 ? dialect.names : undefined,
+    nameProblem: Object.keys(dialect.names).length > 0 ? nameProblemBy(dialect.names) : undefined,
     unique: dialect.limits.unique,
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 

@@ -10,9 +10,9 @@ import {
 import { findingsOfPlan, isInPlanText } from "../../reconciler/core/findings/plan-findings";
 import { sharedNames } from "../../reconciler/core/findings/shared-names";
 import { asClosed, type Desired, type DesiredResource } from "../../reconciler/core/model/desired";
-import { narrowedNameProblem } from "../../reconciler/core/model/name-rule";
 import { namesRefused } from "../../reconciler/core/plan/names-refused";
 import { type UnseenEffect, unseenDiagnostic, unseenTexts } from "../../reconciler/core/plan/unseen";
+import { nameProblemBy } from "../../reconciler/dialect/name-problem";
 import { group, planFor, vm, volume, type World } from "../support/sample-plans";
 
 const lax: Strictness = { deny: [], strict: false };
@@ -225,11 +225,11 @@ describe("a name in two environments", () => {
 describe("a name that the service does not take", () => {
   const refused = (world: World, longest = 3) => {
     const rules = { vm: { longest }, volume: { longest }, group: { longest } };
-    return namesRefused(planFor(world).steps, rules, () => source).map(
+    return namesRefused(planFor(world).steps, nameProblemBy(rules), () => source).map(
       ({ summary, source: place }) => `${summary} at ${place?.line}`,
     );
   };
-  const problem = narrowedNameProblem("long", { longest: 3 });
+  const problem = nameProblemBy({ vm: { longest: 3 } })("vm", "long");
   const said = (address: string) => [`${address}: the name long ${problem} at 7`];
   it.each<[what: string, world: World, told: readonly string[]]>([
     ["of a VM that is made", { desired: [vm("a", { name: "long" })] }, said("vm.a")],
@@ -246,9 +246,9 @@ describe("a name that the service does not take", () => {
     ["that fits", { desired: [vm("a", { name: "abc" })] }, []],
   ])("%s", (_, world, told) => expect(refused(world)).toEqual(told));
   it("has no rule for another kind", () =>
-    expect(namesRefused(planFor({ desired: [vm("long")] }).steps, { volume: { longest: 1 } }, () => source)).toEqual(
-      [],
-    ));
+    expect(
+      namesRefused(planFor({ desired: [vm("long")] }).steps, nameProblemBy({ volume: { longest: 1 } }), () => source),
+    ).toEqual([]));
 });
 
 describe("what was accepted and not seen, in words", () => {

@@ -37,9 +37,10 @@ import {
   sight,
 } from "../../reconciler/core/model/live";
 import { rootDiskLoss, volumeLabel, volumeLoss } from "../../reconciler/core/model/loss";
-import { type NameRule, narrowedNameProblem } from "../../reconciler/core/model/name-rule";
+import type { NameRule } from "../../reconciler/core/model/name-rule";
 import { computedInShaped, fillShaped, jsonOf, type Shaped } from "../../reconciler/core/model/output";
 import { type Intent, isAskedSnapshot, movedIntent, recordedAt } from "../../reconciler/core/model/recorded";
+import { nameProblemBy } from "../../reconciler/dialect/name-problem";
 import { seenOfKind } from "../support/virtual-world";
 
 describe("what to do, for the command line and for a program", () => {
@@ -165,7 +166,15 @@ describe("a name that a service takes", () => {
       { pattern: "a", says: "is in small letters" },
       "does not fit: a name is in small letters",
     ],
-  ])("%s", (_, name, rule, problem) => expect(narrowedNameProblem(name, rule)).toBe(problem));
+    [
+      "one that a pattern never comes to an end on",
+      `${"a".repeat(40)}-`,
+      { pattern: "(a+)+" },
+      "cannot be compared with (a+)+: it was not decided within 1 s",
+    ],
+  ])("%s", (_, name, rule, problem) =>
+    expect(nameProblemBy(rule === undefined ? {} : { vm: rule })("vm", name)).toBe(problem),
+  );
 });
 
 describe("the disks of a VM", () => {

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checkoutDiffers } from "../../reconciler/cli/plan-file";
 import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder, writeFiles } from "../support/folder";
 import { said } from "../support/own-place";
@@ -105,6 +106,12 @@ describe("what is no plain file", () => {
     symlinkSync("/dev/zero", join(folder, "link.yaml"));
     for (const path of ["/dev/zero", "pipe", "link.yaml"])
       expect(said(await run(folder, ["validate", "-f", path]))).toContain("no plain file");
+  });
+  it("nor where a saved plan had a file of the checkout", () => {
+    const folder = makeFolder();
+    symlinkSync("/dev/zero", join(folder, "link.yaml"));
+    const files = ["link.yaml", "none.yaml"].map((file) => ({ file, sha256: "" }));
+    expect(checkoutDiffers({ files }, folder)?.summary).toMatch(/: link\.yaml, none\.yaml \(not there\)$/);
   });
   it.each([
     ["state", "push"],

@@ -13,14 +13,4 @@ export interface NameRule {
 export type NameRules = Readonly<Partial<Record<Kind, NameRule>>>;
 
 /** Why this service does not take the name; `undefined`: it does. */
-export function narrowedNameProblem(name: string, rule: NameRule | undefined): string | undefined {
-  if (rule === undefined) return undefined;
-  const { shortest, longest, pattern, says } = rule;
-  if (longest !== undefined && name.length > longest)
-    return `has ${name.length} characters, and at most ${longest} fit`;
-  if (shortest !== undefined && name.length < shortest)
-    return `has ${name.length} characters, and at least ${shortest} are needed`;
-  if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(name))
-    return says === undefined ? `does not fit ${pattern}` : `does not fit: a name ${says}`;
-  return undefined;
-}
+export type NameProblem = (kind: Kind, name: string) => string | undefined;

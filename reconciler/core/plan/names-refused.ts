@@ -1,19 +1,19 @@
 /** Says before anything is sent which names this service does not take, where its dialect has rules of its own. */
 import { type Address, type Kind, parseAddress } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
-import { type NameRules, narrowedNameProblem } from "../model/name-rule";
+import type { NameProblem } from "../model/name-rule";
 import type { Step, StepAction } from "./step";
 
 export const namesRefused = (
   steps: readonly Step[],
-  rules: NameRules,
+  problemOf: NameProblem,
   sourceOf: (address: Address) => SourcePosition | undefined,
 ): Diagnostic[] =>
   steps.flatMap(({ address, action }) => {
     const kind = parseAddress(address)?.kind;
     const name = nameSent(action);
     if (kind === undefined || name === undefined) return [];
-    const problem = narrowedNameProblem(name, rules[kind]);
+    const problem = problemOf(kind, name);
     return problem === undefined ? [] : [nameRefused(address, kind, name, problem, sourceOf(address))];
   });
 

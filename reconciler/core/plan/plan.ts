@@ -26,7 +26,7 @@ import { fixText } from "../model/fix";
 import { owesNothing } from "../model/guest";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
 import { type Live, notSeen, sight } from "../model/live";
-import type { NameRules } from "../model/name-rule";
+import type { NameProblem } from "../model/name-rule";
 import type { PlannedCost } from "../model/prices";
 import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
@@ -58,8 +58,8 @@ export interface PlanInput {
   readonly can: Abilities;
   /** False: a rule with a range of ports cannot be sent. */
   readonly takesPortRanges?: boolean;
-  /** Rules for names that are narrower than the contract's. */
-  readonly names?: NameRules;
+  /** By rules for names that are narrower than the contract's. */
+  readonly nameProblem?: NameProblem;
   readonly options: PlanOptions;
   /** Whether a resource created at that time may not show everything of itself yet. */
   readonly isYoung?: (vm: RecordedVm) => boolean;
@@ -262,13 +262,13 @@ function withoutItsEffects(diagnostics: readonly Diagnostic[]): readonly Diagnos
 /** What the requests would say that this service does not take, as its dialect tells. */
 function requestsRefused(
   steps: readonly Step[],
-  { takesPortRanges, names }: PlanInput,
+  { takesPortRanges, nameProblem }: PlanInput,
   byAddress: ReadonlyMap<Address, DesiredResource>,
 ): Diagnostic[] {
   const sourceOf = (address: Address) => byAddress.get(address)?.source;
   return [
     ...(takesPortRanges === false ? rangesRefused(steps, sourceOf) : []),
-    ...(names === undefined ? [] : namesRefused(steps, names, sourceOf)),
+    ...(nameProblem === undefined ? [] : namesRefused(steps, nameProblem, sourceOf)),
   ];
 }
 
