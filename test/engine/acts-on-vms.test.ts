@@ -534,6 +534,18 @@ describe("a reboot", () => {
       { answers: [refused("invalid_state")], becomes: "failed service/invalid_state | reboot" },
     ],
     ["after which the VM does not run is not done", { shows: [stopped], becomes: "failed apply/timeout | reboot" }],
+    [
+      "whose answer was lost is not known where the VM runs, as it did before",
+      { answers: [lost], becomes: "unknown service/unknown | reboot" },
+    ],
+    [
+      "whose answer was lost is done where the VM was on its way",
+      {
+        answers: [lost],
+        shows: [vm({ phase: "changing", status: "REBOOT" }), vm()],
+        becomes: "done (the reboot) | reboot",
+      },
+    ],
   ])("%s", async (_, row) => expect((await performed(row, action)).told).toBe(row.becomes));
 });
 

@@ -146,11 +146,20 @@ const start: OnVm<"vm.start"> = async (step, action, id, run) => {
 };
 
 const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
+  let wasOnItsWay = false;
+  const look = lookAtVm(run, id, isRunning);
   const outcome = await sendAndLook(
     () => run.ports.client.rebootVm(id, optionsFor(step, run)),
-    lookAtVm(run, id, isRunning),
+    async () => {
+      const seen = await look();
+      wasOnItsWay ||= seen === "changing";
+      // That it runs tells nothing of a VM that ran before.
+      return seen === "done" && !wasOnItsWay ? "cannot-tell" : seen;
+    },
     run,
   );
+  if (outcome.status === "unknown")
+    return { ...failedBy(outcome), fix: "look in the service's console; the same command reboots the VM again" };
   const result = await onceRunning(step, id, run, outcome);
   // The VM runs, as it did before.
   const blind = "a record of a VM does not show whether it was rebooted";
