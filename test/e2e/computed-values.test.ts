@@ -298,6 +298,22 @@ groups:
   expect(said(ran)).toMatch(/reconcile\.yaml:5/);
 });
 
+it("a text with the id of its own group is an error until the group exists", async () => {
+  const head = "version: 1\nproject: acme\nservice: { base_url: embedded }\ngroups:\n";
+  const own = `${head}  aaa: { name: aaa-own, description: "this is \${group.aaa.id}" }\n`;
+  place.write(own);
+  const first = await place.reconcile("apply", "-y");
+  expect([first.exitCode, said(first)]).toEqual([
+    1,
+    expect.stringContaining("group.aaa needs itself before it exists"),
+  ]);
+  place.write(`${head}  aaa: { name: aaa-own }\n`);
+  await place.reconcile("apply", "-y");
+  place.write(own);
+  expect((await place.reconcile("apply", "-y")).exitCode).toBe(0);
+  expect((await place.reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
 it("leaves nothing of a sensitive value where a picture breaks it or spells it in its own way", async () => {
   const secret = 'hunter2&"quoted"-and-longer-than-a-line-of-a-box';
   const cwd = makeFolder({

@@ -48,7 +48,7 @@ import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses, whatIsMeant } from "./select";
-import type { Step, StepId } from "./step";
+import { computedOf, type Step, type StepId } from "./step";
 import { unseenNotes } from "./unseen";
 
 export interface PlanInput {
@@ -191,7 +191,7 @@ export function makePlan(input: PlanInput): Plan {
   );
   const remembered = options.maxAgeMs === undefined && live !== notSeen ? [] : takenFromMemory(pairs, state, live);
   const sorted = hasErrors(diagnostics) ? { order: [], stuck: [] } : sortSteps(draft.steps);
-  const circle = circleOf(sorted.stuck, byAddress);
+  const circle = circleOf([...stepsBeforeThemselves(sorted.order, draft), ...sorted.stuck], byAddress);
   if (circle !== undefined) diagnostics.push(circle);
   const steps = circle === undefined ? sorted.order : [];
   return {
@@ -292,6 +292,15 @@ function sortSteps(steps: readonly Step[]): { readonly order: Step[]; readonly s
   return { order: stepsOf(ordered.order), stuck: stepsOf(ordered.stuck) };
 }
 
+/** A text may hold a value of its own resource once that exists, and not in the request that makes it. */
+const stepsBeforeThemselves = (steps: readonly Step[], draft: Draft): Step[] =>
+  steps.filter(
+    ({ id, address, action }) =>
+      draft.madeBy(address) === id &&
+      draft.state.resources.get(address)?.id === undefined &&
+      computedOf(action).some((one) => one.address === address),
+  );
+
 /** Values in texts can make a circle of resources that each need the other first; nothing else can. */
 function circleOf(stuck: readonly Step[], byAddress: ReadonlyMap<Address, DesiredResource>): Diagnostic | undefined {
   if (stuck.length === 0) return undefined;
@@ -307,7 +316,10 @@ function circleOf(stuck: readonly Step[], byAddress: ReadonlyMap<Address, Desire
   return {
     severity: "error",
     code: "plan/circle",
-    summary: `${addresses.join(" and ")} need each other before they exist`,
+    summary:
+      addresses.length === 1
+        ? `${first.resource.address} needs itself before it exists`
+        : `${addresses.join(" and ")} need each other before they exist`,
     detail: uses
       .map(
         ({ resource, values }) =>

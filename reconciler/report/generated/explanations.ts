@@ -569,8 +569,8 @@ export const explanations = {
     "todo": "Say which one with an imports entry."
   },
   "plan/circle": {
-    "means": "New resources use values of each other, such as ${group.web.id}.",
-    "todo": "Take one of the values out of its text; it can be written in after the first apply, when both exist."
+    "means": "New resources use values of each other, such as ${group.web.id}, or one uses a value of its own.",
+    "todo": "Take one of the values out of its text; it can be written in after the first apply, when they exist."
   },
   "plan/held-by-sibling": {
     "means": "What is to be taken over is another environment's, or another stack's. Both would change it in turns.",
