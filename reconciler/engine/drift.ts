@@ -3,9 +3,10 @@
 import { canonicalLiveRule, describeRule } from "../core/canonical/rules";
 import type { Change, FieldValue } from "../core/diff/changes";
 import type { PlanOptions } from "../core/diff/context";
-import { compareAddresses } from "../core/model/address";
+import { type Address, compareAddresses } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { isNeverSeen } from "../core/model/facts";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
@@ -24,6 +25,8 @@ export interface Drift {
   readonly name: string;
   readonly id?: string;
   readonly gone: boolean;
+  /** It is not shown any more, and nothing proves that it is gone. */
+  readonly unproven?: true;
   /** `before`: as recorded; `after`: as the service shows it now. */
   readonly fields: readonly DriftedField[];
 }
@@ -72,6 +75,7 @@ export async function findDrift(
         name: change.name,
         ...knownId(state.resources.get(change.address)),
         gone: change.reason === "gone",
+        ...(change.reason === "gone" && !isProvenGone(change.address, state, seen.live) ? { unproven: true } : {}),
         fields:
           change.reason === "gone"
             ? []
@@ -89,13 +93,17 @@ export async function findDrift(
       }),
     )
     .sort((a, b) => compareAddresses(a.address, b.address));
-  // Diagnostics of planning are no drift; those of reads that failed are kept.
-  const diagnostics = plan.diagnostics.filter(
+  const unproven = new Set(drifts.flatMap((drift) => (drift.unproven === true ? [drift.address] : [])));
+  // Diagnostics of planning are no drift; those of reads that failed, and of what nothing proves, are kept.
+  const kept = plan.diagnostics.filter(
     (diagnostic) =>
       /^(service|state)\//.test(diagnostic.code) ||
       diagnostic.code.endsWith("unobserved") ||
-      diagnostic.code === "plan/forbidden",
+      diagnostic.code === "plan/forbidden" ||
+      (diagnostic.code === "plan/gone" && diagnostic.address !== undefined && unproven.has(diagnostic.address)),
   );
+  // No file says it.
+  const diagnostics = kept.map((one) => (one.code === "plan/gone" ? { ...one, source: undefined } : one));
   const records = [...state.resources.values()];
   const unseen = records.flatMap((record) => {
     const sighting = record.id === undefined ? undefined : sight(seen.live, record.kind, record.id);
@@ -119,6 +127,12 @@ async function sweepCatalogue(client: ServiceReader, desired: Desired, state: St
   const findings: Diagnostic[] = [];
   const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.of.vm, findings);
   return { live: { ...live, catalogue }, findings };
+}
+
+function isProvenGone(address: Address, state: State, live: Live): boolean {
+  const record = state.resources.get(address);
+  const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
+  return record !== undefined && sighting?.seen === "gone" && sighting.doubt === undefined && !isNeverSeen(record);
 }
 
 const knownId = (record: RecordedResource | undefined): { readonly id?: string } =>

@@ -22,11 +22,16 @@ export interface DriftView extends Pick<DriftReport, "drifts" | "compared" | "re
   readonly incomplete: boolean;
 }
 
-function resourceLines({ address, name, id, gone, fields }: DriftView["drifts"][number], paint: Paint, width: number) {
+function resourceLines(
+  { address, name, id, gone, unproven, fields }: DriftView["drifts"][number],
+  paint: Paint,
+  width: number,
+) {
+  const absence = unproven === true ? " is not shown any more" : " is gone";
   const sign = gone ? paint("danger", "-") : paint("change", "~");
   const known = id === undefined ? name : `${name}, ${id}`;
   const lines = [
-    `${sign} ${paint("strong", printable(address))} (${printable(known)})${gone ? paint("danger", " is gone") : ""}`,
+    `${sign} ${paint("strong", printable(address))} (${printable(known)})${gone ? paint("danger", absence) : ""}`,
   ];
   let label = 12;
   for (const { field } of fields) label = Math.max(label, displayColumns(printable(field)));

@@ -106,6 +106,10 @@ it("destroy says of what it is not shown that it may be there, and keeps its rec
         ? { status: 404, body: { error: { code: 404, message: "not found in this project" } } }
         : undefined,
   });
+  const drift = await here.reconcile("drift");
+  expect([drift.exitCode, drift.stdout]).toEqual([2, expect.stringMatching(/^- vm\.one .* is not shown any more$/m)]);
+  expect(drift.stdout).not.toContain("is gone");
+  expect(drift.stderr).toContain("a credential that may not see VMs is shown just that");
   const ran = await here.reconcile("destroy", "-y", "--allow-data-loss", "--confirm-flush", "all");
   expect([ran.exitCode, namedOf("vms")], ran.stdout + ran.stderr).toEqual([1, before]);
   expect(ran.stdout).toContain("a credential that may not see VMs is shown just that");

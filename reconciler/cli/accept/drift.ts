@@ -47,7 +47,8 @@ export function acceptDrift(
       return [];
     }
     if (!drift.gone) return editsForDrift(drift, desired, state, (what, why) => leave(drift.address, what, why));
-    leave(drift.address, "that it is gone", "take its block out, or let the next apply make it again");
+    const what = drift.unproven === true ? "that it is not shown any more" : "that it is gone";
+    leave(drift.address, what, "take its block out, or let the next apply make it again");
     return [];
   });
   const before = new Map(
