@@ -1,15 +1,18 @@
 /**
  * `--changed-since REF DIR…`: which of the projects of a repository a change touches. A project is touched by a file in
- * its folder, and by a file elsewhere that it names: its dialect, and files of variables.
+ * its folder, and by a file elsewhere that it names: its dialect, components, and files of variables and prices.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
+import { type OpenFile, readDesired } from "../config/read/desired";
 import { nearestText } from "../core/text/nearest";
+import { setting } from "../outside/environment";
 import { changedSince, realPath } from "../outside/git";
+import { trustFrom } from "../outside/trust";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
 import { CommandFailed } from "./crash";
-import { readWorkspace } from "./workspace";
+import { expandFolder, readOptions, readSourceFile } from "./workspace";
 
 export interface ChangedProjects {
   readonly touched: readonly string[];
@@ -60,16 +63,29 @@ function nowhereToBeFound(names: readonly string[], reference: string): Error {
   );
 }
 
-function namesOneOf(invocation: Invocation, folder: string, files: ReadonlySet<string>): boolean {
-  const given = [invocation.flags.dialect, ...(invocation.flags["var-file"] ?? [])];
+/** Also of a project that cannot be read: what broke it may be the file elsewhere. */
+function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<string>): boolean {
+  const named = [flags.dialect ?? setting("RECONCILE_DIALECT"), ...(flags["var-file"] ?? [])];
   try {
-    const { desired, sources } = readWorkspace(invocation, { args: [folder] });
-    const { dialect } = desired.service;
-    if (dialect !== undefined && "path" in dialect) given.push(resolve(dirname(dialect.source.file), dialect.path));
-    given.push(...sources.map(({ file }) => file));
+    const trust = trustFrom(flags["no-programs"]);
+    const given = readOptions(flags, trust);
+    const open: OpenFile = (path, beside) => {
+      const opened = given.open(path, beside);
+      named.push("source" in opened ? opened.source.file : resolve(dirname(beside), path));
+      return opened;
+    };
+    const sources = expandFolder(folder).map((path) => readSourceFile(path, trust));
+    named.push(given.prices?.file, ...sources.map(({ file }) => file));
+    const read = (env: string | undefined) => readDesired(sources, { ...given, open, env, external: "later" });
+    const first = read(given.env);
+    const isOne = given.env !== undefined && given.env !== "all";
+    for (const { desired } of [first, ...(isOne ? [] : (first.environments ?? []).map(read))]) {
+      const dialect = desired?.service.dialect;
+      if (dialect !== undefined && "path" in dialect) named.push(resolve(dirname(dialect.source.file), dialect.path));
+    }
   } catch (error) {
     // Errors in the files of a project are reported by the plan of that project; here its folder and flags are enough.
     if (!(error instanceof CommandFailed)) throw error;
   }
-  return given.some((file) => file !== undefined && files.has(realPath(resolve(file))));
+  return named.some((file) => file !== undefined && files.has(realPath(resolve(file))));
 }

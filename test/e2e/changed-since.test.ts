@@ -49,6 +49,31 @@ describe("plan --changed-since", () => {
     expect(summary["changes"]["create"]).toBe(2);
   });
 
+  it("finds a project by a file elsewhere that breaks it, and by one that an environment names", async () => {
+    const head = "version: 1\nservice: { base_url: embedded }\n";
+    write("a/reconcile.yaml", `${head}components: { web: { from: ../shared/web.yaml } }\n`);
+    write("b/reconcile.yaml", `${head}environments: { one: { vars_file: ../shared/one.vars.yaml }, two: {} }\n`);
+    write("shared/web.yaml", "component: 1\nvolumes: { data: { size: 1 } }\n");
+    write("shared/one.vars.yaml", "{}\n");
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "named");
+    git("branch", "named");
+    rmSync(join(folder, "shared/web.yaml"));
+    const broken = await plan("named", "a", "b", "c");
+    expect([broken.exitCode, broken.stderr]).toEqual([
+      1,
+      expect.stringContaining("there is no file ../shared/web.yaml"),
+    ]);
+    git("reset", "--quiet", "--hard", "named");
+    write("shared/one.vars.yaml", "{} # said anew\n");
+    const ran = await plan("named", "a", "b", "c", "--env", "all", "--json");
+    expect(
+      jsonLines(ran.stdout)
+        .at(-1)!
+        ["folders"].map((one: { folder: string }) => one.folder),
+    ).toEqual(["b"]);
+  });
+
   it("writes one comment with a part and a marker each, and a plan each", async () => {
     write("a/new.yaml", "version: 1\nvolumes: { more: { size: 2 } }\n");
     rmSync(join(folder, "c"), { recursive: true });
