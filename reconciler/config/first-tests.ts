@@ -19,15 +19,17 @@ export function readReferences(text: string): FirstTests["reads"] {
 }
 
 export function firstTests(
-  { resources, checks }: Desired,
+  { resources, checks, imports }: Desired,
   { file, schema, env, vars = {}, reads }: FirstTests,
 ): string {
   const changes = resources.map(({ address }) => `        ${JSON.stringify(address)}: create`);
   const gone = resources.map(({ address }) => `        ${JSON.stringify(address)}: delete`);
   // What the file itself refuses is no test of a new user's: protection, and limits of what one plan may do.
   const { remove, stop } = checks?.atMost ?? {};
-  const isLimited = remove !== undefined || stop !== undefined || checks?.hours !== undefined;
-  const keeps = isLimited || resources.some(({ lifecycle }) => lifecycle.preventDestroy);
+  const keeps =
+    remove !== undefined || stop !== undefined || resources.some(({ lifecycle }) => lifecycle.preventDestroy);
+  // What is to be taken over is not there on a service that begins empty.
+  const side = imports.length === 0 ? file : `{ files: [${file}], set: { imports: null } }`;
   // An address fits most places where another project's output stands.
   const handed = Object.entries(reads).map(
     ([name, outputs]) => `${name}: { ${[...new Set(outputs)].map((output) => `${output}: 192.0.2.1`).join(", ")} }`,
@@ -42,22 +44,22 @@ export function firstTests(
 # Tests of ${file}: reconcile test runs them on the embedded service, in no time.
 tests:
   - name: everything is made, and a second run changes nothing
-${same}    when: ${file}
+${same}    when: ${side}
     expect:
       changes:${changes.length === 0 ? " {}" : `\n${changes.join("\n")}`}
       converges: true
 
   - name: what is there already needs no change
-${same}    given: ${file}
-    when: ${file}
+${same}    given: ${side}
+    when: ${side}
     expect: { changes: {}, steps: [] }
 ${
   keeps || resources.length === 0
     ? ""
     : `
   - name: taking it all away is what destroy would do
-${same}    given: ${file}
-    when: ${file}
+${same}    given: ${side}
+    when: ${side}
     destroy: true
     expect:
       changes:

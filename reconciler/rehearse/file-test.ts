@@ -167,7 +167,7 @@ function toldOfPlan(prepared: Prepared, { now }: RunTest, expect: ExpectedPlan):
   const { plan, desired, state } = prepared;
   const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
   const { findings: broken, verdicts } = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
-  const checked = checkPlan({ desired, plan, recorded: state.resources.size, now });
+  const checked = checkPlan({ desired, plan, recorded: state.resources.size });
   const findings = findingsOfPlan(
     { plan, diagnostics: plan.diagnostics, exposure, more: [...broken, ...checked] },
     { deny: desired.deny ?? [], strict: false },

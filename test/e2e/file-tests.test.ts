@@ -179,6 +179,16 @@ it("--init writes no test that the limits of the file itself refuse", async () =
   expect((await run(cwd)).stdout).toContain("2 tests: 2 passed, 0 failed.");
 });
 
+it("passes at any hour, and with --init for a file that takes something over", async () => {
+  const notToday = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"][(new Date().getUTCDay() + 3) % 7];
+  const cwd = makeFolder({
+    "reconcile.yaml": `${file}checks: { hours: { days: [${notToday}], from: "08:00", to: "09:00" } }
+imports: [ { to: vm.database, id: "7" } ]\n`,
+  });
+  expect((await run(cwd, "--init")).exitCode).toBe(0);
+  expect((await run(cwd)).stdout).toContain("3 tests: 3 passed, 0 failed.");
+});
+
 const elsewhere = `version: 1
 project: acme
 region: eu-own-1
