@@ -288,6 +288,20 @@ const broken = (set: string, as: string): readonly string[] => [
   `refused (error) | violated | ${set} | as ${as}`,
 ];
 
+describe("an IPv4 address as IPv6 spells it", () => {
+  it.each([
+    ["::ffff:0:0/96", "violated"],
+    ["::ffff:8.8.8.0/120", "violated"],
+    ["64:ff9b::8.8.8.0/120", "violated"],
+    ["::ffff:10.0.0.0/104", "holds"],
+    ["::ffff:192.0.2.0/120", "holds"],
+  ])("%s: never internet is %s", (cidr, verdict) =>
+    expect(judged(fileOf([tcp(22, `remote_ip: "${cidr}"`)], "never: { from: internet, to: group.front }"))[0]).toBe(
+      verdict,
+    ),
+  );
+});
+
 describe("the network around an address that is not known yet", () => {
   it.each<readonly [what: string, prefix: string, assertion: string, verdict: string]>([
     ["of one address holds nobody of the internet", "/32", "never: { from: internet, to: group.front }", "holds"],
