@@ -366,6 +366,8 @@ test.each([
   ["Authorization: Bearer x", "Bearer {token}"],
   ["Authorization: c2VjcmV0LXRva2Vu==", "{token}"],
   ["Cookie: session=c2VjcmV0==", "session={token}"],
+  ["Cookie: session=x; lang=en", "{token}"],
+  ["Authorization: key=x, realm=y", "{token}"],
 ])("of %s the form alone is taken over", (header, form) => {
   const told = readCurl("vm.list", `curl -H '${header}' https://c.example/vms`, undefined, new Set());
   expect(told?.authorization?.header).toBe(form);
@@ -374,6 +376,8 @@ test.each([
 const opaque = "AIzaSyD4-abcdefghijklmnop";
 test.each([
   ["vm.list", `'URL/vms?key=${opaque}&all=1'`, { query: { all: "1" } }, "key"],
+  ["vm.list", "'URL/vms?ticket=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.AIza'", {}, "ticket"],
+  ["vm.list", "-H 'X-Acme: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.AIza' URL/vms", {}, undefined],
   ["vm.list", "'URL/vms?key=Name'", { query: { key: "Name" } }, undefined],
   ["volume.delete", `-d 'disk={id}&passwd=x' URL/disks/remove`, { query: { disk: "{id}" } }, "passwd"],
   [

@@ -82,11 +82,13 @@ export function readCurl(
     .join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
-  const carrier = [/^authorization$/i, secretName, keyHeader, /^cookie$/i]
-    .map((carries) => told.headers.find(([name]) => carries.test(name)))
-    .find((header) => header !== undefined);
+  const carrier =
+    [/^authorization$/i, secretName, keyHeader, /^cookie$/i]
+      .map((carries) => told.headers.find(([name]) => carries.test(name)))
+      .find((header) => header !== undefined) ?? told.headers.find(([, value]) => signedToken.test(value));
   const others = told.headers.filter(
-    ([name]) => !isSecretName(name) && !keyHeader.test(name) && !ofOneRequest.test(name),
+    ([name, value]) =>
+      !isSecretName(name) && !signedToken.test(value) && !keyHeader.test(name) && !ofOneRequest.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
   /** A rule's delete that names one id names the rule. */
@@ -210,10 +212,16 @@ function isSecret(name: string, value: unknown): boolean {
   // A job may well be named by a token: where a person wrote that an id is to be put, no secret stands.
   const rank = rankOf({ text: value }, new Set());
   if (value === "" || rank === 5) return false;
-  return isSecretName(name) || (shortSecretName.test(name) && value.length >= shortestKey && rank < 4);
+  return (
+    isSecretName(name) ||
+    signedToken.test(value) ||
+    (shortSecretName.test(name) && value.length >= shortestKey && rank < 4)
+  );
 }
 
 const shortestKey = 20;
+/** A signed token is a credential under any name. */
+const signedToken = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** What is sent without the credentials in it, whose names are added to those that were found. */
 function withoutSecrets(sent: unknown, found: string[]): unknown {
@@ -303,9 +311,12 @@ function belowBase({ pathname }: URL, base: string | undefined): string {
   return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
 }
 
-/** `Bearer …`, or `session=…`. What a secret in base 64 is filled up with at its end is no such name. */
+/**
+ * `Bearer …`, or `session=…`. What a secret in base 64 is filled up with at its end is no such name, and of several
+ * cookies nobody says which one is the credential: together they are.
+ */
 function withoutToken(value: string): string {
-  const [, scheme] = /^(\S+\s+|[\w.-]+=(?!=*$))\S/.exec(value) ?? [];
+  const [, scheme] = /^([A-Za-z][\w.-]*\s+|[\w.-]+=(?!=*$)(?=[^;,\s]+$))\S/.exec(value) ?? [];
   return `${scheme?.replace(/\s+$/, " ") ?? ""}{token}`;
 }
 
