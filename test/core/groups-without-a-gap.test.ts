@@ -90,6 +90,14 @@ describe("the steps of a group that loses a rule", () => {
       ["web/create", "web/retire after web/create"],
     ],
     [
+      "one of which only the record says so is renamed once more, for the answer to giving its name back may be lost",
+      {
+        applied: [{ ...web, now: { name: undefined }, memory: { name: asideName("web", idOf("group.web")) } }],
+        desired: [webWithout80],
+      },
+      ["web/aside", "web/create after web/aside", "web/retire after web/create"],
+    ],
+    [
       "a group that is wanted no more goes with an old one that was to go",
       { applied: [{ ...web, memory: { retired: [{ id: "g-old", name: "web-old-1" }] } }] },
       ["web/retire", "web/delete after web/retire"],

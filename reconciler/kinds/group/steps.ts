@@ -97,7 +97,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   });
   draft.makes(address, created);
   draft.takesName(nameKey("group", name), created);
-  if (old?.renamed !== undefined)
+  if (old?.renamed !== undefined && old.name !== old.aside)
     addStep(draft, {
       id: `${address}/back`,
       address,
@@ -139,18 +139,20 @@ interface OldSelf {
   readonly renamed?: StepId;
 }
 
-function renameAside({ address, id, change: { name } }: To<"replace">, draft: Draft): OldSelf {
+/** The record alone does not say that it has that name: its old one may have been given back, and the answer lost. */
+function renameAside({ address, id, live, change: { name } }: To<"replace">, draft: Draft): OldSelf {
   const aside = asideName(name, id);
-  if (name === aside) return { id, name, aside };
+  if (live?.name === aside) return { id, name, aside };
+  const isRecorded = name === aside;
   const renamed = addStep(draft, {
     id: `${address}/aside`,
     address,
     action: { operation: "group.update", group: { id }, name: aside },
-    title: `rename group ${name} aside to ${aside}`,
+    title: isRecorded ? `rename the group aside to ${aside} once more` : `rename group ${name} aside to ${aside}`,
     holds: [holdOf("group", address)],
     record: { name: aside },
   });
-  draft.freesName(nameKey("group", name), renamed);
+  if (!isRecorded) draft.freesName(nameKey("group", name), renamed);
   return { id, name, aside, renamed };
 }
 
