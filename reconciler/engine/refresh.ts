@@ -321,16 +321,17 @@ const signalOf = ({ signal }: LookOptions): LookOptions => (signal === undefined
 const makesNew = ({ resources }: Desired, state: State, part: Part | undefined): boolean =>
   resources.some(({ address }) => !state.resources.has(address) && (part === undefined || part.addresses.has(address)));
 
-/** Data volumes that are deleted with their VM: a plan names them with their present size. */
-function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]): string[] {
-  const wished = new Map(
-    allOfKind(desired.resources, "vm").map((one) => [one.address, one.lifecycle.preservedVolumes]),
-  );
-  return allOfKind(records, "vm").flatMap((record) =>
-    record.dataVolumeId !== undefined && (wished.get(record.address) ?? record.onDelete.preservedVolumes) === "delete"
-      ? [record.dataVolumeId]
-      : [],
-  );
+/** Data volumes that are deleted with their VM, grown or put back: a plan names them as they are, and where they hang. */
+function dataVolumesConcerned(desired: Desired, records: readonly RecordedResource[]): string[] {
+  const wished = new Map(allOfKind(desired.resources, "vm").map((one) => [one.address, one]));
+  return allOfKind(records, "vm").flatMap((record) => {
+    const { dataVolumeId: id, dataVolumeDetached, dataVolumeMoving, sizeGb, onDelete } = record;
+    const wish = wished.get(record.address);
+    const goes = (wish?.lifecycle.preservedVolumes ?? onDelete.preservedVolumes) === "delete";
+    const isOpen = dataVolumeDetached === true || dataVolumeMoving !== undefined;
+    const isGrown = wish !== undefined && sizeGb !== undefined && wish.sizeGb > sizeGb;
+    return id !== undefined && (goes || isOpen || isGrown) ? [id] : [];
+  });
 }
 
 /** What is asked for by its id: what the state and the file name, within the part that is looked at. */
@@ -339,7 +340,7 @@ export function knownIds(desired: Desired, state: State, part?: Part): Record<Ki
   const isMeant = (address: Address): boolean => part === undefined || part.addresses.has(address);
   const records = [...state.resources.values()].filter(({ address }) => isMeant(address));
   for (const record of records) if (record.id !== undefined) ids[record.kind].add(record.id);
-  for (const id of volumesThatMayGo(desired, records)) ids.volume.add(id);
+  for (const id of dataVolumesConcerned(desired, records)) ids.volume.add(id);
   for (const { to, id } of desired.imports) {
     const kind = parseAddress(to)?.kind;
     if (id !== undefined && kind !== undefined && !state.resources.has(to) && isMeant(to)) ids[kind].add(id);

@@ -59,6 +59,36 @@ it.each<readonly [what: string, row: Row]>([
       asked: ["vm id-web"],
     },
   ],
+  [
+    "a data volume that is to grow",
+    {
+      file: "vms: { web: { size: 20 } }\n",
+      records: [vm("web", { dataVolumeId: "d-1", sizeGb: 10 })],
+      asked: ["vm id-web", "volume d-1"],
+    },
+  ],
+  [
+    "no data volume that has its size",
+    {
+      file: "vms: { web: { size: 20 } }\n",
+      records: [vm("web", { dataVolumeId: "d-1", sizeGb: 20 })],
+      asked: ["vm id-web"],
+    },
+  ],
+  [
+    "a data volume that was taken off to grow",
+    {
+      records: [vm("web", { dataVolumeId: "d-1", dataVolumeDetached: true })],
+      asked: ["vm id-web", "volume d-1"],
+    },
+  ],
+  [
+    "a data volume of which nobody knows whether it was put back",
+    {
+      records: [vm("web", { dataVolumeId: "d-1", dataVolumeMoving: "attaching" })],
+      asked: ["vm id-web", "volume d-1"],
+    },
+  ],
   ["what the file takes over by its id", { file: imported, asked: ["vm given"] }],
   ["nothing more of what was taken over", { file: imported, records: [vm("web")], asked: ["vm id-web"] }],
   ["of a part no other import", { file: imported, part: ["vm.api"], asked: [] }],
