@@ -52,6 +52,22 @@ const vms: readonly Row[] = [
     },
     [],
   ],
+  ...(
+    [
+      ["two others", [2, 3], ["note plan/image-name-moved"]],
+      ["its own and another one", [1, 2], []],
+    ] as const
+  ).map(
+    ([what, ids, told]): Row => [
+      `an image whose name means ${what} by now`,
+      {
+        applied: [{ ...web, image: "ubuntu", memory: { imageId: uuid(1) }, now: { image: uuid(1) } }],
+        desired: [vm("web", { image: "ubuntu" })],
+        catalogue: { images: ids.map((id) => ({ id: uuid(id), name: "ubuntu" })) },
+      },
+      told,
+    ],
+  ),
   [
     "a flavor shown by a word that the list does not have",
     {

@@ -240,8 +240,9 @@ function compareImage(
   const { images } = context;
   const { id, sameText, appliedAs, isUnknown } = wantedImage(desired, recorded, live, context);
   if (isUnknown) return { wanted: live?.image ?? id };
-  if (appliedAs !== undefined && resolveEntry(desired.image, images).found === "one")
-    diagnostics.push(imageNameMoved(desired, appliedAs, id));
+  const meant = images?.byName.get(desired.image)?.map((entry) => entry.id) ?? [];
+  if (appliedAs !== undefined && meant.length > 0 && !meant.includes(appliedAs))
+    diagnostics.push(imageNameMoved(desired, appliedAs, meant));
   const wanted = appliedAs ?? id;
   const shown = comparableImage(live, wanted, images);
   const before = shown === undefined ? (recorded?.imageId ?? recorded?.image) : catalogueId(shown, images);
@@ -253,11 +254,11 @@ function compareImage(
   return { wanted, change: fieldChange(vmFields.image, nameLike(after, was, images), after, policy) };
 }
 
-const imageNameMoved = ({ image, address, source }: DesiredVm, from: string, to: string): Diagnostic => ({
+const imageNameMoved = ({ image, address, source }: DesiredVm, from: string, to: readonly string[]): Diagnostic => ({
   severity: "note",
   code: "plan/image-name-moved",
   summary: `the image name ${image} now means another image`,
-  detail: `${address} was built from ${from}; the name means ${to} today. A running VM is never rebuilt for that.`,
+  detail: `${address} was built from ${from}; the name means ${to.join(" or ")} today. A running VM is never rebuilt for that.`,
   fix: "write the new id as image_id to rebuild from it",
   address,
   source,
