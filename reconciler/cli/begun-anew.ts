@@ -1,10 +1,10 @@
 /**
  * A state that is given another place, by the file or by a flag, is empty there until somebody brings it. A run on the
  * empty one would make everything a second time. So before the first run on a state that was never written, the states
- * that this folder had before are read: what one of them has is not made anew without --new-state. Who takes it over
+ * that these folders had before are read: what one of them has is not made anew without --new-state. Who takes it over
  * by its name has consented, and is told that both states have it then.
  */
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Change } from "../core/diff/changes";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { RecordedResource } from "../core/model/recorded";
@@ -67,15 +67,20 @@ const isRecordOf = (one: WantedByName, { kind, id, name, address }: RecordedReso
 
 const partNotKept = "its address had a query then, or named another server, which the note of it does not keep";
 
-/** The states that lie beside the file where nothing names another place, and those that were seen from here. */
+/** The states that lie beside the files where nothing names another place, and those that were seen from there. */
 function formerPlaces({ workspace, store, invocation: { flags } }: Session): NotedState[] {
-  const { folder, desired } = workspace;
+  const { folder, given, desired } = workspace;
   const now = isUrl(store.location) ? undefined : resolve(store.location);
-  const usual = [undefined, desired.environment].map((environment) => ({
-    location: join(folder, stateFile("reconcile", environment)),
-    isWhole: true,
-  }));
-  const places = [...usual, ...otherStatesNoted(folder, stateLocation(workspace, flags), process.env)];
+  const present = stateLocation(workspace, flags);
+  // The first file may have been another one.
+  const folders = new Set([folder, ...given.map(({ file }) => dirname(resolve(file)))]);
+  const places = [...folders].flatMap((beside) => [
+    ...[undefined, desired.environment].map((environment) => ({
+      location: join(beside, stateFile("reconcile", environment)),
+      isWhole: true,
+    })),
+    ...otherStatesNoted(beside, present, process.env),
+  ]);
   return [...new Map(places.map((place) => [place.location, place])).values()].filter(
     ({ location }) => location !== now && refusedState(trustOf(flags), location, flags.state) === undefined,
   );

@@ -326,6 +326,17 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["plan"], moved)).toMatchObject({ exitCode: 0 });
   });
 
+  it("is where the file that came first before has it, when the files are given in another order", async () => {
+    const more = makeFolder();
+    mkdirSync(more, { recursive: true });
+    writeFileSync(join(more, "more.yaml"), "version: 1\nvolumes: { more: { name: more, size: 5 } }\n");
+    const ordered = (...folders: string[]) =>
+      runCli(["apply", "-y", "--json", ...folders], { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
+    expect(await ordered(folder, more)).toMatchObject({ exitCode: 0 });
+    const other = await ordered(more, folder);
+    expect([other.exitCode, codesOf(other), volumes()]).toEqual([1, ["state/elsewhere"], ["data", "more"]]);
+  });
+
   it("is brought to its new place as it says, where the files get environments", async () => {
     const alone = (args: readonly string[]) => runCli(args, { cwd: folder, env: { RECONCILE_TOKEN: "ops-token" } });
     expect(await alone(["apply", "-y"])).toMatchObject({ exitCode: 0 });
