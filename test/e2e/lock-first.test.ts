@@ -124,4 +124,16 @@ describe("import", () => {
     const next = await reconcile(["apply", "-y"]);
     expect([next.exitCode, next.stderr]).toEqual([3, expect.stringContaining("--allow-loss volume.new-name")]);
   });
+
+  it("of a group with a rule too many, where rules cannot be deleted, takes it over with that rule, and says so", async () => {
+    write("groups: { old: { name: web-1, rules: [ { protocol: tcp, dst_port: 22 } ] } }\n");
+    await done(reconcile(["apply", "-y"]));
+    const id = place.emulator.dump().groups.find(({ name }) => name === "web-1")?.id ?? "";
+    await done(reconcile(["state", "rm", "group.old"]));
+    write("groups: { web: {} }\n");
+    const ran = await done(reconcile(["import", "group.web", id]));
+    expect(ran.stderr).toContain("rules has ingress tcp 22 from anywhere (IPv4), and the file does not");
+    const { resources } = JSON.parse((await done(reconcile(["state", "pull"]))).stdout);
+    expect(resources).toMatchObject({ "group.web": { id, rules: [{ ports: { min: 22, max: 22 } }] } });
+  });
 });

@@ -8,6 +8,7 @@ import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
 import { keepersIn } from "../../core/diff/context";
+import type { Abilities } from "../../core/model/abilities";
 import {
   type Address,
   type AddressParts,
@@ -225,19 +226,21 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
     made === undefined && gone === undefined ? withoutDamaged(state, address) : withoutResource(state, address);
   const seen = await refresh(client, desired, bare);
   assertShown(bare, seen.live, seen.findings);
-  const planFor = (wished: Closed): Plan =>
+  const planFor = (wished: Closed, can: Abilities): Plan =>
     makePlan({
       desired: wished,
       state: bare,
       live: seen.live,
-      can: client.can,
+      can,
       options: { targets: [address] },
       findings: seen.findings,
     });
-  const first = planFor(desired);
+  const first = planFor(desired, client.can);
   const replaced = first.changes.find((change) => change.address === address && change.action === "replace");
   // An import never replaces: the resource is taken over as it is, and the next plan shows what differs.
-  const plan = replaced === undefined ? first : planFor(asFound(desired, replaced));
+  // A group is replaced for rules that cannot be deleted; where they can, it is taken over with them.
+  const plan =
+    replaced === undefined ? first : planFor(asFound(desired, replaced), { ...client.can, deletesRules: true });
   const diagnostics = [
     ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
     ...(replaced === undefined ? [] : [wouldReplace(replaced)]),
@@ -306,8 +309,10 @@ const wouldReplace = ({ address, fields, source }: Change): Diagnostic => ({
   severity: "warning",
   code: "plan/import-differs",
   summary: `${address} is taken over as it is, and is not as declared: ${fields
-    .filter(({ forces }) => forces === "replace")
-    .map(({ field, before, after }) => `${field} is ${before}, and the file says ${after}`)
+    .flatMap(({ field, before, after, forces }) => {
+      if (after === null) return [`${field} has ${before}, and the file does not`];
+      return forces === "replace" ? [`${field} is ${before}, and the file says ${after}`] : [];
+    })
     .join("; ")}`,
   detail: "The service cannot change that in place, so the next plan would replace it.",
   fix: "write the service's value into the file",
