@@ -61,10 +61,10 @@ export async function performVmDelete(
   if (orphans.length === 0 && named === undefined && action.hanging === undefined)
     run.progress(step, "the answer does not name the volumes that it left, and nothing else shows them");
   await run.recorder.record(orphansAdded(orphans));
-  for (const orphan of orphans) run.ports.emit({ type: "orphan", orphan });
-  // A delete that was accepted may fail later on: the VM keeps its record until it is gone.
+  // A delete that was accepted may fail later on: the VM keeps its record until it is gone, and nothing outlives it before.
   const { vm: _, ...result } = await waitForVm(step, run, id, { for: "gone" });
   if (result.end !== "done") return result;
+  for (const orphan of orphans) run.ports.emit({ type: "orphan", orphan });
   run.deleted.add(`vm:${id}`);
   const going = orphans.find((orphan) => orphan.id === action.deletesVolume?.id);
   const end =
