@@ -11,6 +11,7 @@ import { groupPerformers } from "../kinds/group/perform";
 import { performUsual } from "../kinds/usual/perform";
 import { vmPerformers } from "../kinds/vm/perform";
 import { volumePerformers } from "../kinds/volume/perform";
+import { doubtOf } from "./confirm-gone";
 import { fillIn, plainText } from "./fill-in";
 import { oweFirst, performDuty, toldBy } from "./guest";
 import { doneAndSeen, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
@@ -23,7 +24,17 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const { action } = filled;
   // A kind without performers of its own has requests that the compiler does not know.
   if (!Object.hasOwn(performers, action.operation)) return performUsual(step, run);
-  return perform(action.operation, await oweFirst(step, run), action, run);
+  return withDoubt(step, await perform(action.operation, await oweFirst(step, run), action, run), run);
+}
+
+/** A not-found of what no look has shown says what may be behind it, as that of its delete does. */
+function withDoubt({ address }: Step, result: StepResult, run: Run): StepResult {
+  if (result.end !== "failed" || result.code !== "service/not_found" || result.fix !== undefined) return result;
+  const record = run.recorder.state.resources.get(address);
+  const doubt = record?.id === undefined ? undefined : doubtOf(run, record.kind, record.id, false);
+  return doubt === undefined
+    ? result
+    : { ...result, message: `${result.message}, and ${doubt.because}`, fix: doubt.hint };
 }
 
 const perform = <O extends StepOperation>(

@@ -403,7 +403,9 @@ export async function observeOrphans(
     if (kind === "image") return cannotLook("one image");
     const look = byItself[kind]?.get(id);
     const sighting = sight(live, kind, id);
-    return look === undefined || isContradicted(sighting) ? sighting : weigh(look, proofOf(verdict, kind));
+    // What a list shows is there, whatever its own address says.
+    const isThere = sighting.seen === "yes" || isContradicted(sighting);
+    return look === undefined || isThere ? sighting : weigh(look, proofOf(verdict, kind));
   };
   return { sight: sightOf, findings };
 }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { openStoredState } from "../../reconciler/engine/plan";
+import { observeOrphans } from "../../reconciler/engine/refresh";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
 import { prepareOn } from "../support/engine-on";
@@ -127,6 +128,29 @@ it("a delete that finds no VM deletes none, while a volume says that it hangs on
   expect(present.emulator.dump().vms).toHaveLength(1);
   const state = openStoredState(present.store.stored, "memory", "l").state;
   expect([...state.resources.keys()]).toContain("vm.web");
+});
+
+it("a snapshot that finds no VM, before a delete, says what to do where nothing of its kind shows", async () => {
+  const volumes = { data: { size: 5 } };
+  world = await startBenchWorld();
+  await world.apply(projectOf({ vms: { web: { lifecycle: { snapshot_before: ["delete"] } } }, volumes }));
+  await world.control("DELETE", `/vm/${world.emulator.dump().vms[0]?.id}`);
+  const { report } = await world.apply(projectOf({ volumes }));
+  expect(report?.steps.find(({ step }) => step.action.operation === "vm.snapshot")?.result).toMatchObject({
+    end: "failed",
+    code: "service/not_found",
+    fix: expect.stringContaining("--accept-service"),
+  });
+});
+
+it("an orphan that a list shows is there, though a read of its id finds nothing", async () => {
+  const present = await stand({ with: everything });
+  const [volume] = present.emulator.dump().volumes.filter(({ root, name }) => !root && name !== "data");
+  await present.control("POST", "/faults", notFound("volume.get"));
+  const { state } = openStoredState(present.store.stored, "memory", "l");
+  const orphan = { kind: "volume", id: volume!.id, name: volume!.name, reason: "left" } as const;
+  const { sight } = await observeOrphans(present.client, standing, state, [orphan]);
+  expect(sight(orphan)).toMatchObject({ seen: "yes" });
 });
 
 describe("a volume that is not found, while a VM's record names it", () => {
