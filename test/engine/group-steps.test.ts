@@ -151,6 +151,13 @@ describe("an update of a group", () => {
     const { result, sent } = await perform(rename, { answers: [lost, accepted(undefined)] });
     expect([sent.length, ended(result)]).toEqual([2, "done, to be seen: name web"]);
   });
+  it.each<readonly [what: string, shown: World]>([
+    ["its record", { group: accepted({ kind: "group", id: "g-1", name: "web" }) }],
+    ["the list", { groups: [accepted([{ kind: "group", id: "g-1", name: "web" }])], without: ["group.get"] }],
+  ])("that was lost and that %s shows is done, and sent once", async (_, shown) => {
+    const { result, sent } = await perform(rename, { answers: [lost], ...shown });
+    expect([sent.length, ended(result)]).toEqual([1, "done, to be seen: name web"]);
+  });
   it.each<
     readonly [what: string, answer: Outcome<never>, without: readonly Operation[], updating: RecordedGroup["updating"]]
   >([
@@ -219,6 +226,10 @@ describe("a rule that is added", () => {
   ])("%s", async (_, answers, times, end) => {
     const { result, sent, kept } = await perform(add(ssh), { answers });
     expect([sent.length, result.end, kept?.rules.length]).toEqual([times, end, end === "done" ? 1 : 0]);
+  });
+  it("whose answer was lost, and that a look shows, is not sent again", async () => {
+    const { result, sent } = await perform(add(ssh), { answers: [lost], rules: [[liveSsh]] });
+    expect([sent.length, result.end]).toEqual([1, "done"]);
   });
 });
 

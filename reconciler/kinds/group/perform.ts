@@ -8,6 +8,7 @@ import {
   ruleKey,
   sortRules,
 } from "../../core/canonical/rules";
+import { showsEffect } from "../../core/diff/effect";
 import { toAsk, toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
@@ -38,7 +39,7 @@ import {
   type StepResult,
   type StepWrite,
 } from "../../engine/run";
-import { sendAndLook } from "../../engine/send-and-look";
+import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import type { RuleInput } from "../../service/client";
 import { platformRulesBeyond } from "./compare-rules";
 import { recordRules } from "./diff";
@@ -66,21 +67,44 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
     await run.recorder.record([{ type: "patch", address, of: id, fields: { updating } }]);
   };
   await note({ ...openBefore, ...changes });
-  // Sending the same update again does no harm, so a lost answer is simply asked for again.
+  const writes = updatesOf(id, changes, run);
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
-    async () => "harmless",
+    seenOrHarmless(writes, () => headOf(id, run)),
     run,
   );
   if (outcome.status === "accepted") {
     const left = Object.entries(openBefore ?? {}).filter(([field]) => !(field in changes));
     const described = changes.description === undefined ? {} : { description: changes.description };
     const extra = { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) };
-    return recordAccepted(step, run, updatesOf(id, changes, run), extra);
+    return recordAccepted(step, run, writes, extra);
   }
   if (outcome.status !== "unknown") await note(openBefore);
   return failedBy(outcome);
 };
+
+/** After a lost answer: what a look shows is done, and sending the same once more does no harm where it shows nothing. */
+const seenOrHarmless =
+  (writes: readonly StepWrite[], look: () => Promise<LiveGroup | undefined>) => async (): Promise<SeenAfterwards> => {
+    const live = await look();
+    const isShown = live !== undefined && writes.every((write) => showsEffect<"group">(write, live) === "shown");
+    return isShown ? "done" : "harmless";
+  };
+
+/** The group's name and description, where the service shows them. */
+async function headOf(id: string, { ports: { client }, signal, listGroups }: Run): Promise<LiveGroup | undefined> {
+  if (client.can.readsOneGroup) {
+    const read = await client.getGroup(id, { signal });
+    return read.status === "accepted" ? read.value : undefined;
+  }
+  const listed = client.can.seesGroups === "list" ? await listGroups() : undefined;
+  return listed?.status === "accepted" ? listed.value.find((group) => group.id === id) : undefined;
+}
+
+async function rulesOf(id: string, { ports: { client }, signal }: Run): Promise<LiveGroup | undefined> {
+  const listed = await client.listRules(id, { signal });
+  return listed.status === "accepted" ? { kind: "group", id, rules: listed.value } : undefined;
+}
 
 const namesUnseen =
   "this service shows the rules of security groups, and not their names and descriptions (operations.group.list, operations.group.get)";
@@ -202,22 +226,33 @@ function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
 const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run) => {
   const input = ruleInput(rule, run);
   if ("end" in input) return input;
-  const outcome = await addRule(id, input, step, run);
+  const write = ruleWrite(step, id, knownRule(rule, run), run);
+  const outcome = await addRule(id, input, write, step, run);
   if (outcome.status !== "accepted") return failedBy(outcome);
   await changeRules(step, run, { added: recordRules([rule], resolve(run)) });
-  return doneUnseen(ruleWrite(step, id, knownRule(rule, run), run));
+  return doneUnseen(write);
 };
 
 /**
- * A 409 on an identical rule is success, which is also why a lost answer may be asked for again. What the service
+ * A 409 on an identical rule is success, which is also why one that does not show may be sent again. What the service
  * accepted is not: nobody needs the rule that the answer shows, and whether it is there is looked at in the end.
  */
-async function addRule(id: string, input: RuleInput, step: Step, run: Run): Promise<Outcome<unknown>> {
+async function addRule(
+  id: string,
+  input: RuleInput,
+  write: StepWrite,
+  step: Step,
+  run: Run,
+): Promise<Outcome<unknown>> {
   const send = async (): Promise<Outcome<unknown>> => {
     const made = await run.ports.client.createRule(id, input, optionsFor(step, run));
     return made.status === "unknown" && made.accepted === true ? { status: "accepted", value: undefined } : made;
   };
-  const outcome = await sendAndLook(send, async () => "harmless", run);
+  const outcome = await sendAndLook(
+    send,
+    seenOrHarmless([write], () => rulesOf(id, run)),
+    run,
+  );
   return outcome.status === "rejected" && outcome.condition === "rule_exists"
     ? { status: "accepted", value: undefined }
     : outcome;
@@ -442,9 +477,10 @@ const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run)
     if (have.has(ruleKey(rule, identify))) continue;
     const input = ruleInput(rule, run);
     if ("end" in input) return input;
-    const outcome = await addRule(id, input, step, run);
+    const write = ruleWrite(step, id, knownRule(rule, run), run);
+    const outcome = await addRule(id, input, write, step, run);
     if (outcome.status !== "accepted") return failedBy(outcome);
-    writes.push(ruleWrite(step, id, knownRule(rule, run), run));
+    writes.push(write);
     run.progress(step, "put a rule back that the deletion had taken");
   }
   await changeRules(step, run, { added: recordRules(wanted, resolve(run)) });
