@@ -136,4 +136,14 @@ describe("import", () => {
     const { resources } = JSON.parse((await done(reconcile(["state", "pull"]))).stdout);
     expect(resources).toMatchObject({ "group.web": { id, rules: [{ ports: { min: 22, max: 22 } }] } });
   });
+
+  it("of a volume comes before that of the VM that it hangs on as well as behind it", async () => {
+    write("vms: { app: { name: app-1 } }\nvolumes: { data: { size: 5, attach_to: app } }\n");
+    await done(reconcile(["apply", "-y"]));
+    const id = place.emulator.dump().volumes.find(({ name }) => name === "data")?.id ?? "";
+    await done(reconcile(["state", "rm", "vm.app", "volume.data"]));
+    await done(reconcile(["import", "volume.data", id]));
+    await done(reconcile(["import", "vm.app", "app-1"]));
+    await done(reconcile(["plan", "--detailed-exitcode"]));
+  });
 });

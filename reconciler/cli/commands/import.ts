@@ -232,7 +232,8 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
       state: bare,
       live: seen.live,
       can,
-      options: { targets: [address] },
+      // A VM that it hangs on may be there and not taken over yet, which is for the next plan to say.
+      options: { targets: [address], adopt: true },
       findings: seen.findings,
     });
   const first = planFor(desired, client.can);
