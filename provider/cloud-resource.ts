@@ -34,7 +34,7 @@ export abstract class CloudResource extends pulumi.CustomResource {
     const isLookup = opts.id !== undefined;
     if (!byPlugin && opts.import !== undefined)
       throw new pulumi.RunError(
-        `${name} is a dynamic resource, of which Pulumi can import none: write adopt: "<its id>" in the place of the option import, or give it a Provider`,
+        `${name} is a dynamic resource, of which Pulumi can import none: ${names.inputs.includes("adopt") ? 'write adopt: "<its id>" in the place of the option import' : "leave the option import out, since what is there already is taken over"}, or give it a Provider`,
       );
     const props: pulumi.Inputs = {};
     // A property that is not named here never becomes an output. What the program leaves out of a resource that it

@@ -74,6 +74,7 @@ const textual = (props: Record<string, Setting>): pulumi.Inputs =>
   Object.fromEntries(
     Object.entries(props).map(([name, value]) => [
       name,
-      pulumi.output<string | number | boolean>(value).apply((one) => String(one)),
+      // What is looked up, as in another stack, may turn out not to be there: then the setting is left out.
+      pulumi.output<Setting | undefined | null>(value).apply((one) => (one == null ? undefined : String(one))),
     ]),
   );

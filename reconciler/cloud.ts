@@ -3,6 +3,7 @@
  * do, without a terminal. Everything that could be lost is in the plan's consents, and `apply` refuses without the
  * grants for them.
  */
+
 import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { baseUrlOf, openConnection, type Settings } from "./connect";
@@ -34,6 +35,7 @@ import { type Rehearsal, rehearse, speedOfTwin, withCatalogue } from "./rehearse
 import { type ShownExposure, shownExposure } from "./report/exposure-text";
 import type { Service } from "./resources";
 import { desiredHere, idOfUnsaved, readSaved, type SavedPlan, savePlan, stale, whatChanged } from "./saved-plan";
+import { originAt } from "./service/origin-at";
 import { locationBeside, openProtectedStore, storesFrom } from "./store/open";
 import type { StateStore } from "./store/store";
 
@@ -182,7 +184,9 @@ export function openCloud(settings: Settings, folder: string): Cloud {
   const projectOn = (desired: Desired, service: OpenedService, store: StateStore): Project =>
     openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
   const otherThan = (made: MadeFor, { dialect }: OpenedService): string[] => [
-    ...(baseUrl() === made.base_url ? [] : [`it is for the service ${made.base_url}, not ${baseUrl()}`]),
+    ...(originAt(baseUrl()) === originAt(made.base_url)
+      ? []
+      : [`it is for the service ${made.base_url}, not ${baseUrl()}`]),
     ...(here === (made.folder ?? here) ? [] : [`it is for the folder ${made.folder}, not ${here}`]),
     ...(canonicalJson(dialect) === canonicalJson(made.dialect) ? [] : ["the dialect is another one now"]),
   ];

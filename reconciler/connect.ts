@@ -29,6 +29,7 @@ import { setting } from "./outside/environment";
 import { type Neighbours, programNotes } from "./outside/program-notes";
 import { trustFrom } from "./outside/trust";
 import { Refused, refuse } from "./refused";
+import { originAt } from "./service/origin-at";
 
 export interface Settings {
   /** `embedded`, or http(s)://…; else RECONCILE_BASE_URL. */
@@ -101,7 +102,12 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
       return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
     },
     notesOf: (urn, neighbours) =>
-      programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }, undefined, neighbours),
+      programNotes(
+        join(folder, ".reconcile"),
+        { urn, service: originAt(baseUrlOf(settings) ?? "") },
+        undefined,
+        neighbours,
+      ),
     async close() {
       await opening?.catch(() => undefined); // told to who asked for it
       const closed = opened;

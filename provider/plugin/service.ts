@@ -21,6 +21,7 @@ import {
   lookups,
   noteRemoved,
   openConnection,
+  originAt,
 } from "../../reconciler/for-provider";
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import {
@@ -288,8 +289,8 @@ export function createService(log: Log) {
       const differs = settingNames.some((name) => before[name] !== after[name]);
       response.setChanges(differs ? changesOf.some : changesOf.none);
       // An address that is not known yet may be another one: the preview shows the most that the update may do.
-      const moved = [before["baseUrl"], after["baseUrl"]];
-      const isElsewhere = moved.every((url) => typeof url === "string") && moved[0] !== moved[1];
+      const [was, is] = [before["baseUrl"], after["baseUrl"]];
+      const isElsewhere = typeof was === "string" && typeof is === "string" && originAt(was) !== originAt(is);
       if (isElsewhere && String(after["acceptService"]) !== "true") response.setReplacesList(["baseUrl"]);
       return response;
     },

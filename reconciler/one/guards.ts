@@ -85,11 +85,14 @@ export const notProvenGone = (what: string, reason: string): HandlerFailure =>
 export const keptUnseen = (what: string, { reason, vanished, fix }: Unobserved): string =>
   `${what} was not seen, and is kept as it was: ${reason}${vanished === undefined && fix !== acceptService ? "" : "; where it is really gone: pulumi state delete, with its URN, and the next update makes it anew"}`;
 
-export const cannotBeLookedAt = (what: string, { reason }: Unobserved): HandlerFailure =>
+/** `isField`: it is taken over by being declared, and has no `adopt`. */
+export const cannotBeLookedAt = (what: string, { reason }: Unobserved, isField = false): HandlerFailure =>
   failure(
     "plan/unobserved",
     `${what} cannot be looked at: ${reason}`,
-    'declare it in full with adopt: "<its id>" instead',
+    isField
+      ? "declare it without an import instead: what is there already is taken over"
+      : 'declare it in full with adopt: "<its id>" instead',
   );
 
 /** What the delete of something unseen was answered with. */

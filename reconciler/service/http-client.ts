@@ -28,6 +28,7 @@ import { withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
 import { createListReader } from "./lists";
+import { originAt } from "./origin-at";
 import { retryPolicy } from "./retry";
 import { systemClock } from "./system-clock";
 import { type Connections, checkBaseUrl, createConnections, createTransport } from "./transport";
@@ -227,7 +228,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         });
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),
-    origin: options.origin ?? origin + basePath,
+    origin: options.origin ?? originAt(options.baseUrl),
     subject: () => options.credential.subject,
     takesPortRanges: dialect.rules.port_range !== null,
     nameProblem: Object.keys(dialect.names).length > 0 ? nameProblemBy(dialect.names) : undefined,

@@ -179,16 +179,16 @@ it("is refused when it was changed, even by one character of one field", async (
 });
 
 it("is refused for another service, another state or another dialect than it was reviewed for", async () => {
-  const { first, run, names } = await setUp();
+  const { emulator, first, run, names } = await setUp();
   await run(first, "plan", "infra", "--out", "p.plan.json");
   const other = await startEmulator({ timeScale: 0 });
   emulators.push(other);
   expect((await run(first, "apply", "p.plan.json", "--base-url", other.url)).stderr).toMatch(
     /it is for the service http\S+, not/,
   );
-  expect((await run(first, "apply", "p.plan.json", "--state", "elsewhere.json")).stderr).toMatch(
-    /it is for the state reconcile\.state\.json, not/,
-  );
+  const elsewhere = await run(first, "apply", "p.plan.json", "--state", "e.json", "--base-url", `${emulator.url}/`);
+  expect(elsewhere.stderr).toMatch(/it is for the state reconcile\.state\.json, not/);
+  expect(elsewhere.stderr).not.toContain("it is for the service");
   writeFiles(first, { "other.yaml": "operations: { vm.list: null }\n" });
   expect((await run(first, "apply", "p.plan.json", "--dialect", "other.yaml")).stderr).toContain(
     "the dialect is another one now",

@@ -323,6 +323,22 @@ const rules: Readonly<Record<string, ToldRow>> = {
     answer: true,
     says: [expect.stringMatching(/^rule #5\/\S+ was not seen, and is kept as it was/)],
   },
+  "read by its id, and nobody may look: that does not say that it is not there": {
+    asks: async (program, process) => {
+      const { id } = await process.create("SecurityGroup", "front", shared);
+      const kept = await process.create("SecurityGroupRule", "ssh", ssh(id));
+      program.setFaults([{ kind: "status", code: 403, operation: "group.rule.list" }]);
+      return () => imported(process, "SecurityGroupRule", kept.id);
+    },
+    answer: expect.stringMatching(/^refused: rule #5\/\S+ cannot be looked at: .* — declare it without an import/),
+  },
+  "read by its id, and there is no such group": {
+    asks:
+      async (_, { read }) =>
+      () =>
+        read({ type: "SecurityGroupRule", name: "it", id: "no/such", outputs: undefined as never }),
+    answer: undefined,
+  },
   "another description, which is only noted": {
     given: full,
     asks: async (_, { create, diff }) => {

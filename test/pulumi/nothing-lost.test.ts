@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openConnection } from "../../reconciler/connect";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import type { HandlerContext, Props } from "../../reconciler/one/handler";
 import type { ProgramNotes } from "../../reconciler/one/program-notes";
@@ -257,6 +258,14 @@ describe("a create whose engine was killed", () => {
     } finally {
       await world.close();
     }
+  });
+
+  it("is noted of its service, however the base URL is written", async () => {
+    for (const baseUrl of ["http://cloud.example", "HTTP://Cloud.Example:80/"])
+      await openConnection({ baseUrl }, folder)
+        .notesOf("urn:pulumi:dev::demo::x:index:Volume::data")
+        .write({ sentAt: "2026-01-01T00:00:00.000Z", idsBefore: [] }, { name: "data" });
+    expect(readdirSync(join(folder, ".reconcile/creates")).filter((file) => file.endsWith(".json"))).toHaveLength(1);
   });
 
   it("a VM whose delete was cut off: what it leaves is named by the next one, though no state tells which disk is which", async () => {

@@ -200,6 +200,7 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       for (const [after, replaces] of [
         [{ ...here, parallelism: unknownText }, []],
         [{ baseUrl: "http://127.0.0.1:2" }, ["baseUrl"]],
+        [{ baseUrl: "HTTP://127.0.0.1:1/" }, []],
         // The update may find another one.
         [{ baseUrl: unknownText }, ["baseUrl"]],
         [{ baseUrl: unknownText, acceptService: true }, []],

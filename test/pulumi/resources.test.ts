@@ -72,6 +72,8 @@ describe("the resources of a program", () => {
   it("belong to the plugin where they are given its provider, themselves or by their parent", async () => {
     const found = { import: "v-1" };
     expect(() => new cloud.Volume("imported", { size: 5 }, found)).toThrow(/write adopt: .* import/);
+    const both = { vmId: "vm", volumeId: "v" };
+    expect(() => new cloud.VolumeAttachment("a", both, found)).toThrow(/leave the option import out/);
     const provider = new cloud.Provider("plugin", { token: "t0ken" });
     await value(new cloud.Volume("imported", { size: 5 }, { ...found, provider }).urn);
     await value(new cloud.Volume("by-plugin", { size: 5 }, { provider }).urn);
@@ -85,6 +87,9 @@ describe("the resources of a program", () => {
     await value(new cloud.Volume("by-other", { size: 5 }, { provider: other }).urn);
     expect(registered("by-other").type).toBe("pulumi-nodejs:dynamic/reconcile-cloud:Volume");
     expect(registered("elsewhere").inputs).toEqual({ "reconcile-cloud:baseUrl": "https://cloud.example" });
+    const nowhere = pulumi.output<string | undefined>(undefined) as pulumi.Output<string>;
+    await value(new cloud.DynamicProvider("nowhere", { baseUrl: nowhere }).urn);
+    expect(registered("nowhere").inputs).toEqual({});
   });
 
   it("go before their successor where names are unique, unless they are to stay and so keep theirs", () => {

@@ -6,6 +6,7 @@ import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
 import { setting } from "../../outside/environment";
 import { desiredHere, type SavedPlan, stale, whatChanged } from "../../saved-plan";
+import { originAt } from "../../service/origin-at";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import type { FlagName, Flags } from "../flags";
@@ -105,7 +106,9 @@ async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promis
 function refuseElsewhere({ service, store, workspace, invocation }: Session, saved: SavedPlan): void {
   const state = nameState(store.location, workspace, invocation.flags);
   const differences = [
-    ...(service.baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${service.baseUrl}`]),
+    ...(originAt(service.baseUrl) === originAt(saved.base_url)
+      ? []
+      : [`it is for the service ${saved.base_url}, not ${service.baseUrl}`]),
     ...flagsOfOtherPlace(saved.desired.environment, invocation.flags),
     ...(state === saved.state ? [] : [`it is for the state ${saved.state}, not ${state}`]),
     ...(canonicalJson(service.dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),

@@ -14,6 +14,7 @@ import { shownPath } from "../../outside/files";
 import { realPath } from "../../outside/git";
 import { sha256 } from "../../outside/sha256";
 import { countOf } from "../../report/style";
+import { originAt } from "../../service/origin-at";
 import type { Invocation } from "../command";
 import { commandHolder, fail, openWorkspaceService, stateFile } from "../compose";
 import { CommandFailed } from "../crash";
@@ -397,7 +398,7 @@ function refuseOtherWorlds(
 ): void {
   const there = readMovedTexts(target.sources, { invocation, environment }).service.baseUrl;
   const given = invocation.flags["base-url"] ?? process.env["RECONCILE_BASE_URL"];
-  if (target.sources.length > 0 && given === undefined && there !== undefined && there !== baseUrl)
+  if (target.sources.length > 0 && given === undefined && there !== undefined && originAt(there) !== originAt(baseUrl))
     throw fail(
       "move/cannot",
       `the two projects are of different services: ${baseUrl} and ${there}`,

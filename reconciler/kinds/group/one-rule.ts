@@ -2,13 +2,14 @@
 
 import { canonicalLiveRule, ruleKey } from "../../core/canonical/rules";
 import { closedWith, type DesiredGroup, nothingDesired } from "../../core/model/desired";
+import { acceptService } from "../../core/model/evidence";
 import { allOfKind } from "../../core/model/kinds";
 import { type LiveGroup, type LiveRule, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { itemAt } from "../../core/text/invariant";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
-import { keptUnseen, notFound, notProvenGone } from "../../one/guards";
+import { cannotBeLookedAt, keptUnseen, notFound, notProvenGone } from "../../one/guards";
 import {
   failure,
   type Handler,
@@ -256,7 +257,11 @@ const ruleField: FieldResource<RuleIds> = {
 
   async read({ context, service, id, ids: { groupId, ruleId }, remembered }, before, known) {
     const sighting = await sightingOf(context, service, groupId, remembered, "recent");
-    if (sighting.seen === "unobserved" && before !== undefined) {
+    if (sighting.seen === "unobserved") {
+      // What is imported or looked up has to be seen: nothing remembers it.
+      if (before === undefined && sighting.vanished === undefined && sighting.fix !== acceptService)
+        throw cannotBeLookedAt(`rule ${id}`, sighting, true);
+      if (before === undefined) return undefined;
       context.log("warning", keptUnseen(`rule ${id}`, sighting));
       return { id, inputs: inputsIn(before), outputs: before };
     }

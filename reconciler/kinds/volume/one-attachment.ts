@@ -364,7 +364,7 @@ const attachment: FieldResource<AttachmentIds> = {
     // What is imported or looked up has to be seen: nothing remembers it.
     if (before === undefined && volume.seen === "unobserved") {
       if (volume.vanished !== undefined || planned.live.doubt !== undefined) return undefined;
-      throw cannotBeLookedAt(`attachment ${id}`, volume);
+      throw cannotBeLookedAt(`attachment ${id}`, volume, true);
     }
     if (isAttached(planned.live, ids) === false) return undefined;
     const { [recordedKey]: _recorded, ...declared } = before ?? {};
