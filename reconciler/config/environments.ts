@@ -5,10 +5,12 @@
  */
 
 import { permittedByProtect } from "../core/model/desired";
+import { type Advice, toSay } from "../core/model/fix";
 import { perKind } from "../core/model/kinds";
 import { listed } from "../core/text/list-text";
-import { nearestText } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
+import { printable } from "../core/text/printable";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
@@ -59,29 +61,41 @@ export function chooseEnvironment(
   };
 }
 
+/** A program has no flags. */
+const toChoose = (words: string, name: string): Advice => [
+  toSay([printable(words)], `write env: "${printable(name)}"`),
+];
+
+function orDeclare(env: string): Advice {
+  const declared = printable(`or declare it: environments: { ${env}: {} }`);
+  return [toSay([`leave --env and RECONCILE_ENV out, ${declared}`], `leave env out, ${declared}`)];
+}
+
 function reportChoice(env: string | undefined, names: readonly string[], merged: Merged, problems: Problems): void {
   const [first] = merged.environments;
   const at = first === undefined ? undefined : placeOf(first.source, ["environments"]);
+  const near = env === undefined ? undefined : nearestName(env, names);
   if (env === undefined)
     problems.add({
       code: "config/environment",
       summary: "no environment is chosen",
       detail: `the file declares ${listed(names)}`,
-      fix: `give --env ${names[0]}, or set RECONCILE_ENV`,
+      fix: toChoose(`give --env ${names[0]}, or set RECONCILE_ENV`, `${names[0]}`),
       at,
     });
   else if (names.length === 0)
     problems.add({
       code: "config/environment",
       summary: `there is no environment ${env}: the file declares none`,
-      fix: `leave --env and RECONCILE_ENV out, or declare it: environments: { ${env}: {} }`,
+      fix: orDeclare(env),
     });
   else
     problems.add({
       code: "config/environment",
       summary: env === reservedName ? "this needs one environment" : `there is no environment ${env}`,
       detail: `the file declares ${listed(names)}`,
-      fix: nearestText(env, names, (near) => `write --env ${near}`) ?? `give --env ${names[0]}`,
+      fix:
+        near === undefined ? toChoose(`give --env ${names[0]}`, `${names[0]}`) : toChoose(`write --env ${near}`, near),
       at,
     });
 }

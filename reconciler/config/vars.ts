@@ -2,8 +2,10 @@
  * The variables of the files and what they are worth: --var, then --var-file (the later file first), then
  * RECONCILE_VAR_*, then what the chosen environment says, then the default, which may use other variables.
  */
+import { type Advice, toSay } from "../core/model/fix";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
+import { printable } from "../core/text/printable";
 import { interpolate, type VariableValues } from "./interpolation";
 import { holdsForeignMark } from "./open-text";
 import { readOwnYaml } from "./own-files";
@@ -69,13 +71,15 @@ export function readVars(
   for (const [name, value] of Object.entries(options.vars ?? {})) {
     given.set(name, { value, from: `--var ${name}`, isText: true, isTemplate: false });
     if (declarations.has(name)) continue;
+    const near = nearestName(name, declarations.keys());
     problems.add({
       code: "config/unknown-variable",
       summary: `--var ${name} sets a variable that is not declared`,
       detail: declarations.size === 0 ? "no variables are declared" : `declared: ${listed([...declarations.keys()])}`,
       fix:
-        nearestText(name, declarations.keys(), (near) => `write --var ${near}=…`) ??
-        `declare it: vars: { ${name}: {} }`,
+        near === undefined
+          ? `declare it: vars: { ${name}: {} }`
+          : [toSay([printable(`write --var ${near}=…`)], `write ${printable(near)} among the vars`)],
     });
   }
   return resolveVars(
@@ -83,7 +87,12 @@ export function readVars(
       what: "variable",
       root: "var",
       section: "vars",
-      hint: (name) => `give --var ${name}=…, or set RECONCILE_VAR_${name}, or write a default`,
+      hint: (name) => [
+        toSay(
+          [printable(`give --var ${name}=…, or set RECONCILE_VAR_${name}, or write a default`)],
+          `give vars: { ${printable(name)}: … }, or write a default`,
+        ),
+      ],
     },
     [...declarations.values()],
     given,
@@ -98,7 +107,7 @@ export interface DeclaredAs {
   readonly root: "var" | "param";
   readonly section: "vars" | "parameters";
   /** How to give a value to a variable that has none. */
-  readonly hint: (name: string) => string;
+  readonly hint: (name: string) => Advice;
   /** The place where a missing value has to be given. Left out: the declaration's place. */
   readonly use?: Place;
 }

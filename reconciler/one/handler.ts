@@ -185,6 +185,10 @@ const fixes: Readonly<Record<string, string>> = {
   "apply/not-seen":
     "look in the service's console, then run the update again: it sends again what is still missing; after pulumi refresh it makes anew what was never made",
   "apply/not-listed": "run the update again: it looks for it first",
+  "apply/flush-failed":
+    "nothing was detached; repair the command, or flush by hand, leave flush out and set flushConfirmed: true",
+  "consent/recreate": "where it is really gone: pulumi state delete, with its URN, and the next update makes it anew",
+  "service/insecure-http": "use https, or permit it with insecureHttp: true",
 };
 
 /** A program's state knows no command, and has no addresses. */

@@ -100,7 +100,8 @@ export const recordedProperty: Property = {
 
 /** Throws where a newer version of the plugin wrote it: it may hold what this one does not know, and would drop. */
 export function rememberedIn(before: Props): Remembered {
-  const { version, needs } = fieldsIn(before[recordedKey]);
+  const recorded = fieldsIn(before[recordedKey]);
+  const { version, needs } = recorded;
   const newer = newerVersion(version);
   if (newer !== undefined)
     throw new WrittenByNewer(
@@ -108,8 +109,9 @@ export function rememberedIn(before: Props): Remembered {
       `its version is ${newer}, and this plugin reads version ${knownVersion}`,
       needs,
     );
-  // Only the handlers write this key, and `plain` keeps what they write.
-  return (before[recordedKey] ?? {}) as Remembered;
+  // Only the handlers write this key, and `plain` keeps what they write. What somebody took out of a state by hand is not
+  // remembered.
+  return Object.fromEntries(Object.entries(recorded).filter(([, value]) => value !== null)) as Remembered;
 }
 
 /**

@@ -806,6 +806,15 @@ const removals: Readonly<Record<string, Row>> = {
     answer: undefined,
     sent: ["volume.delete #5 200"],
   },
+  "somebody took its record out of the state by hand": {
+    asks: async (program, { create }) => {
+      const kept = await create("Volume", "data", data);
+      const { remove } = program.startProcess();
+      return () => remove({ ...kept, outputs: { ...kept.outputs, recorded: { record: null, intent: null } } });
+    },
+    answer: undefined,
+    sent: ["volume.delete #5 200"],
+  },
   "nothing is remembered of it, and nothing is shown": {
     asks: async (program, { create }) => {
       const kept = await create("Volume", "data", data);

@@ -187,6 +187,20 @@ moved: [ { from: volume.old, to: volume.data } ]
     await expect(make("DesiredState", { file: "x" })).rejects.toThrow(/file is not a property[\s\S]*files is required/);
   });
 
+  it.each([
+    [{}, 'write env: "dev"'],
+    [{ env: "prd" }, 'write env: "prod"'],
+    [{ env: "dev" }, "give vars: { flavor: … }, or write a default"],
+    [{ env: "dev", vars: { flavour: "m1.small" } }, "write flavor among the vars"],
+  ])("names the property that a file wants, and no flag: %j", async (inputs, told) => {
+    const file = fileOf(
+      'version: 1\nenvironments: { dev: {}, prod: {} }\nvars: { flavor: {} }\nvolumes: { data: { name: "a-${var.flavor}", size: 1 } }\n',
+    );
+    const said = await make("DesiredState", { files: [file], ...inputs }).catch(String);
+    expect(said).toContain(told);
+    expect(said).not.toMatch(/(give|write) --/);
+  });
+
   it("says what a file removes and keeps, and asks for the id of what it imports by its name", async () => {
     const removed = fileOf("version: 1\nremoved: [ { from: volume.old }, { from: vm.old, destroy: true } ]\n");
     await make("DesiredState", { files: [removed] }, (request) => request.setDryrun(true));

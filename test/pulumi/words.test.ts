@@ -47,6 +47,12 @@ describe("the words of a program", () => {
     expect(sentence({ ...error, ...told(all.slice(2, 3)) })).toBe("it is so — then run the update again");
   });
 
+  it.each(["apply/flush-failed", "consent/flush", "consent/recreate", "service/insecure-http"] as const)(
+    "name no flag: %s",
+    (code) =>
+      expect(sentence({ severity: "error", code, summary: "it is so", fix: "give --flag" })).not.toContain("--"),
+  );
+
   it("are those of every module that the provider loads", () => {
     const reached = modulesFrom(["plugin", "dynamic", "desired-state", "index"].map((name) => `provider/${name}.ts`));
     expect(reached.length).toBeGreaterThan(200);
