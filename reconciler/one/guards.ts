@@ -95,6 +95,14 @@ export const cannotBeLookedAt = (what: string, { reason }: Unobserved, isField =
       : 'declare it in full with adopt: "<its id>" instead',
   );
 
+/** Somebody took it out of the state by hand. What is not remembered is not gone: it is not made anew. */
+export const nothingRemembered = (what: string): HandlerFailure =>
+  failure(
+    "plan/unobserved",
+    `the state has nothing of what is remembered of ${what}`,
+    "run pulumi refresh, which looks it up by its id",
+  );
+
 /** What the delete of something unseen was answered with. */
 export const noWitness =
   "the service answered that there is no such id, and has shown this program nothing else; a credential of another project is told just that";

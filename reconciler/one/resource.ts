@@ -16,6 +16,7 @@ import {
   assertSameService,
   keptAlive,
   notedOpen,
+  nothingRemembered,
   notProvenGone,
   noWitness,
   refuseLosses,
@@ -183,9 +184,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (isPending(id)) return pendingDifference(shape, context, id, before, known, stated);
       const inputsChanged = stated.filter(({ property }) => property !== "adopt" || !isDoneWith(inputs, id));
       const { desired, address, record, own } = standingOf(shape, before, known);
-      const left = record === undefined ? undefined : context.notes?.findLeft(id);
-      const state = stateOf(address, record === undefined ? own : { ...own, record: withLeft(shape, record, left) });
-      const observed = record !== undefined && (left !== undefined || shape.isUnsettled(record));
+      if (record === undefined) throw nothingRemembered(whatOf(before, id));
+      const left = context.notes?.findLeft(id);
+      const state = stateOf(address, { ...own, record: withLeft(shape, record, left) });
+      const observed = left !== undefined || shape.isUnsettled(record);
       const planned = observed
         ? await planAsObserved(service, desired, state, address, context.signal)
         : await planReplacementAsObserved(
@@ -207,8 +209,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
-      if (record !== undefined)
-        noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
+      noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
@@ -308,15 +309,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   function noteNext(
     service: HandlerService,
     id: string,
-    record: Of<K> | undefined,
+    record: Of<K>,
     { planned, desired, inputs, isChanged }: Next,
   ): void {
-    const is = record === undefined ? undefined : shape.noticed?.(record, planned.plan.steps, inputs);
-    const was = record === undefined ? undefined : shape.noticed?.(record);
+    const is = shape.noticed?.(record, planned.plan.steps, inputs);
+    const was = shape.noticed?.(record);
     if (shape.noticed !== undefined) noteStanding(service, identity(kind, id), { isChanged, was, is });
     const [wish] = desired.resources;
-    if (record !== undefined && wish !== undefined && !holdsUnknown(inputs))
-      shape.fields?.noteGoing(service, id, wish, record);
+    if (wish !== undefined && !holdsUnknown(inputs)) shape.fields?.noteGoing(service, id, wish, record);
   }
 
   async function create(context: HandlerContext, inputs: Props): Promise<Kept> {
@@ -403,6 +403,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   ): Promise<Kept> {
     if (isPending(id)) throw stillPending(inputs, rememberedIn(before));
     const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
+    if (record === undefined) throw nothingRemembered(whatOf(before, id));
     const { owner = newOwner() } = remembered;
     const state = stateOf(address, own);
     let planned = await planUpdate(context, service, id, before, inputs, "fresh");

@@ -471,12 +471,13 @@ const diffs: Readonly<Record<string, Row>> = {
     },
     answer: ["name anew", "warns: volume data (#5) of 5 GB is replaced by an empty one; its data is deleted"],
   },
-  "nothing is remembered of it: all of it is made anew": {
+  "nothing is remembered of it: it is not made anew, for that does not say that it is gone": {
     asks: async (_, { create, diff }) => {
       const kept = await create("Volume", "data", data);
       return () => diff(outputsWith(kept, { record: undefined }), data);
     },
-    answer: ["name", "size", "recorded anew"],
+    answer:
+      "refused: the state has nothing of what is remembered of volume data (#5) — run pulumi refresh, which looks it up by its id",
   },
   "it is of another service": {
     asks: async (_, { create, diff }) => {
@@ -806,11 +807,14 @@ const removals: Readonly<Record<string, Row>> = {
     answer: undefined,
     sent: ["volume.delete #5 200"],
   },
-  "somebody took its record out of the state by hand": {
-    asks: async (program, { create }) => {
+  "somebody took its record out of the state by hand, after which nothing is made anew before a refresh": {
+    asks: async (program, { create, diff, update }) => {
       const kept = await create("Volume", "data", data);
+      const emptied = { ...kept, outputs: { ...kept.outputs, recorded: { record: null, intent: null } } };
       const { remove } = program.startProcess();
-      return () => remove({ ...kept, outputs: { ...kept.outputs, recorded: { record: null, intent: null } } });
+      for (const ask of [() => diff(emptied, data), () => update(emptied, { ...data, size: 6 })])
+        await expect(ask()).rejects.toThrow(/nothing of what is remembered of volume data .* — run pulumi refresh/);
+      return () => remove(emptied);
     },
     answer: undefined,
     sent: ["volume.delete #5 200"],
