@@ -7,6 +7,7 @@ import { inspect } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { credentialMask as mask } from "../core/text/credential-mask";
+import { onlyDefined } from "../core/text/objects";
 import type { Dialect } from "../dialect/dialect";
 import { cleanMessage } from "../dialect/messages";
 import { createMasking } from "./masking";
@@ -19,7 +20,13 @@ export type RunHelper = (
   env?: readonly string[],
 ) => Promise<{ readonly output: string } | { readonly problem: string }>;
 
-type CredentialSource = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<string> };
+/** What is sent, and the token in it, where that is known. */
+interface Secret {
+  readonly value: string;
+  readonly token?: string;
+}
+
+type CredentialSource = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<Secret> };
 
 /** The helper command failed, or printed what cannot be a credential; carries what to tell the user. */
 export class CredentialFailure extends Error {
@@ -35,9 +42,9 @@ export class Credential {
   readonly #masking = createMasking(this.#seen);
   #running: Promise<string> | undefined;
 
-  constructor(value: string | undefined, source: CredentialSource) {
+  constructor(value: string | undefined, source: CredentialSource, token?: string) {
     this.#source = source;
-    if (value !== undefined) this.#keep(value);
+    if (value !== undefined) this.#keep({ value, ...onlyDefined({ token }) });
   }
 
   /** The value of the Authorization header; runs the helper command the first time. */
@@ -87,9 +94,9 @@ export class Credential {
     if (source.kind !== "command") return Promise.reject(new CredentialFailure("there is no credential"));
     this.#running ??= source
       .run()
-      .then((value) => {
-        this.#keep(value);
-        return value;
+      .then((secret) => {
+        this.#keep(secret);
+        return secret.value;
       })
       .finally(() => {
         this.#running = undefined;
@@ -97,14 +104,18 @@ export class Credential {
     return this.#running;
   }
 
-  #keep(value: string): void {
+  #keep({ value, token = "" }: Secret): void {
     this.#value = value;
     // The longest spelling is replaced first, so that the scheme goes with the token. A very short token would blank
     // out ordinary words.
-    for (const secret of [value, ...value.split(/\s+/).slice(1), ...passwordOf(value)])
+    for (const secret of [value, ...value.split(/\s+/).slice(1), token, ...namedIn(value), ...passwordOf(value)])
       if (secret.length >= 4) this.#seen.add(secret);
   }
 }
+
+/** `session=…` and `Token token="…"` name what a service may repeat without its name. A short word is left alone. */
+const namedIn = (value: string): string[] =>
+  [...value.matchAll(/=\s*"?([^\s",;=]{8,}=*)/g)].flatMap(([, named]) => named ?? []);
 
 /** `Basic` carries a user and a password, which a service may repeat as they are. */
 function passwordOf(value: string): string[] {
@@ -126,16 +137,20 @@ export function findCredential(
   authorization: Pick<Dialect["authorization"], "header" | "command"> & Partial<Pick<Dialect["authorization"], "env">>,
   runHelper: RunHelper,
 ): FoundCredential {
-  const fromToken = (token: string) => authorization.header.replaceAll("{token}", () => token);
+  const fromToken = (token: string): Secret => ({
+    value: authorization.header.replaceAll("{token}", () => token),
+    token,
+  });
   const variables = [
-    { name: "RECONCILE_AUTHORIZATION", header: (text: string) => text },
-    { name: "RECONCILE_TOKEN", header: fromToken },
+    { name: "RECONCILE_AUTHORIZATION", secret: (value: string): Secret => ({ value }) },
+    { name: "RECONCILE_TOKEN", secret: fromToken },
   ];
-  for (const { name, header } of variables) {
+  for (const { name, secret } of variables) {
     const text = environment[name]?.trim();
     if (text === undefined || text === "") continue;
     if (!canBeHeader(text)) return malformed(name);
-    return { credential: new Credential(header(text), { kind: "fixed" }), diagnostics: [] };
+    const { value, token } = secret(text);
+    return { credential: new Credential(value, { kind: "fixed" }, token), diagnostics: [] };
   }
   const { command, env } = authorization;
   if (command === null) return missingCredential;

@@ -272,6 +272,27 @@ describe("it is never shown", () => {
     expect(JSON.stringify(await client.listVms())).not.toContain("long-password");
   });
 
+  test.each([
+    ["a cookie's token", { RECONCILE_TOKEN: "s3cr-et" }, "session={token}", "s3cr-et"],
+    ["a token behind another sign", { RECONCILE_TOKEN: "s3cr-et" }, "key:{token}", "s3cr-et"],
+    [
+      "a named part of a whole value",
+      { RECONCILE_AUTHORIZATION: 'Token token="s3cret-part="' },
+      header,
+      "s3cret-part=",
+    ],
+  ])("%s is masked without what stands around it", (_, environment, said, part) => {
+    const { credential } = findCredential(environment, { header: said, command: null }, runHelper);
+    expect(credential!.scrub(`there is no ${part} here`)).not.toContain(part);
+  });
+
+  test("what a helper prints is masked without what the header puts around it", async () => {
+    const helper = async () => ({ output: "s3cr-et\n" });
+    const { credential } = findCredential({}, { header: "session={token}", command: ["helper"] }, helper);
+    expect(await credential!.reveal()).toBe("session=s3cr-et");
+    expect(credential!.scrub("there is no s3cr-et")).not.toContain("s3cr-et");
+  });
+
   test("escapes and words that only resemble it are read as they are", async () => {
     const credential = new Credential("Bearer dev", { kind: "fixed" });
     const raw = String.raw`[{"id":"v-1","name":"dev-web","status":"a\\u0041\u0022\u005c\/\u0041"}]`;
