@@ -82,7 +82,14 @@ export function withHostsByName<C extends HostCalls>(calls: C): C {
       return listed.status === "accepted" ? placed(listed.value, plainOptions(options)) : listed;
     },
     getVolume: async (id, options) => one(await calls.getVolume(id, options), plainOptions(options)),
-    createVolume: async (name, sizeGb, options) =>
-      one(await calls.createVolume(name, sizeGb, options), plainOptions(options)),
+    createVolume: async (name, sizeGb, options) => {
+      const made = await calls.createVolume(name, sizeGb, options);
+      if (made.status !== "accepted") return made;
+      const shown = await one(made, plainOptions(options));
+      if (shown.status === "accepted") return shown;
+      // It was made, whatever becomes of the look for the VM that it names.
+      const { attachedTo: _, ...volume } = made.value;
+      return accepted(volume);
+    },
   };
 }

@@ -171,9 +171,12 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       };
     // The rows of the operations that have routes say which kind they are about; catalogues take no ids.
     const readings = {
-      vm: { single: "vm.get", list: () => readList("vm.list", {}, keeping(read.vm), requestOptions) },
-      volume: { single: "volume.get", list: () => readList("volume.list", {}, keeping(read.volume), requestOptions) },
-      group: { single: "group.get", list: () => readList("group.list", {}, keeping(read.group), requestOptions) },
+      vm: { single: "vm.get", list: (o?: RequestOptions) => readList("vm.list", {}, keeping(read.vm), o) },
+      volume: {
+        single: "volume.get",
+        list: (o?: RequestOptions) => readList("volume.list", {}, keeping(read.volume), o),
+      },
+      group: { single: "group.get", list: (o?: RequestOptions) => readList("group.list", {}, keeping(read.group), o) },
     } as const;
     const reading = Object.entries(readings).find(([kind]) => operation.startsWith(`${kind}.`))?.[1];
     if (reading === undefined) return unsupported(operation);
@@ -182,9 +185,17 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const listed =
       rule_id !== undefined
         ? await readList("group.rule.list", { id }, keeping(readLiveRule), requestOptions)
-        : await reading.list();
+        : await reading.list(requestOptions);
     if (listed.status !== "accepted") return listed;
-    const record = found.get(rule_id ?? id);
+    const wanted = (rule_id ?? id).toLowerCase();
+    const shown = (): unknown =>
+      found.get(rule_id ?? id) ?? [...found].find(([one]) => one.toLowerCase() === wanted)?.[1];
+    // What a list does not show is missing where that list is proven to be whole.
+    if (shown() === undefined && rule_id === undefined) {
+      const whole = await reading.list({ ...requestOptions, proves: true });
+      if (whole.status !== "accepted") return whole;
+    }
+    const record = shown();
     return record !== undefined
       ? accepted({ record, headers: {} })
       : { status: "rejected", condition: "not_found", message: `the service shows none with the id ${rule_id ?? id}` };

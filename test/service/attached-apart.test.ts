@@ -116,3 +116,14 @@ test.each([
   const { diagnostics } = readDialectText(`operations: { attachments: ${attachments} }`, "dialect.yaml");
   expect(diagnostics).toMatchObject([{ code: "dialect/placeholder", summary: expect.stringContaining(what) }]);
 });
+
+test("a volume that was made is made, whatever becomes of the look for the VM that it seems to name", async () => {
+  const text = "records: { volume: { attached_to: { value: /server, by: name } } }";
+  const made = json(200, { data: { id: "v-1", name: "data", size: 1, server: "-" } });
+  const script: Script = (request, response, raw) =>
+    (request.method === "POST" ? made : fault(403, "no lists"))(request, response, raw);
+  const { client } = await start([script], { dialect: readDialectText(text, "dialect.yaml").dialect });
+  const outcome = await client.createVolume("data", 1);
+  expect(outcome).toMatchObject({ status: "accepted", value: { id: "v-1" } });
+  expect(outcome).not.toHaveProperty("value.attachedTo");
+});

@@ -68,3 +68,21 @@ test("a rule that says that there is no address is deleted so, and a VM whose re
   const vm = await asked(text, (client) => client.confirmResize("v"));
   expect([vm.sent, vm.outcome.status]).toEqual([[], "rejected"]);
 });
+
+test.each([
+  ["is shown on a page of which the list does not speak", "far", "far"],
+  ["is shown in other letters", "FAR", "far"],
+])("a VM that %s is deleted with its version, and does not count as missing", async (_, id, shown) => {
+  const page = (one: string) => json(200, [{ id: one, name: one, status: "ACTIVE", etag: "7" }]);
+  const near = shown === id ? page("near") : page(shown);
+  const service: Script = (request, response, raw) => {
+    const answer = request.method === "DELETE" ? json(200, {}) : request.url?.includes("page=2") ? page(shown) : near;
+    return answer(request, response, raw);
+  };
+  const { dialect } = readDialectText(
+    "operations: { vm.get: null }\nfingerprint: { from: /etag, send: If-Match }",
+    "d",
+  );
+  const { client } = await start([service], { dialect });
+  expect(await client.deleteVm(id, undefined)).not.toMatchObject({ condition: "not_found" });
+});
