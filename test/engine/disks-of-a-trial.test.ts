@@ -28,7 +28,7 @@ it.each<
     what: string,
     vm: LiveVm,
     listed: Outcome<readonly LiveVolume[]> | undefined,
-    known: { readonly root?: string; readonly noted?: string },
+    known: { readonly root?: string; readonly noted?: string; readonly earlier?: string },
     notes: readonly string[],
   ]
 >([
@@ -39,14 +39,16 @@ it.each<
   ["what says that it hangs there", vmWith(), accepted([disk({ attachedTo: "v-1" })]), {}, ["d-1"]],
   ["nothing that hangs elsewhere", vmWith(), accepted([disk({ attachedTo: "v-2" })]), {}, []],
   ["once what both show", vmWith({ id: "d-1" }), accepted([disk({ attachedTo: "v-1" })]), {}, ["d-1"]],
+  ["nothing that was listed before it", vmWith({ id: "d-1" }), undefined, { earlier: "d-1" }, []],
   ["what its VM shows, where the list is refused", vmWith({ id: "d-1" }), refused, {}, ["d-1"]],
-])("a trial notes %s", async (_, vm, listed, { root, noted }, notes) => {
+])("a trial notes %s", async (_, vm, listed, { root, noted, earlier }, notes) => {
   const found: string[] = [];
   const trial = {
     client: { can: { canFindCreated: () => listed !== undefined }, listVolumes: async () => listed },
     report: { dialect: { operations: { "volume.list": null } }, emptied: new Set() },
     made: { root: new Set(root === undefined ? [] : [root]) },
     isNoted: (_kind: string, id: string) => id === noted,
+    isOfOthers: (_kind: string, id: string) => id === earlier,
     notes: { add: ({ id }: { readonly id: string }) => found.push(id) },
     ports: { clock: { now: () => 0 } },
   };

@@ -195,7 +195,7 @@ async function deleteTrialVm(trial: Trial, id: string, writeDown: () => void): P
   if (outcome.status === "accepted") {
     trial.markDeleted("vm", id);
     for (const volume of outcome.value.preservedVolumes ?? [])
-      if (!trial.isNoted("volume", volume))
+      if (!trial.isNoted("volume", volume) && !trial.isOfOthers("volume", volume))
         trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
   }
   if (outcome.status === "rejected" && showsDeleted(before.word)) return undefined;

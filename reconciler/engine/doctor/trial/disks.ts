@@ -4,7 +4,10 @@ import { orNothing } from "./lists";
 import { isLiveVm } from "./say";
 import type { Trial } from "./watch";
 
-/** The disks that came with the VM and outlive it: those that it shows, and those that say that they hang on it. */
+/**
+ * The disks that came with the VM and outlive it: those that it shows, and those that say that they hang on it. A service
+ * may put a disk that it has on each VM: one that was listed before the trial is somebody else's.
+ */
 export async function noteDisks(trial: Trial, live: LiveVm | LiveVolume | undefined): Promise<void> {
   if (live === undefined || !isLiveVm(live)) return;
   const listed = trial.client.can.canFindCreated("volume")
@@ -13,7 +16,7 @@ export async function noteDisks(trial: Trial, live: LiveVm | LiveVolume | undefi
   const hanging = listed?.status === "accepted" ? listed.value.filter(({ attachedTo }) => attachedTo === live.id) : [];
   const shown = (live.volumes ?? []).flatMap(({ id, root }) => (root === true ? [] : [id]));
   for (const id of new Set([...shown, ...hanging.map((volume) => volume.id)]))
-    if (!trial.made.root.has(id) && !trial.isNoted("volume", id))
+    if (!trial.made.root.has(id) && !trial.isNoted("volume", id) && !trial.isOfOthers("volume", id))
       trial.notes.add({ kind: "volume", id, askedAt: trial.ports.clock.now(), isTaken: true });
 }
 
