@@ -100,6 +100,7 @@ export async function findDrift(
       /^(service|state)\//.test(diagnostic.code) ||
       diagnostic.code.endsWith("unobserved") ||
       diagnostic.code === "plan/forbidden" ||
+      diagnostic.code === "plan/not-listed-yet" ||
       (diagnostic.code === "plan/gone" && diagnostic.address !== undefined && unproven.has(diagnostic.address)),
   );
   // No file says it.

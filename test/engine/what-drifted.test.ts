@@ -159,6 +159,16 @@ describe("drift is", () => {
     expect(report.diagnostics.map(({ code }) => code).length).toBeGreaterThan(0);
   });
 
+  it("told of what is not listed, and counts as existing", async () => {
+    const stage = await applied({});
+    const listVms = async () => ({ status: "accepted", value: [] }) as const;
+    const report = await findDrift({ ...stage.client, can: stage.client.can, listVms }, await stage.state());
+    expect(report.drifts).toEqual([]);
+    expect(report.diagnostics).toContainEqual(
+      expect.objectContaining({ code: "plan/not-listed-yet", address: "vm.web" }),
+    );
+  });
+
   it("of what was looked at before, without another look but for the catalogue", async () => {
     const stage = await applied();
     await stage.client.renameVm(stage.id("vm.web"), "other");
