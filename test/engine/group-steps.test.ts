@@ -593,6 +593,13 @@ describe("a group that is deleted", () => {
       left,
     ]);
   });
+  it.each([
+    ["Conflict", /off the VMs .* rules of other groups; .*named_groups: kept/],
+    ["Security group is attached to one or more VMs", /^$/],
+  ])("what is done about a delete that was refused with %j", async (message, fix) => {
+    const { result } = await perform({ ...remove({}) }, { answers: [no("group_attached", { message })] });
+    expect("fix" in result ? String(result.fix ?? "") : "").toMatch(fix);
+  });
 });
 
 describe("rules that are put back", () => {

@@ -9,6 +9,7 @@ import {
   sortRules,
 } from "../../core/canonical/rules";
 import { showsEffect } from "../../core/diff/effect";
+import type { Abilities } from "../../core/model/abilities";
 import { toAsk, toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
@@ -355,6 +356,10 @@ const createdAs = ({ address }: Step, id: string, { name, description = "" }: Se
 /** The contract's words for a group under which VMs are. Others, such as "in use", may also mean rules that name it. */
 const speaksOfVms = /attached to/i;
 
+/** What a conflict is about that says nothing of it, where no group that is known names the one that is to go. */
+const ofUse = ({ keepsNamedGroups }: Abilities): string =>
+  `take the group off the VMs that it is on, and its name out of the rules of other groups${keepsNamedGroups ? "" : "; if the service keeps a group that rules name, in the dialect: limits: { named_groups: kept }"}`;
+
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sentBefore = await noteDeleting(step, id, run, true);
@@ -373,7 +378,9 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
         message: `the replaced group ${action.name} is still attached to VMs, and the service has no call that moves them`,
         fix: `move the VMs from group ${action.name} to the new one in the service's console, then run the same command again`,
       };
-    return failedBy(outcome);
+    return speaksOfVms.test(outcome.message)
+      ? failedBy(outcome)
+      : { ...failedBy(outcome), fix: outcome.hint ?? ofUse(client.can) };
   }
   const settled = await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
   if (settled.end !== "done") return settled;
