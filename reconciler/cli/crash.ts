@@ -6,6 +6,7 @@
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../core/text/errors";
+import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
 import { StateLocked, StateSealed } from "../store/store";
@@ -35,9 +36,16 @@ export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined
     error instanceof StateLocked ? fixOfLocked(error) : error instanceof StateSealed ? error.fix : undefined;
   const fix = ownFix ?? fixesOfCrash[code ?? ""];
   if (isExplained(code)) return [{ severity: "error", code, summary: message, fix }];
-  if (typeof code === "string" && /^E[A-Z]+$/.test(code))
-    return [{ severity: "error", code: "cli/system", summary: message }];
-  return undefined;
+  if (typeof code !== "string" || !/^E[A-Z]+$/.test(code)) return undefined;
+  const isFolderGone = fieldsIn(error)["syscall"] === "uv_cwd";
+  return [
+    {
+      severity: "error",
+      code: "cli/system",
+      summary: isFolderGone ? "the working folder is not there any more" : message,
+      fix: isFolderGone ? "change to a folder that exists" : "look at the path, the rights and the space",
+    },
+  ];
 }
 
 /** A lock without a lease is taken with --force alone: nothing shows whether its holder lives. */

@@ -95,7 +95,9 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
-    return `${noFlag(command, rawName)}${insteadOf(token.name, known)}`;
+    const ours = ourFlag(token.name);
+    const near = nearestText(token.name, known, (near) => `; did you mean --${near}?`) ?? "";
+    return ours === undefined ? `${noFlag(command, rawName)}${near}` : noFlag(command, rawName, ours);
   }
   if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
   const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
@@ -108,12 +110,6 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const near = nearestText(value, row.oneOf, (word) => `; did you mean ${word}?`) ?? "";
   const meant = ours === undefined ? near : `; here it is ${ours}`;
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
-}
-
-function insteadOf(name: string, known: ReadonlySet<string>): string {
-  const ours = ourFlag(name);
-  if (ours !== undefined) return `; here it is ${ours}`;
-  return nearestText(name, known, (near) => `; did you mean --${near}?`) ?? "";
 }
 
 /**
@@ -134,13 +130,16 @@ function withoutOneDash(
       words.push(word);
       continue;
     }
-    foreign.push(ours === undefined ? noFlag(command, word) : `${word}: flags have two dashes here: ${ours}`);
+    foreign.push(
+      ours?.startsWith("--") === true ? `${word}: flags have two dashes here: ${ours}` : noFlag(command, word, ours),
+    );
     if (given === undefined && flagRowOf(name)?.type === "string") at++;
   }
   return { words, foreign };
 }
 
-const noFlag = (command: string, flag: string): string => `${`reconcile ${command}`.trimEnd()} has no flag ${flag}`;
+const noFlag = (command: string, flag: string, ours?: string): string =>
+  `${`reconcile ${command}`.trimEnd()} has no flag ${flag}${ours === undefined ? "" : `; here it is ${ours}`}`;
 
 /** `-yf FILE` is `-y -f FILE`. */
 const beginsShort = (letters: string): boolean =>

@@ -2,10 +2,10 @@
  * A file that a command writes again and again, and that may hold more than it wrote: /etc/hosts, a configuration of
  * ssh. Its own lines stand between two marks, and nothing beside them is touched.
  */
-import { chmodSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { errorCode } from "../core/text/errors";
 import { printable } from "../core/text/printable";
-import { isStream, writePrivately } from "../outside/private-file";
+import { isStream, refuseKept, replaceOwnFile, writePrivately } from "../outside/private-file";
 import { fail } from "./compose";
 
 export const blockName = (project: string | undefined, environment: string | undefined): string =>
@@ -19,10 +19,12 @@ export function writeShared(path: string, text: string, name: string, isWhole: b
   const there = readThere(path);
   const next = isWhole ? wholeText(path, asBytes(text), there) : withBlock(path, asBytes(text), name, there);
   if (next === there) return;
-  const target = there === undefined || !lstatSync(path).isSymbolicLink() ? path : realpathSync(path);
-  const mode = there === undefined ? undefined : statSync(target).mode & 0o777;
-  writePrivately(target, Buffer.from(next, "latin1"), { overFiles: true });
-  if (mode !== undefined) chmodSync(target, mode);
+  const bytes = Buffer.from(next, "latin1");
+  if (there === undefined) writePrivately(path, bytes);
+  else {
+    refuseKept(path, true);
+    replaceOwnFile(path, bytes);
+  }
 }
 
 function readThere(path: string): string | undefined {

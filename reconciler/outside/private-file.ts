@@ -6,12 +6,15 @@
 
 import { randomUUID } from "node:crypto";
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   fsyncSync,
   linkSync,
   lstatSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -54,6 +57,33 @@ export function writePrivately(
     }
     if (isNew) nameAsNew(temporary, path);
     else renameSync(temporary, path);
+  } catch (error) {
+    throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
+  } finally {
+    removeTemporary(temporary);
+  }
+}
+
+/**
+ * Puts a text in the place of a file of the user's own, whole or not at all. The file keeps its owner and its rights, and
+ * a link to it stays one.
+ */
+export function replaceOwnFile(path: string, text: string | Uint8Array): void {
+  const target = realpathSync(path);
+  const { mode, uid, gid } = statSync(target);
+  const temporary = temporaryOf(target);
+  try {
+    try {
+      writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
+      // Who does not own the file may write it and give it to nobody.
+      ifPossible(() => chownSync(temporary, uid, gid));
+      chmodSync(temporary, mode);
+      renameSync(temporary, target);
+    } catch (error) {
+      // In a folder of somebody else's, or mounted by itself as in a container, the file can only be written where it is.
+      if (!["EACCES", "EPERM", "EROFS", "EBUSY"].includes(errorCode(error) ?? "")) throw error;
+      writeFileSync(target, text);
+    }
   } catch (error) {
     throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
   } finally {

@@ -123,6 +123,18 @@ describe("a plan is made for what is named, and for what that stands on", () => 
   });
 });
 
+it.each<[flags: Partial<PlanOptions>, fix: string | undefined]>([
+  [{ targets: ["vm.db"] }, "--target vm.web as well"],
+  [{ excludes: ["vm.web"] }, "leave out --replace vm.web, or do not exclude it"],
+  [{ targets: ["vm.web"] }, undefined],
+  [{}, undefined],
+])("what is to be replaced and is left out by %j is an error", (flags, fix) => {
+  const both = [vm("web"), vm("db")];
+  const { diagnostics } = planFor({ applied: both, desired: both, options: { replace: ["vm.web"], ...flags } });
+  const told = diagnostics.filter(({ code }) => code === "plan/target-too-narrow");
+  expect(told.map((one) => [one.severity, one.fix])).toEqual(fix === undefined ? [] : [["error", fix]]);
+});
+
 describe("a plan that would go from under what is left out", () => {
   const on = (address: string) => ({ attachTo: { address } });
   const both = [vm("web"), vm("db")];

@@ -1,5 +1,6 @@
 /** What is known of something that was thrown, which may be anything (core/text/errors.ts). */
 import { expect, it } from "vitest";
+import { asDiagnostics } from "../../reconciler/cli/crash";
 import { asError, causeOf, errorCode, errorMessage } from "../../reconciler/core/text/errors";
 
 const cause = new Error("before");
@@ -19,6 +20,14 @@ it.each<readonly [what: string, thrown: unknown, message: string, code: string |
   expect([errorMessage(thrown), errorCode(thrown), causeOf(thrown)]).toEqual([message, code, before]);
   expect(asError(thrown)).toBeInstanceOf(Error);
   expect(asError(thrown).message).toBe(message);
+});
+
+it.each([
+  [{ syscall: "uv_cwd" }, "the working folder is not there any more", "change to a folder that exists"],
+  [{ syscall: "open" }, "m", "look at the path, the rights and the space"],
+])("an error of the system has a fix: %j", (more, summary, fix) => {
+  const [told] = asDiagnostics(Object.assign(withCode("ENOENT"), more)) ?? [];
+  expect(told).toMatchObject({ code: "cli/system", summary, fix });
 });
 
 it("an error is taken as it is", () => {

@@ -84,7 +84,8 @@ describe("what is wrong with the words themselves", () => {
     [["emulator"], "emulator", "reconcile emulator has no flag --json"],
     [["--bogus"], "", "reconcile has no flag --bogus"],
     [["-out"], "", "-out: flags have two dashes here: --out FILE"],
-    [["output", "-raw", "url"], "output", "-raw: flags have two dashes here: reconcile output NAME"],
+    [["output", "-raw", "url"], "output", "reconcile output has no flag -raw; here it is reconcile output NAME"],
+    [["plan", "-lock=false"], "plan", "reconcile plan has no flag -lock=false; here it is nothing: whoever writes"],
     [["plan", "-wise=x"], "plan", "reconcile plan has no flag -wise=x"],
     [["explain", "plan/stale", "plan/gone"], "explain", 'reconcile explain plan/stale takes no "plan/gone"'],
   ])("ends in a summary with --json, like every other failure: %j", async (args, name, says) => {

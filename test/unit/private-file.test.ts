@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -13,7 +16,7 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openJsonFile } from "../../reconciler/cli/json-file";
-import { writePrivately } from "../../reconciler/outside/private-file";
+import { replaceOwnFile, writePrivately } from "../../reconciler/outside/private-file";
 import { makeFolder } from "../support/folder";
 
 describe("a file that a command writes for its user", () => {
@@ -66,6 +69,20 @@ describe("a file that a command writes for its user", () => {
       writeFileSync(at("p"), plan(1));
       expect(() => writePrivately(at("p"), "new")).not.toThrow();
     }
+  });
+
+  it("a file of the user's own is replaced whole, and keeps its rights and the link that leads to it", () => {
+    writeFileSync(at("own.yaml"), "former", { mode: 0o640 });
+    symlinkSync("own.yaml", at("link.yaml"));
+    const opened = openSync(at("own.yaml"), "r");
+    replaceOwnFile(at("link.yaml"), "new");
+    // Who read the former file still has all of it.
+    expect(readFileSync(opened, "utf8")).toBe("former");
+    closeSync(opened);
+    expect(readFileSync(at("own.yaml"), "utf8")).toBe("new");
+    expect(statSync(at("own.yaml")).mode & 0o777).toBe(0o640);
+    expect(lstatSync(at("link.yaml")).isSymbolicLink()).toBe(true);
+    expect(readdirSync(folder)).toEqual(["link.yaml", "own.yaml"]);
   });
 
   it("says why where its folder cannot be gone into", () => {

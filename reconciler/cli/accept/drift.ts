@@ -1,6 +1,5 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
 
-import { statSync, writeFileSync } from "node:fs";
 import type { Plain } from "../../config/yaml/write";
 import { describeRule } from "../../core/canonical/rules";
 import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../../core/model/address";
@@ -13,6 +12,7 @@ import type { Reference } from "../../core/model/reference";
 import type { Rule } from "../../core/model/rule";
 import type { Drift } from "../../engine/drift";
 import { ruleFields } from "../../kinds/group/block";
+import { replaceOwnFile } from "../../outside/private-file";
 import type { Output } from "../output";
 import { readGiven, type Workspace } from "../workspace";
 import { acceptAll, type EditAt, type Readings, type Texts } from "./edits";
@@ -60,7 +60,7 @@ export function acceptDrift(
   for (const [{ address, edit }, why] of problems) leave(address, edit.field, why);
   for (const [file, text] of texts) {
     if (text === before.get(file)) continue;
-    writeFileSync(file, text, { mode: statSync(file).mode });
+    replaceOwnFile(file, text);
     output.note(`Wrote ${file}.`);
   }
   return left;

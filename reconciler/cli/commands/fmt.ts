@@ -1,11 +1,12 @@
 /** `reconcile fmt`: writes files in their usual form. No value changes, and comments stay. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { type Formatted, formatYaml } from "../../config/format";
 import { collectProblems } from "../../config/problems";
 import { isMap } from "../../config/yaml/file";
 import { readYaml } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { replaceOwnFile } from "../../outside/private-file";
 import { command, type Invocation } from "../command";
 import { defaultFile, expandFolder, readSourceFile } from "../workspace";
 
@@ -36,8 +37,7 @@ export const fmtCommand = command({
       }
       if (formatted.text === text) continue;
       changed++;
-      // The file is written in place and keeps its permissions: it is the user's own and holds no secret of this program.
-      if (flags.check !== true) writeFileSync(path, formatted.text, { mode: statSync(path).mode });
+      if (flags.check !== true) replaceOwnFile(path, formatted.text);
       output.print(file);
       output.event({ type: "formatted", file, written: flags.check !== true });
     }

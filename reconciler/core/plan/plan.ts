@@ -47,7 +47,14 @@ import { type PlannedOutput, planOutputs } from "./outputs";
 import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
-import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses, whatIsMeant } from "./select";
+import {
+  leftOutDependents,
+  replacedAndLeftOut,
+  selectTargets,
+  setAsideUnreadable,
+  unknownAddresses,
+  whatIsMeant,
+} from "./select";
 import { computedOf, type Step, type StepId } from "./step";
 import { unseenNotes } from "./unseen";
 
@@ -144,6 +151,7 @@ export function makePlan(input: PlanInput): Plan {
   const pairs = setAsideUnreadable(targeted, diagnostics);
   // A plan that destroys pairs only what is recorded: what is declared and gone is no slip.
   diagnostics.push(...unknownAddresses(options, [...paired.pairs, ...input.desired.resources]));
+  diagnostics.push(...replacedAndLeftOut(options, paired.pairs, targeted));
 
   const found = diffAll(pairs, context, state, isYoung);
   const { vms, volumes, groups, all: differences, fates } = found;

@@ -115,6 +115,28 @@ export function unknownAddresses(
   ];
 }
 
+/** A resource that is to be replaced and that this plan leaves out would stay as it is, without a word. */
+export function replacedAndLeftOut(
+  { excludes = [], replace = [] }: PlanOptions,
+  pairs: readonly Addressed[],
+  targeted: readonly Addressed[],
+): Diagnostic[] {
+  const meant = new Set(targeted.map(({ address }) => address));
+  return pairs.flatMap(({ address }) => {
+    if (!replace.includes(address) || meant.has(address)) return [];
+    const isExcluded = excludes.some((named) => isMeant(address, named));
+    return [
+      {
+        severity: "error" as const,
+        code: "plan/target-too-narrow" as const,
+        summary: `--replace ${address} names what this plan leaves out`,
+        fix: isExcluded ? `leave out --replace ${address}, or do not exclude it` : `--target ${address} as well`,
+        address,
+      },
+    ];
+  });
+}
+
 /**
  * Permissions in flags that permit nothing. They are warnings: a script goes on giving its permission when what it
  * permitted is done.
