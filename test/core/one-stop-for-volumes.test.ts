@@ -7,6 +7,7 @@ const web = vm("web");
 const on = { attachTo: { address: "vm.web" }, flush: { via: "stop" } } as const;
 const off = { flush: { via: "stop" } } as const;
 const [data, logs] = [volume("data", on), volume("logs", on)];
+const left = { ...web, lifecycle: { ...web.lifecycle, ignoreChanges: ["power"] } };
 const stopped = { ...web, now: { phase: "stopped", status: "SHUTOFF" } } as const;
 const world = (applied: World["applied"], desired: World["desired"]): World => ({ applied, desired, missing: [] });
 
@@ -119,6 +120,16 @@ describe("a VM whose volumes come off", () => {
         "vm.web/stop (looks first) < vm.web/confirm?",
         "volume.data/detach < vm.web/stop",
       ],
+    ],
+    [
+      "is started again after an interrupted run, also where its power is left to others",
+      world([{ ...stopped, power: "running", memory: { stoppedForFlush: true } }], [{ ...left, power: "stopped" }]),
+      ["vm.web/start"],
+    ],
+    [
+      "is neither stopped nor started after a resize where its power is left to others",
+      world([web], [{ ...left, power: "stopped", flavor: "m1.large" }]),
+      ["vm.web/resize (down)", "vm.web/confirm < vm.web/resize"],
     ],
     [
       "is called by its id, and noted nowhere, where this project does not have it",

@@ -11,6 +11,7 @@ const lifecycle = (verifyResize: object) => ({
   verifyResize: { ...vm("web").lifecycle.verifyResize, ...verifyResize },
 });
 const large = vm("web", { flavor: "m1.large" });
+const ignoring = vm("web", { lifecycle: { ...vm("web").lifecycle, ignoreChanges: ["flavor_id"] } });
 const asNeeds = (needs: readonly Need[]): string[] => needs.map(({ step, on }) => `${step.slice(7)}:${on}`).sort();
 
 describe("who decides a resize", () => {
@@ -93,6 +94,16 @@ describe("a VM that waits in VERIFY_RESIZE", () => {
       "is confirmed where somebody else resized it to what is declared",
       { applied: [{ ...vm("web"), now: waits }], desired: [large] },
       ["vm.resize.confirm"],
+    ],
+    [
+      "is left to whoever resized it where the flavor is left to others",
+      { applied: [{ ...vm("web"), now: waits }], desired: [ignoring] },
+      [],
+    ],
+    [
+      "is reverted where this tool resized it before the flavor was left to others",
+      { applied: [{ ...vm("web"), now: waits, memory: { resizing } }], desired: [ignoring] },
+      ["vm.resize.revert"],
     ],
     [
       "is waited for first while it is on its way there",

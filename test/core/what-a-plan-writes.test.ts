@@ -76,6 +76,15 @@ describe("a record after a look", () => {
       ),
       { power: "stopped" },
     ],
+    [
+      "was stopped for a flush where the file leaves its power to others",
+      of(
+        { stoppedForFlush: true, power: "running" },
+        { phase: "stopped", status: "SHUTOFF" },
+        vm("web", { power: "running", lifecycle: { ...web.lifecycle, ignoreChanges: ["power"] } }),
+      ),
+      stays,
+    ],
     ["has its data volume on where the VM shows it", of({ dataVolumeDetached: true }), {}],
     [
       "has its data volume off where the VM shows no disks",

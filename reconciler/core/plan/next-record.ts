@@ -6,6 +6,7 @@
 import { isNameUnknown } from "../../kinds/group/changed-fields";
 import { type GroupDifference, recordRules } from "../../kinds/group/diff";
 import type { UsualDifference } from "../../kinds/usual/diff";
+import { powerDeclared } from "../../kinds/vm/compare";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
@@ -105,7 +106,7 @@ const isMemoryOver: Readonly<
   building: (_, live) => live !== undefined && live.phase !== "changing" && live.phase !== "failed",
   resizing: ({ difference }, live) =>
     live !== undefined && live.phase !== "changing" && difference.verify === undefined,
-  stoppedForFlush: ({ desired }, live) => desired.power !== undefined || live?.phase === "running",
+  stoppedForFlush: ({ desired }, live) => powerDeclared(desired) !== undefined || live?.phase === "running",
   dataVolumeDetached: ({ difference, old }, live) =>
     difference.dataVolumeOff !== true && (live?.volumes !== undefined || old.dataVolumeMoving !== undefined),
   // Where nothing shows where the data volume is, there is no plan.

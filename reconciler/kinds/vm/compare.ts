@@ -106,15 +106,23 @@ function comparePower(
   const isUnseen = live === undefined || live.status === undefined;
   const seen = live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined;
   const power = isUnseen ? recorded?.power : seen;
-  // An interrupted run stopped the VM for a flush and did not start it again.
-  const wantedPower = desired.power ?? (recorded?.stoppedForFlush === true ? "running" : undefined);
+  const wantedPower = powerWanted(desired, recorded);
   if (wantedPower !== undefined && power !== wantedPower && (power !== undefined || isUnseen))
     differ(
       fieldChange(vmFields.power, power, wantedPower, wantedPower === "running" ? "start" : "stop"),
       recorded?.power === desired.power,
     );
-  if (desired.power !== undefined && isUnseen && power === undefined) diagnostics.push(powerUnobserved(desired));
+  if (powerDeclared(desired) !== undefined && isUnseen && power === undefined)
+    diagnostics.push(powerUnobserved(desired));
 }
+
+/** What the file says, unless it leaves the power to others. */
+export const powerDeclared = ({ power, lifecycle }: DesiredVm): DesiredVm["power"] =>
+  lifecycle.ignoreChanges.includes("power") ? undefined : power;
+
+/** A VM that an interrupted run stopped for a flush is started again, also where its power is left to others. */
+export const powerWanted = (desired: DesiredVm, recorded: RecordedVm | undefined): DesiredVm["power"] =>
+  powerDeclared(desired) ?? (recorded?.stoppedForFlush === true ? "running" : undefined);
 
 function powerUnobserved({ power, address, source }: DesiredVm): Diagnostic {
   const [verb, done] = power === "stopped" ? ["stop", "stopped"] : ["start", "started"];
@@ -180,7 +188,9 @@ function decideVerify(
   const waits =
     live?.phase === "verify_resize" ||
     (recorded?.resizing !== undefined && (live === undefined || live.phase === "changing"));
-  if (!waits) return undefined;
+  // A resize that others began, where the flavor is left to them, is theirs to decide.
+  const isOthers = recorded?.resizing === undefined && desired.lifecycle.ignoreChanges.includes("flavor_id");
+  if (!waits || isOthers) return undefined;
   const target = recorded?.resizing?.to ?? live?.flavor;
   if (target === undefined) return "confirm";
   return catalogueId(target, context.flavors) === catalogueId(desired.flavor, context.flavors) ? "confirm" : "revert";

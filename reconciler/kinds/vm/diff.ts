@@ -35,7 +35,7 @@ import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
-import { compareVm, findDataVolume, type VmComparison } from "./compare";
+import { compareVm, findDataVolume, powerDeclared, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
 import { checkCatalogue, checkSize, dataVolumeAway, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
@@ -275,7 +275,10 @@ function updateOfVm(
     recorded,
     found,
     name: found.live?.name ?? recorded?.name ?? desired.name,
-    comparison: { ...compared, fields: compared.fields.filter((field) => !ignored.has(field.field)) },
+    comparison: {
+      ...compared,
+      fields: compared.fields.filter(({ field }) => field === "power" || !ignored.has(field)),
+    },
     dataVolumeId: findDataVolume(recorded, found.live, context),
     isNew: recorded?.building === true || found.adopted === "interrupted",
     context,
@@ -434,10 +437,10 @@ function dataVolumeAt(vm: PresentVm): "on" | "off" | "unknown" {
  * Whether a VM in transition runs is compared when it has arrived; that it is not known to be as wanted is reason enough
  * to wait. A VM that is to be stopped may have been started by a rebuild that nobody saw the end of.
  */
-const isPowerOpen = ({ power, lifecycle }: DesiredVm, recorded: RecordedVm | undefined): boolean =>
-  power !== undefined &&
-  (recorded?.power !== power || power === "stopped") &&
-  !lifecycle.ignoreChanges.includes("power");
+function isPowerOpen(desired: DesiredVm, recorded: RecordedVm | undefined): boolean {
+  const power = powerDeclared(desired);
+  return power !== undefined && (recorded?.power !== power || power === "stopped");
+}
 
 const lossesOfUpdate = (
   fields: readonly FieldChange[],

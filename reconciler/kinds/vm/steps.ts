@@ -12,6 +12,7 @@ import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
+import { powerWanted } from "./compare";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
 import { planVmDelete } from "./removal-steps";
@@ -234,7 +235,7 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
   if (resize !== undefined) stepsToResizeVm(updating, resize.before);
   if (fields.has("image_id") && difference.imageId !== undefined) stepsToRebuildVm(updating, difference.imageId);
   // A VM that is stopped anyway is stopped first: that flushes its data volume.
-  const stopsFirst = desired.power === "stopped";
+  const stopsFirst = powerWanted(desired, difference.recorded) === "stopped";
   if (stopsFirst) setPower(updating, fields);
   const { dataVolumeId } = difference;
   if (dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
@@ -293,12 +294,14 @@ const snapshotBefore = ({ difference, vm, draft, last }: Updating, reason: "resi
  * state may arrive in either. Its start or stop then looks first.
  */
 function setPower({ difference, label, draft, then, patch }: Updating, fields: ReadonlyMap<string, unknown>): void {
-  const { address, id, desired, verify, unsettled } = difference;
+  const { address, id, desired, recorded, verify, unsettled } = difference;
+  const wanted = powerWanted(desired, recorded);
   const looksFirst = fields.has("flavor_id") || fields.has("image_id") || verify !== undefined || unsettled === true;
   if (looksFirst) draft.leavesPowerOpen(id);
-  if (!fields.has("power") && !(looksFirst && desired.power !== undefined)) return;
-  const operation = desired.power === "stopped" ? "vm.stop" : "vm.start";
-  const step = then({ ...powerStep(operation, id, address, label, looksFirst), record: patch("power") });
+  if (!fields.has("power") && !(looksFirst && wanted !== undefined)) return;
+  const operation = wanted === "stopped" ? "vm.stop" : "vm.start";
+  const record = desired.lifecycle.ignoreChanges.includes("power") ? undefined : patch("power");
+  const step = then({ ...powerStep(operation, id, address, label, looksFirst), record });
   draft.setsPower(id, { operation, step });
 }
 
