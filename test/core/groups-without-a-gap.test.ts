@@ -1,5 +1,8 @@
 /** Where a rule cannot be deleted, a group is replaced: in an order in which what stays admitted is admitted all the time. */
 import { describe, expect, it } from "vitest";
+import type { DesiredGroup } from "../../reconciler/core/model/desired";
+import type { RecordedGroup } from "../../reconciler/core/model/recorded";
+import type { Rule } from "../../reconciler/core/model/rule";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { asideName } from "../../reconciler/kinds/group/step-parts";
 import { group, idOf, planFor, rule, type World } from "../support/sample-plans";
@@ -189,6 +192,43 @@ describe("what the file leaves alone, the new group has as the old one has it", 
       return { name, description };
     };
     expect([said(create?.action), said(create?.record)]).toEqual([said(made), said(recorded)]);
+  });
+});
+
+describe("rules that the file leaves alone, on a group that is replaced on request", () => {
+  const [https, ssh] = [rule(443), rule(22)];
+  const live = (port: number, more: object = {}) => ({
+    ...{ id: `r-${port}`, direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: port, portMax: port },
+    ...more,
+  });
+  const shown = [live(443), live(22), live(9, { remoteGroupId: "x" }), live(7, { remoteAddressGroupId: "y" })];
+  const added = "add rule ingress tcp 80 from anywhere (IPv4)";
+  const lost = ["remove rule ingress tcp 9 from x", "remove rule ingress tcp 7 from address-group:y"];
+  const before = { ...web, now: { rules: shown }, memory: { buried: ["x"] } };
+  const one = (lifecycle: object): DesiredGroup => ({ ...web, lifecycle: { ...web.lifecycle, ...lifecycle } });
+  it.each<[what: string, desired: DesiredGroup, sent: readonly Rule[], left: boolean, told: readonly string[]]>([
+    [
+      "go along where others may add some, but for those that no request can say",
+      { ...web, rulesMode: "additive" },
+      [https, rule(80), ssh],
+      true,
+      [added, ...lost],
+    ],
+    ["go along where they are kept", one({ onRuleRemoval: "keep" }), [https, rule(80), ssh], true, [added, lost[1]!]],
+    ["are as they were where all are ignored", one({ ignoreChanges: ["rules"] }), [https, ssh], true, lost],
+    [
+      "are none where the file says all of them",
+      web,
+      [https, rule(80)],
+      false,
+      [added, "remove rule ingress tcp 22 from anywhere (IPv4)", lost[1]!],
+    ],
+  ])("%s", (_, desired, sent, left, told) => {
+    const plan = planFor({ applied: [before], desired: [desired], options: { replace: ["group.web"] } });
+    const create = plan.steps.find(({ id }) => id === "group.web/create");
+    const record: Partial<RecordedGroup> = create?.record as object;
+    expect([create?.action, record.left]).toEqual([expect.objectContaining({ rules: sent }), left ? [ssh] : undefined]);
+    expect(plan.changes[0]?.fields.map(({ verb, before, after }) => `${verb} ${after ?? before}`)).toEqual(told);
   });
 });
 

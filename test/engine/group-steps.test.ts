@@ -61,6 +61,8 @@ interface World {
   readonly group?: Outcome<LiveGroup>;
   readonly without?: readonly Operation[];
   readonly record?: RecordedGroup | null;
+  /** What the record of a new group has from the plan. */
+  readonly made?: Partial<RecordedGroup>;
   readonly others?: readonly RecordedGroup[];
   readonly seen?: ReadonlyMap<string, LiveGroup>;
   readonly orphans?: readonly Orphan[];
@@ -113,7 +115,7 @@ async function perform(action: StepAction, given: World = {}) {
   const step = {
     ...stepAt(address, action.operation),
     action,
-    record: action.operation === "group.create" ? record({ id: undefined as never }) : {},
+    record: action.operation === "group.create" ? record({ id: undefined as never, ...given.made }) : {},
   };
   const performer = groupPerformers[action.operation as keyof typeof groupPerformers] as unknown as (
     step: unknown,
@@ -655,6 +657,15 @@ describe("a group that is made", () => {
     const { kept } = await perform(create(ssh), { record: null, answers: [made([liveSsh, own])] });
     expect(kept?.platformRules).toHaveLength(1);
     expect(kept?.rules.map((one) => ruleKey(one))).toEqual([ruleKey(ssh)]);
+  });
+  it("has as its own the rules of the file alone, where others went along from the group that it replaces", async () => {
+    const world: World = { record: null, answers: [made([liveSsh, own])], made: { left: [ssh] } };
+    const { kept, sent } = await perform(create(cidr(443, "10.0.0.0/8"), ssh), world);
+    expect(sent).toEqual(["create Front (why): tcp 22 10.0.0.0/8, tcp 443 10.0.0.0/8"]);
+    expect([kept?.rules, kept?.left].map((rules) => rules?.map((one) => ruleKey(one)))).toEqual([
+      [ruleKey(cidr(443, "10.0.0.0/8"))],
+      [ruleKey(ssh)],
+    ]);
   });
   it("is believed to exist where the answer shows more than was sent, and nobody has looked", async () => {
     const { result } = await perform(create(ssh), { record: null, answers: [made([liveSsh, own])] });

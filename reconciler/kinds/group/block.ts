@@ -8,7 +8,7 @@ import type { LiveGroup } from "../../core/model/live";
 import { groupNamed, type Rule } from "../../core/model/rule";
 import { isSayable } from "../../core/text/canonical-text";
 import { onlyDefined } from "../../core/text/objects";
-import { isPlatformShaped } from "./compare-rules";
+import { isDeclarable, isPlatformShaped } from "./compare-rules";
 
 /** The key first, so that rules of one group can name another that comes later in the file. */
 export type NamedGroup = { readonly group: LiveGroup; readonly naming: Naming };
@@ -58,13 +58,6 @@ const groupReference = (group: Reference, keyOf: (id: string) => string | undefi
   if ("address" in group) return group.address.slice("group.".length);
   return keyOf(group.id) ?? { id: group.id };
 };
-
-const declarable: ReadonlySet<string> = new Set(["tcp", "udp", "icmp", "any"]);
-
-export const isDeclarable = (rule: Rule): boolean =>
-  declarable.has(rule.protocol) &&
-  (rule.ports === undefined || rule.ports.min >= 1) &&
-  !(rule.remote.kind === "cidr" && !rule.remote.cidr.includes("/"));
 
 /** One rule as the file has it, in the order people read it. */
 export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): BlockFields {

@@ -9,6 +9,7 @@ import { groupFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
+import type { Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
 import type { RulesComparison } from "./compare-rules";
 
@@ -97,3 +98,13 @@ function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChan
     fields.push(fieldChange(groupFields.rules, text, undefined, "falls with the group it names"));
   return fields;
 }
+
+/** Rules that nobody declares, and that the group which takes this one's place does not have. */
+export const rulesLeftBehind = (
+  left: readonly Rule[],
+  taken: readonly Rule[],
+  context: DiffContext,
+): readonly FieldChange[] =>
+  left
+    .filter((rule) => !taken.includes(rule))
+    .map((rule) => fieldChange(groupFields.rules, describeRule(rule, byAddress(context)), undefined, "remove rule"));

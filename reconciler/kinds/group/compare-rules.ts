@@ -87,7 +87,7 @@ export function comparison(
   const isUnwanted = (item: LiveRulePair): boolean => !idle.includes(item) && !forms.has(item.rule);
   const unwanted = surplus.filter(isUnwanted);
   const removed = keeps ? [] : unwanted;
-  const stays = authoritative && !keeps ? [] : extra.filter((item) => !falls(item) && isUnwanted(item));
+  const stays = leavesOthers(desired, context) ? extra.filter((item) => !falls(item) && isUnwanted(item)) : [];
   return {
     added: forms.size > 0 ? [] : added,
     removed,
@@ -104,6 +104,12 @@ export function comparison(
     }),
   };
 }
+
+/** Whether rules that the file does not declare stay where they are. */
+export const leavesOthers = ({ rulesMode, lifecycle }: DesiredGroup, { can }: Pick<DiffContext, "can">): boolean =>
+  rulesMode === "additive" ||
+  lifecycle.ignoreChanges.includes("rules") ||
+  (lifecycle.onRuleRemoval === "keep" && !can.deletesRules);
 
 /** The keys of the rules that the service itself put on the group. `known`: `undefined` where no record says which. */
 function platformRules(
@@ -135,3 +141,11 @@ const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const).map((e
 /** Whether a rule is like those that services put on a new group by themselves: all outgoing traffic is let out. */
 export const isPlatformShaped = (rule: Rule): boolean =>
   rule.direction === "egress" && rule.protocol === "any" && rule.ports === undefined && rule.remote.kind === "any";
+
+const declarable: ReadonlySet<string> = new Set(["tcp", "udp", "icmp", "any"]);
+
+/** Whether a file, and so a request, can say the rule. */
+export const isDeclarable = (rule: Rule): boolean =>
+  declarable.has(rule.protocol) &&
+  (rule.ports === undefined || rule.ports.min >= 1) &&
+  !(rule.remote.kind === "cidr" && !rule.remote.cidr.includes("/"));

@@ -3,7 +3,7 @@
  * deleting that one takes the rule with it, and the rule must then point at the new one.
  */
 
-import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core/canonical/rules";
+import { canonicalLiveRule, describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core/canonical/rules";
 import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
@@ -29,10 +29,10 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { groupFields } from "../../core/model/fields";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
-import { namingGroup, type Rule } from "../../core/model/rule";
+import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
-import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./changed-fields";
-import { comparison, type GroupsThatGo, type RulesComparison } from "./compare-rules";
+import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup, rulesLeftBehind } from "./changed-fields";
+import { comparison, type GroupsThatGo, isDeclarable, leavesOthers, type RulesComparison } from "./compare-rules";
 import { groupNotes } from "./findings";
 
 interface GroupFacts
@@ -40,6 +40,8 @@ interface GroupFacts
     Pick<RulesComparison, "added" | "removed" | "cascaded" | "platformRules" | "left"> {
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
+  /** For a group that is replaced: the rules of the one that takes its place. */
+  readonly successor?: readonly Rule[];
 }
 
 export type GroupDifference = GroupFacts & DiffOutcome<"group">;
@@ -92,7 +94,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
     const one = compared.get(address);
     return one === undefined
       ? { ...base, ...creationOfGroup(pair, desired, entry, identify) }
-      : { ...base, ...updateOfGroup(one, context, replaced.has(address)) };
+      : { ...base, ...updateOfGroup(one, context, replaced.has(address), going) };
   });
 }
 
@@ -157,10 +159,15 @@ function updateOfGroup(
   { pair, desired, found, rules }: ComparedGroup,
   context: DiffContext,
   isReplaced: boolean,
+  going: GroupsThatGo,
 ): ActedGroup<"none" | "update" | "import" | "replace"> {
   const { recorded } = pair;
   const { id, live, adopted } = found;
-  const fields = groupFieldChanges(desired, recorded, live, rules, context);
+  const stays = isReplaced ? othersTakenAlong(desired, rules.left, going, context) : rules.left;
+  const fields = [
+    ...groupFieldChanges(desired, recorded, live, rules, context),
+    ...rulesLeftBehind(rules.left, stays, context),
+  ];
   // A group whose adoption comes from an interrupted replacement leaves its old self to be retired.
   const retired = [
     ...(recorded?.retired ?? []),
@@ -187,8 +194,9 @@ function updateOfGroup(
     removed: rules.removed,
     cascaded: rules.cascaded,
     platformRules: rules.platformRules,
-    left: rules.left,
+    left: stays,
     retired,
+    successor: isReplaced ? [...rulesTakenAlong(desired, recorded, live, context), ...stays] : undefined,
     ...kept<"group">(action, id, desired, () => ({
       address: pair.address,
       kind: "group",
@@ -220,6 +228,32 @@ const nameNotSaid = ({ address, source }: DesiredGroup, id: string): Diagnostic 
   address,
   source,
 });
+
+/** The declared rules of the group that takes this one's place: what the file leaves alone is there as it was. */
+function rulesTakenAlong(
+  { rules, lifecycle }: DesiredGroup,
+  recorded: RecordedGroup | undefined,
+  live: LiveGroup | undefined,
+  context: DiffContext,
+): readonly Rule[] {
+  if (!lifecycle.ignoreChanges.includes("rules")) return rules;
+  const keyOf = (rule: Rule): string => ruleKey(rule, byAddress(context));
+  const present = new Set((live?.rules?.map(canonicalLiveRule) ?? recorded?.rules ?? []).map(keyOf));
+  return rules.filter((rule) => present.has(keyOf(rule)));
+}
+
+/** Of the rules that nobody declares, those that are there on the group that takes this one's place. */
+function othersTakenAlong(
+  desired: DesiredGroup,
+  left: readonly Rule[],
+  { gone, buried }: GroupsThatGo,
+  context: DiffContext,
+): readonly Rule[] {
+  if (!leavesOthers(desired, context)) return [];
+  // The service takes no rule that names a group which is not there, and nobody can send what a file cannot say.
+  const isIdle = (named: string): boolean => gone.has(named) || buried.has(named);
+  return left.filter((rule) => isDeclarable(rule) && !isIdle(groupIdNamed(rule) ?? ""));
+}
 
 /** The record for the group that replaces another one. */
 const retiredGroup = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({

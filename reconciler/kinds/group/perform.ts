@@ -312,9 +312,11 @@ async function keepGroup(
   const { address } = step;
   const rulesSent = recordRules(sent.rules, resolve(run));
   const own = new Set(rulesSent.map((rule) => ruleKey(rule)));
+  const left = new Set(record.left?.map((rule) => ruleKey(rule)));
+  const rulesApplied = rulesSent.filter((rule) => !left.has(ruleKey(rule)));
   const presumed = platformRulesBeyond(undefined, own);
   await run.recorder.record([
-    { type: "made", address, id: group.id, record: { ...record, rules: rulesSent, platformRules: presumed } },
+    { type: "made", address, id: group.id, record: { ...record, rules: rulesApplied, platformRules: presumed } },
     { type: "intent", address, intent: null },
   ]);
   let { rules } = group;

@@ -44,12 +44,15 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
 
 function freshTargets(address: Address, fresh: ReadonlyMap<Address, FreshGroup>): Address[] {
   const targets: Address[] = [];
-  for (const rule of fresh.get(address)?.desired.rules ?? []) {
+  const group = fresh.get(address);
+  for (const rule of group === undefined ? [] : rulesOfNew(group)) {
     const target = groupAddressNamed(rule);
     if (target !== undefined && target !== address && fresh.has(target)) targets.push(target);
   }
   return targets;
 }
+
+const rulesOfNew = ({ desired, successor = desired.rules }: FreshGroup): readonly Rule[] => successor;
 
 /** Rules that cannot be in the create: they name their own group, or close a cycle. */
 const comesLate = (rule: Rule, own: Address, open: ReadonlySet<Address>): boolean => {
@@ -76,7 +79,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   const { address, desired } = difference;
   const old = difference.action === "replace" ? renameAside(difference, draft) : undefined;
   const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
-  const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
+  const atomic = rulesOfNew(difference).filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(groupAddressNamed))) needs.push(...draft.onceMade(target));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
   const { name, description, record } = nameAndDescription(difference);
@@ -91,7 +94,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
       ...groupRecord(desired, resolver(draft), []),
       ...record,
       rules: recordRules(atomic, resolver(draft)),
-      ...onlyDefined({ retired: ifAny(retired) }),
+      ...onlyDefined({ left: ifAny(recordRules(difference.left, resolver(draft))), retired: ifAny(retired) }),
       ...buriedIn(difference),
     },
   });
@@ -157,12 +160,14 @@ function renameAside({ address, id, live, change: { name } }: To<"replace">, dra
 }
 
 function addLateRules(
-  { address, desired: { rules } }: FreshGroup,
+  group: FreshGroup,
   create: StepId,
   open: ReadonlySet<Address>,
   fresh: ReadonlyMap<Address, FreshGroup>,
   draft: Draft,
 ): void {
+  const { address } = group;
+  const rules = rulesOfNew(group);
   const created = need(create);
   const late: Need[] = [];
   rules.forEach((rule, index) => {
