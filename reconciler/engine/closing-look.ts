@@ -150,7 +150,7 @@ function whyNotSeen<K extends Kind>(
 ): WhyUnseen | undefined {
   const { where } = seen;
   if (write.ofCreate === true || write.beside === true)
-    return isContradicted(write, seen) ? { unseen: "not-shown", where } : undefined;
+    return showsOtherwise(write, seen) ? { unseen: "not-shown", where } : undefined;
   if ("failure" in seen) {
     const { failure } = seen;
     if (signal.aborted) return notLooked;
@@ -169,7 +169,7 @@ function whyNotSeen<K extends Kind>(
   }
 }
 
-const isContradicted = <K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): boolean =>
+const showsOtherwise = <K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): boolean =>
   "live" in seen && seen.live !== undefined && showsEffect<K>(write, seen.live) === "not-shown";
 
 const writtenIds = (writes: readonly OpenWrite[]): string[] => [...new Set(writes.map(({ id }) => id))];

@@ -25,6 +25,7 @@ import {
 } from "./guards";
 import {
   type Difference,
+  type Former,
   type Found,
   type Handler,
   type HandlerContext,
@@ -235,14 +236,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
       if (earlier?.intent !== undefined && errors.length > 0)
         return [refusedLater(notedOpen(inputs, earlier.intent.sentAt))];
-      const isNameTaken = ({ code }: Diagnostic): boolean => code === "plan/name-taken";
-      const mayMakeWay =
-        errors.some(isNameTaken) &&
-        (former !== undefined ||
-          ((shape.deleteBeforeReplace || context.isInState === true) &&
-            !isAdopted &&
-            (await mayBeFormerVersion(service, planned.live, kind, inputs["name"], context.signal))));
-      const inItsWay = mayMakeWay ? errors.filter(isNameTaken) : [];
+      const inItsWay = await nameInItsWay(context, service, planned, inputs, former);
       if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
       if (isAdopted) refuseLosses(planned, adoptsTooMuch);
       const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);
@@ -304,6 +298,21 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       });
     },
   };
+
+  /** The name that a former version of the same resource still has, and gives up before this one is made. */
+  async function nameInItsWay(
+    context: HandlerContext,
+    service: HandlerService,
+    { plan, live }: PlannedOne,
+    inputs: Props,
+    former: Former | undefined,
+  ): Promise<readonly Diagnostic[]> {
+    const taken = plan.diagnostics.filter(({ code }) => code === "plan/name-taken");
+    if (taken.length === 0 || former !== undefined) return taken;
+    const mayHaveFormer = shape.deleteBeforeReplace || context.isInState === true;
+    if (!mayHaveFormer || adoptedId(inputs) !== undefined) return [];
+    return (await mayBeFormerVersion(service, live, kind, inputs["name"], context.signal)) ? taken : [];
+  }
 
   /** What stands on it, and what is a field of it, finds out here what becomes of it. */
   function noteNext(

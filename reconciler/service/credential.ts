@@ -21,12 +21,14 @@ export type RunHelper = (
 ) => Promise<{ readonly output: string } | { readonly problem: string }>;
 
 /** What is sent, and the token in it, where that is known. */
-interface Secret {
+interface HeaderSecret {
   readonly value: string;
   readonly token?: string;
 }
 
-type CredentialSource = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<Secret> };
+type CredentialSource =
+  | { readonly kind: "fixed" }
+  | { readonly kind: "command"; readonly run: () => Promise<HeaderSecret> };
 
 /** The helper command failed, or printed what cannot be a credential; carries what to tell the user. */
 export class CredentialFailure extends Error {
@@ -104,7 +106,7 @@ export class Credential {
     return this.#running;
   }
 
-  #keep({ value, token = "" }: Secret): void {
+  #keep({ value, token = "" }: HeaderSecret): void {
     this.#value = value;
     // The longest spelling is replaced first, so that the scheme goes with the token. A very short token would blank
     // out ordinary words.
@@ -137,12 +139,12 @@ export function findCredential(
   authorization: Pick<Dialect["authorization"], "header" | "command"> & Partial<Pick<Dialect["authorization"], "env">>,
   runHelper: RunHelper,
 ): FoundCredential {
-  const fromToken = (token: string): Secret => ({
+  const fromToken = (token: string): HeaderSecret => ({
     value: authorization.header.replaceAll("{token}", () => token),
     token,
   });
   const variables = [
-    { name: "RECONCILE_AUTHORIZATION", secret: (value: string): Secret => ({ value }) },
+    { name: "RECONCILE_AUTHORIZATION", secret: (value: string): HeaderSecret => ({ value }) },
     { name: "RECONCILE_TOKEN", secret: fromToken },
   ];
   for (const { name, secret } of variables) {

@@ -71,7 +71,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const writes = updatesOf(id, changes, run);
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
-    seenOrHarmless(writes, () => headOf(id, run)),
+    seenOrHarmless(writes, () => nameAndDescription(id, run)),
     run,
   );
   if (outcome.status === "accepted") {
@@ -93,7 +93,10 @@ const seenOrHarmless =
   };
 
 /** The group's name and description, where the service shows them. */
-async function headOf(id: string, { ports: { client }, signal, listGroups }: Run): Promise<LiveGroup | undefined> {
+async function nameAndDescription(
+  id: string,
+  { ports: { client }, signal, listGroups }: Run,
+): Promise<LiveGroup | undefined> {
   if (client.can.readsOneGroup) {
     const read = await client.getGroup(id, { signal });
     return read.status === "accepted" ? read.value : undefined;
