@@ -193,18 +193,23 @@ groups:
     to: "whole",
     args: ["--all"],
   },
-  // The name of one of them stands in the name of the folder as well.
+  // The name of one of them stands in the name of the folder as well. Defaults and environments use variables too.
   "three environments": {
     files: {
-      "production/reconcile.yaml": `${head}${defaults}
-vars: { size: { default: 10 }, tag: { default: x } }
+      "production/reconcile.yaml": `${head}${defaults.replace("ubuntu-24.04", '"${var.image}"')}
+vars:
+  size: { default: 10 }
+  tag: { default: x }
+  image: { default: ubuntu-24.04 }
+  company: { default: acme }
+  letter: { default: p }
 environments:
   dev: { vars: { tag: d } }
-  stage: {}
-  prod: { vars: { size: 20, tag: p } }
+  stage: { project: "\${var.company}" }
+  prod: { vars: { size: 20, tag: "\${var.letter}" } }
 vms:
   web: { name: "web-\${env}-\${var.tag}" }
-  db: { name: "db-\${env}", size: "\${var.size}" }
+  db: { name: "db-\${env}-\${var.tag}", size: "\${var.size}" }
 groups:
   db: { name: "db-\${env}-in", rules: [{ protocol: tcp, dst_port: 5432, remote_ip: "\${vm.web.private_ip}" }] }
 `,
@@ -212,6 +217,7 @@ groups:
     from: "production",
     to: "database",
     args: ["vm.db", "group.db", "--env", "all"],
+    says: ["image", "company", "letter"].map((name) => `var.${name} is copied`),
     environments: ["dev", "stage", "prod"],
   },
   "a block of which a key has a slash": {

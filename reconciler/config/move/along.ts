@@ -30,30 +30,34 @@ export function whatGoesAlong(desk: MoveDesk) {
   const rebasedValue = ({ value, file: { file } }: MoveEntry): unknown =>
     rebased(value, division.rebase, { field: "", file });
 
-  /** The names that the moved parts use, with what those use in turn. */
-  function needed(entries: readonly MoveEntry[]): Set<string> {
+  const environments = source.entries.filter(({ section }) => section === "environments");
+  const varsOf = ({ value }: MoveEntry): Readonly<Record<string, unknown>> => fieldsIn(fieldsIn(value)["vars"]);
+
+  /** The names that the entries and the settings use, with what those use in turn, in any environment. */
+  function needed(entries: readonly MoveEntry[], settings?: unknown): Set<string> {
     const names = new Set<string>();
     const visit = (more: readonly string[]): void => {
       for (const name of more) {
         if (names.has(name)) continue;
         names.add(name);
         const entry = source.named.get(name);
-        if (entry !== undefined && !isBlock(entry)) visit(entry.mentions.map(({ of }) => of));
+        if (entry === undefined || isBlock(entry)) continue;
+        visit(entry.mentions.map(({ of }) => of));
+        if (entry.section === "vars") visit(namesMentioned(environments.map((one) => varsOf(one)[entry.key])));
       }
     };
     visit(entries.flatMap(({ mentions }) => mentions.map(({ of }) => of)));
+    visit(namesMentioned(settings));
     return names;
   }
 
   function used(going: readonly MoveEntry[], defaults: readonly MoveEntry[]): void {
-    const names = needed([...going, ...defaults]);
-    if (isNew)
-      for (const name of namesMentioned(newSettings()))
-        for (const one of [name, ...needed(source.entries.filter((entry) => entry.name === name))]) names.add(one);
+    const ofNew = [newSettings(), ...environments.map(({ value }) => ({ ...fieldsIn(value), state: "", vars: {} }))];
+    const names = needed([...going, ...defaults], isNew ? ofNew : undefined);
     const goingSet = new Set(going);
-    const staying = needed(source.entries.filter((entry) => !goingSet.has(entry) && !isNamedValue(entry)));
-    for (const name of namesMentioned(source.settings)) staying.add(name);
-    const environments = source.entries.filter(({ section }) => section === "environments");
+    // Defaults and environments stay in the file, whatever goes.
+    const stays = (entry: MoveEntry): boolean => sectionWord[entry.section] === undefined && !goingSet.has(entry);
+    const staying = needed(source.entries.filter(stays), source.settings);
     for (const entry of source.entries) {
       if (!isNamedValue(entry) || !names.has(entry.name)) continue;
       if (isReadOf(entry, division.others.target)) continue;
@@ -62,24 +66,24 @@ export function whatGoesAlong(desk: MoveDesk) {
       if (there !== undefined) refuseDifferent(entry, there, said);
       else {
         for (const one of pathsIn(entry.file, entry.node, division.rebase)) splice(entry.file, one);
-        const isSet = environments.some(({ value }) => {
-          const { vars, vars_file: file } = fieldsIn(value);
-          return file !== undefined || Object.hasOwn(fieldsIn(vars), entry.key);
-        });
+        const isSet = environments.some(
+          (one) => fieldsIn(one.value)["vars_file"] !== undefined || Object.hasOwn(varsOf(one), entry.key),
+        );
         const isAlong = !staying.has(entry.name) && !(entry.section === "vars" && isSet);
         if (isAlong) gone.add(entry);
         copied.push(entry);
         notes.push(`${entry.name} ${isAlong ? "goes along" : "is copied"}`);
       }
-      if (entry.section === "vars" && !isNew) setInEnvironments(entry.key, environments);
+      if (entry.section === "vars" && !isNew) setInEnvironments(entry.key);
     }
   }
-  function setInEnvironments(name: string, environments: readonly MoveEntry[]): void {
-    for (const { key, value } of environments) {
-      const own = isObject(value) && isObject(value["vars"]) ? value["vars"][name] : undefined;
+  function setInEnvironments(name: string): void {
+    for (const one of environments) {
+      const { key } = one;
+      const own = varsOf(one)[name];
       if (own === undefined) continue;
       const there = target.named.get(`environment.${key}`);
-      const theirs = isObject(there?.value) && isObject(there.value["vars"]) ? there.value["vars"][name] : undefined;
+      const theirs = there === undefined ? undefined : varsOf(there)[name];
       if (theirs === undefined) environmentValues.push({ environment: key, name, value: own });
       else if (canonicalJson(theirs) !== canonicalJson(own))
         refuseMove({
