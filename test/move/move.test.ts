@@ -501,16 +501,17 @@ it("to a project in YAML and back from one line of JSON", async () => {
 it.each([
   ["a project", []],
   ["a component", ["--into", "data/"]],
-] as const)("files that are named without a dot are found from %s to which they go", async (_, into) => {
+] as const)("files are found from %s to which their names go, and where their names stay", async (_, into) => {
   const files = {
     "shop/reconcile.yaml": `${head.replace("timing", "dialect: its.dialect.yaml, timing")}
 prices: prices.yaml
-vars: { tag: {} }
+vars: { tag: {}, mount: { default: ./mount.sh } }
 environments: { a: { vars_file: vars/a.yaml } }
 policy: { command: [checks/policy.sh] }
 ssh: { identity_file: keys/id }
-${defaults}
+${defaults.replace(" }", ', after_attach: { command: [sh, "${var.mount}", ./tasks] } }')}
 vms:
+  web: { name: "web-\${var.tag}" }
   db: { name: "db-\${var.tag}", after_ready: { command: [sh, play.sh, ./tasks, none.sh] } }
 `,
     "shop/vars/a.yaml": "tag: one\n",
@@ -519,6 +520,7 @@ vms:
     "shop/keys/id": "",
     "shop/checks/policy.sh": "#!/bin/sh\nexit 0\n",
     "shop/play.sh": 'test "$2" = none.sh && test -d "$1"\n',
+    "shop/mount.sh": 'test -d "$1"\n',
     "shop/tasks/one": "",
   };
   const shape = { files, from: "shop", to: "database", args: ["vm.db"], environments: ["a"] };
@@ -530,6 +532,9 @@ vms:
   };
   await run("shop", "apply", "-y");
   await run("shop", "move", "vm.db", "--to", "../database", ...into, "--yes");
+  expect(readFileSync(join(folder, "shop/reconcile.yaml"), "utf8")).toBe(
+    files["shop/reconcile.yaml"].replace(/^ {2}db: .*\n/m, ""),
+  );
   const made = readFileSync(join(folder, "database/reconcile.yaml"), "utf8");
   for (const name of ["its.dialect.yaml", "prices.yaml", "checks/policy.sh", "keys/id", "vars/a.yaml"])
     expect(made).toContain(`../shop/${name}`);

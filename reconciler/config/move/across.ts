@@ -7,7 +7,7 @@ import { inFlow } from "../edit-text";
 import { addTo, isBlockName, type MoveDesk, type Other, refuseMove, type SideName, spliceInto } from "./desk";
 import type { Mention } from "./mentions";
 import type { Piece, Splice } from "./pieces";
-import { type MovedProject, type MoveEntry, pathsIn } from "./project";
+import type { MovedProject, MoveEntry } from "./project";
 
 export function mentionsAcross(desk: MoveDesk) {
   const { division, source, target, moved, isAll, notes, splices, dropped, gone } = desk;
@@ -104,7 +104,6 @@ export function mentionsAcross(desk: MoveDesk) {
         else splice(entry.file, back);
       }
     }
-    for (const one of pathsIn(entry.file, entry.node, division.rebase)) splice(entry.file, one);
   }
 
   function rewriteStaying(entry: MoveEntry): void {

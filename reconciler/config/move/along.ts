@@ -4,10 +4,10 @@ import { fieldsIn, isObject } from "../../core/text/objects";
 import { setIn } from "../edit-text";
 import { blockOrder } from "../format";
 import { plainOf } from "../yaml/write";
-import { isNamedValue, isReadOf, type MoveDesk, rebased, refuseMove, shownAt, spliceInto } from "./desk";
+import { isNamedValue, isReadOf, type MoveDesk, rebased, refuseMove, shownAt } from "./desk";
 import { namesMentioned } from "./mentions";
-import type { Piece, Splice } from "./pieces";
-import { isBlock, type MoveEntry, pathsIn } from "./project";
+import type { Piece } from "./pieces";
+import { isBlock, type MoveEntry } from "./project";
 
 const sectionWord: Readonly<Record<string, string>> = {
   vars: "the variable",
@@ -26,7 +26,6 @@ function refuseDifferent(entry: MoveEntry, there: MoveEntry, said: unknown): voi
 
 export function whatGoesAlong(desk: MoveDesk) {
   const { division, source, target, isNew, notes, gone, copied, environmentValues } = desk;
-  const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
   const rebasedValue = ({ value, file: { file } }: MoveEntry): unknown =>
     rebased(value, division.rebase, { field: "", file });
 
@@ -65,7 +64,6 @@ export function whatGoesAlong(desk: MoveDesk) {
       const said = rebasedValue(entry);
       if (there !== undefined) refuseDifferent(entry, there, said);
       else {
-        for (const one of pathsIn(entry.file, entry.node, division.rebase)) splice(entry.file, one);
         const isSet = environments.some(
           (one) => fieldsIn(one.value)["vars_file"] !== undefined || Object.hasOwn(varsOf(one), entry.key),
         );

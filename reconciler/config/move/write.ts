@@ -5,7 +5,7 @@ import type { ConfigSource } from "../yaml/file";
 import { type Plain, plainOf } from "../yaml/write";
 import { type MoveDesk, rebased, refuseCut, refuseMove, type SideName, spliceInto } from "./desk";
 import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
-import type { MoveEntry } from "./project";
+import { type MoveEntry, pathsIn } from "./project";
 
 const namesOf = (entries: readonly MoveEntry[]): string[] => entries.map(({ name }) => name);
 
@@ -19,7 +19,9 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
     for (const [file, section, group] of grouped(entries)) {
       const pair = file.pairs.get(section);
       if (pair === undefined) continue;
-      const own = splices.get(file) ?? [];
+      // What is copied keeps its paths where it stands.
+      const paths = group.flatMap(({ node }) => pathsIn(file, node, division.rebase));
+      const own = [...(splices.get(file) ?? []), ...paths];
       const cut = cutOut(
         file.text,
         pair,
