@@ -300,6 +300,16 @@ describe("a record after a look", () => {
       "as before",
     ],
   ])("of a group %s", (_, world, expected) => expect(groupBecomes(world)).toEqual(expected));
+
+  it("of a group that is taken over has the rules that show, where the file leaves them alone", () => {
+    const { steps } = planFor({
+      desired: [leaves([80, 22])],
+      strangers: [{ kind: "group", id: "s", name: "front", description: "d", rules: [live(443), live(22)] }],
+      imports: [{ to: "group.front", id: "s", source }],
+    });
+    const written = steps.flatMap(({ action }) => (action.operation === "record" ? action.changes : []));
+    expect(written[0]).toMatchObject({ record: { rules: [rule(22)] } });
+  });
 });
 
 describe("what a step writes of what is owed and not seen", () => {

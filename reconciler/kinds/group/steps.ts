@@ -11,6 +11,7 @@ import type { RecordedGroup } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord } from "../../core/plan/draft";
 import { orderBreakingCycles } from "../../core/plan/graph";
+import { rulesLeftAlone } from "../../core/plan/next-record";
 import { groupRecord, holdBack, keptAsShown, patchFor, unseenName } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { ifAny, onlyDefined } from "../../core/text/objects";
@@ -314,7 +315,10 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
     description: live?.description,
     // Which of the desired rules exist already, and which rules to remove still exist.
     rules: recordRules(
-      [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)],
+      rulesLeftAlone(difference, resolver(draft)) ?? [
+        ...desired.rules.filter((rule) => !added.includes(rule)),
+        ...removed.map(({ rule }) => rule),
+      ],
       resolver(draft),
     ),
   };
