@@ -113,6 +113,10 @@ volumes: { data: { size: 5, attach_to: web } }
     expect([adopted.exitCode, adopted.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);
     const imported = await reconcile("import", "vm.web", id, "--env", "prod");
     expect([imported.exitCode, imported.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);
+    const pulled = await done(reconcile("pull", "--env", "prod"));
+    expect(pulled.stdout).toContain(
+      `# managed by the environment staging already, take it out of here: ${id} is vm.web\n`,
+    );
     write(fileOf("{ staging: {}, prod: {} }", `${shared}imports: [{ to: vm.web, id: "${id}" }]\n`));
     const wished = await reconcile("apply", "-y", "--env", "prod");
     expect([wished.exitCode, wished.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);

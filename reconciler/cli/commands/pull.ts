@@ -9,7 +9,6 @@ import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { identity, identityKey } from "../../core/model/identity";
 import { allOfKind } from "../../core/model/kinds";
-import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
 import { ifAny, onlyDefined } from "../../core/text/objects";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
@@ -21,6 +20,8 @@ import { command, type Invocation, noArguments } from "../command";
 import { openStore, openWorkspaceService, stateIn } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
+import type { Session } from "../session";
+import { environmentsOf, readSiblings } from "../siblings";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
 
@@ -53,16 +54,13 @@ export const pullCommand = command({
       const { blocks, owner } = ownerOnce(world.blocks);
       const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
       const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0, owner);
-      const { managed, unread } = await managedHere(workspace, flags, pulled);
+      const already = await heldAlready({ invocation, workspace, service }, pulled);
       const notes = [
         "What existed when `reconcile pull` looked; applying it changes nothing.",
         ...(missing.length === 0
           ? []
           : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
-        ...managed.map(
-          ({ address, id }) => `managed by this project already, take it out of here: ${id} is ${address}`,
-        ),
-        ...unread.map(({ summary }) => `managed by this project already: nobody knows what, for ${summary}`),
+        ...already.notes,
         ...left,
         ...pulled.unseen.map((what) => `not seen: ${what}`),
       ];
@@ -87,7 +85,7 @@ export const pullCommand = command({
       const unseen = pulled.unseen.map(
         (what): Diagnostic => ({ severity: "note", code: "pull/not-seen", summary: `not seen: ${what}` }),
       );
-      return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...unread, ...filled, ...unseen] });
+      return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...already.unread, ...filled, ...unseen] });
     } finally {
       await service.close();
     }
@@ -96,24 +94,31 @@ export const pullCommand = command({
 
 const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
 
-/** The records of the pulled resources in the state of this project, components included, or why it cannot be read. */
-async function managedHere(
-  workspace: Workspace,
-  flags: Invocation["flags"],
-  { vms, volumes, groups, others }: Pulled,
-): Promise<{ readonly managed: readonly RecordedResource[]; readonly unread: readonly Diagnostic[] }> {
+/** What of it this project and the other environments of its files have already, as far as their states can be read. */
+async function heldAlready(session: Omit<Session, "store">, { vms, volumes, groups, others }: Pulled) {
   const pulled = [...vms.map(({ vm }) => vm), ...volumes, ...groups, ...others];
   const found = new Set(pulled.map(({ kind, id }) => identityKey(identity(kind, id))));
-  const isFound = ({ kind, id }: RecordedResource): boolean =>
-    id !== undefined && found.has(identityKey(identity(kind, id)));
+  const notes: string[] = [];
+  const unread: Diagnostic[] = [];
+  const note = (whose: string, id: string, as: string): unknown =>
+    notes.push(`managed by ${whose} already, take it out of here: ${id} is ${as}`);
   try {
-    const { resources } = await stateIn(openStore(workspace, flags));
-    return { managed: [...resources.values()].filter(isFound), unread: [] };
+    const store = openStore(session.workspace, session.invocation.flags);
+    const siblings = await readSiblings(environmentsOf({ ...session, store }));
+    unread.push(...siblings.warnings);
+    for (const { kind, id } of pulled) {
+      const held = siblings.find(kind, { id });
+      if (held !== undefined) note(`the ${held.sibling}`, id, held.record.address);
+    }
+    for (const { kind, id, address } of (await stateIn(store)).resources.values())
+      if (id !== undefined && found.has(identityKey(identity(kind, id)))) note("this project", id, address);
   } catch (error) {
-    const unread = asDiagnostics(error);
-    if (unread === undefined) throw error;
-    return { managed: [], unread: unread.map((one) => ({ ...one, severity: "warning" })) };
+    const told = asDiagnostics(error);
+    if (told === undefined) throw error;
+    unread.push(...told.map((one) => ({ ...one, severity: "warning" as const })));
+    notes.push(...told.map(({ summary }) => `managed by this project already: nobody knows what, for ${summary}`));
   }
+  return { notes, unread };
 }
 
 /** Assertions that hold what the groups admit now, read back from the blocks that are written. */
