@@ -445,7 +445,12 @@ function parsePresent(text: string): Present {
   const holder =
     typeof told["who"] === "string"
       ? readHolder(told)
-      : { ...unknownHolder, who: shortText(fields["Who"]), since: shortText(fields["Created"]) };
+      : {
+          ...unknownHolder,
+          who: shortText(fields["Who"]),
+          since: shortText(fields["Created"]),
+          command: shortText(fields["Operation"] || undefined),
+        };
   return { id, holder };
 }
 

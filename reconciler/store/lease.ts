@@ -1,11 +1,17 @@
 /** What every store's lock has in common: who holds it, read from untrusted text, and the epoch that the next holder gets. */
 import { fieldsIn } from "../core/text/objects";
-import type { Holder, LeaseTimes, StoredState } from "./store";
+import { type Holder, type LeaseTimes, type StoredState, unknownWord } from "./store";
 
-export const unknownHolder: Holder = { who: "unknown", host: "unknown", pid: 0, since: "unknown", command: "unknown" };
+export const unknownHolder: Holder = {
+  who: unknownWord,
+  host: unknownWord,
+  pid: 0,
+  since: unknownWord,
+  command: unknownWord,
+};
 
 /** Cuts longer texts, because the text comes from outside. */
-export const shortText = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");
+export const shortText = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : unknownWord);
 
 /** A holder as read from the store: any field may be missing or of another type. */
 export function readHolder(value: unknown): Holder {

@@ -25,8 +25,20 @@ export interface Holder {
   readonly command: string;
 }
 
-export const describeHolder = ({ who, host, pid, since, command }: Holder): string =>
-  `${who} on ${host} (pid ${pid}, ${command}) since ${since}`;
+/** Of another program's lock not all of it is known. */
+export function describeHolder({ who, host, pid, since, command }: Holder): string {
+  const known = (text: string): boolean => text !== unknownWord;
+  const details = [...(pid === 0 ? [] : [`pid ${pid}`]), ...(known(command) ? [command] : [])].join(", ");
+  return [
+    known(who) ? who : "another program",
+    ...(known(host) ? [`on ${host}`] : []),
+    ...(details === "" ? [] : [`(${details})`]),
+    ...(known(since) ? [`since ${since}`] : []),
+  ].join(" ");
+}
+
+/** What stands where a holder does not say something of itself. */
+export const unknownWord = "unknown";
 
 export interface StateSession {
   /** Grows with every holder: a writer with a lower epoch has lost its lease. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines } from "../support/cli-process";
-import { headOf, ownPlace } from "../support/own-place";
+import { done, headOf, ownPlace } from "../support/own-place";
 
 const place = ownPlace();
 const { write, read, reconcile, writes } = place;
@@ -149,6 +149,20 @@ describe("reconcile import", () => {
       expect((await reconcile("import", address, ids[address]!)).exitCode).toBe(0);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
     expect(writes()).toBe(sent);
+  });
+
+  it("does not say that it took over what a plan leaves alone beside a record that cannot be read", async () => {
+    write(world);
+    await done(reconcile("apply", "-y"));
+    const state = JSON.parse((await reconcile("state", "pull")).stdout) as {
+      resources: Record<string, { id: string }>;
+    };
+    await done(reconcile("state", "rm", "volume.data"));
+    write(read("reconcile.state.json").replaceAll(/"flavor":"[^"]*"/g, '"flavor":5'), "reconcile.state.json");
+    const ran = await reconcile("import", "volume.data", state.resources["volume.data"]!.id);
+    expect([ran.exitCode, ran.stdout]).toEqual([1, ""]);
+    expect(ran.stderr).toContain("because the record of vm.db cannot be read");
+    expect(ran.stderr).toContain("error[plan/left-alone]: volume.data was not taken over");
   });
 
   it("imports entries in the file: by id for every kind, a VM by name", async () => {

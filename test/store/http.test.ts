@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHttpStore } from "../../reconciler/store/http";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
+import { closeHere, listenHere } from "../support/loopback";
 import { type StateServer, startStateServer } from "../support/state-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
 
@@ -131,6 +132,21 @@ describe("the HTTP store", () => {
     } finally {
       await server.stop();
     }
+  });
+
+  it.each([
+    [
+      { ID: "1", Operation: "OperationTypeApply", Who: "ada@ci", Created: "2026-01-01" },
+      "ada@ci (OperationTypeApply) since 2026-01-01",
+    ],
+    [{ ID: "1", Operation: "", Who: "ada@ci" }, "ada@ci"],
+    [{}, "another program"],
+  ])("names of another program's lock what is known: %j", async (told, who) => {
+    const server = createServer((_, response) => response.writeHead(423).end(JSON.stringify(told)));
+    const address = await listenHere(server);
+    const refused = await createHttpStore(`${address}/s`, { environment: {} }).lock(holder()).catch(String);
+    expect(refused).toBe(`StateLocked: the state is locked by ${who}`);
+    await closeHere(server);
   });
 
   it("takes lock address and methods from the environment", async () => {

@@ -249,6 +249,9 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
   const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
   const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
+  // Beside a record that cannot be read a plan leaves alone what is connected with it.
+  if (made === undefined && step === undefined)
+    return output.finish({ exitCode: 1, diagnostics: [...diagnostics, notTakenOver(address)] });
   const changes: readonly StateChange[] =
     made === undefined
       ? [...(gone ?? []), ...planned]
@@ -319,6 +322,14 @@ const wouldReplace = ({ address, fields, source }: Change): Diagnostic => ({
   fix: "write the service's value into the file",
   address,
   source,
+});
+
+const notTakenOver = (address: Address): Diagnostic => ({
+  severity: "error",
+  code: "plan/left-alone",
+  summary: `${address} was not taken over, because the plan leaves it as it is`,
+  fix: "reconcile plan says why, and what to settle first",
+  address,
 });
 
 const recordedNow = (changes: readonly PlannedChange[]): StateChange[] => recordedAt(changes, systemClock.instant());
