@@ -192,7 +192,10 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
  * What is recorded of rules that the file leaves alone: each is as it was, until the service shows what the file says of
  * it. `undefined`: the file does not leave them alone, or nobody sees them.
  */
-export function rulesLeftAlone({ desired, live, recorded }: GroupDifference, resolve: ResolveGroup): Rule[] | undefined {
+export function rulesLeftAlone(
+  { desired, live, recorded }: GroupDifference,
+  resolve: ResolveGroup,
+): Rule[] | undefined {
   if (desired?.lifecycle.ignoreChanges.includes("rules") !== true || live?.rules === undefined) return undefined;
   const keyOf = (rule: Rule): string => ruleKey(rule, (group) => resolve(group) ?? referenceText(group));
   const keysIn = (rules: readonly Rule[]): ReadonlySet<string> => new Set(rules.map(keyOf));
