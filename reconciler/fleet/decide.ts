@@ -106,17 +106,24 @@ export function decide(
     approve,
     consents,
     approvers = 1,
-  }: { readonly approve: Approve; readonly consents: readonly StandingConsent[]; readonly approvers?: number },
+    because,
+  }: {
+    readonly approve: Approve;
+    readonly consents: readonly StandingConsent[];
+    readonly approvers?: number;
+    /** Why a person decides this, whatever the stack does by itself. */
+    readonly because?: string | undefined;
+  },
   approval: Approval | undefined,
   opening: Opening,
   now: Date,
   asked: PersonAsked = {},
 ): Decision {
-  const settled = withoutAsking(facts, approve, asked);
+  const settled = withoutAsking(facts, because === undefined ? approve : "plan", asked);
   if (settled !== undefined) return settled;
   const valid = approval !== undefined && isValidFor(approval, facts.digest, now) ? approval : undefined;
   const approved = valid !== undefined && namesIn(valid).length >= approvers ? valid : undefined;
-  const needs = approved === undefined ? needsPerson(facts, approve, consents) : undefined;
+  const needs = approved === undefined ? (because ?? needsPerson(facts, approve, consents)) : undefined;
   if (needs !== undefined) return { do: "await", why: [...soFar(valid, approvers), needs].join("; ") };
   const isHeld = !opening.open && approved?.throughWindow !== true;
   if (approved !== undefined && isHeld)

@@ -84,7 +84,10 @@ export function refuseSharedStates(
 /** A text that stands in every spelling of this place, so that a database need not answer with all of them. */
 export function partOfPlace(location: string): string {
   const url = isUrl(location) && URL.canParse(location) ? new URL(location) : undefined;
-  const last = url?.searchParams.get("state") ?? (url?.pathname ?? location).split("/").filter(Boolean).at(-1) ?? "";
+  const named = url?.searchParams.get("state") ?? usualSettings["state"];
+  const path = (url?.pathname ?? location).split("/").filter(Boolean).at(-1) ?? "";
+  // What is meant where it is left out stands in one of the spellings alone.
+  const last = named === undefined || named === usualSettings["state"] ? path : named;
   return (last.match(/[A-Za-z0-9_-]+/g) ?? []).reduce(
     (longest, run) => (run.length > longest.length ? run : longest),
     "",

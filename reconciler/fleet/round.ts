@@ -268,18 +268,18 @@ function decisionWith(
   const { approve, consents, approvers = 1 } = stack.spec;
   const undo = undoOf(stack);
   // Deleting everything, or going back, needs an approval of its own, whatever else is permitted.
-  const isAsked = stack.leaving || undo !== undefined;
-  const decision = decide(
+  const because = stack.leaving ? leavingWhy : undo === undefined ? undefined : undoText(undo, planned);
+  return decide(
     { ...planned.facts, digest: digestOf(planned, checkout) },
-    { approve: isAsked ? "plan" : approve, consents: isAsked ? [] : consents, approvers },
+    { approve, consents, approvers, because },
     approval,
     openingOf(settings.windows, stack.name, "apply", now),
     now,
     { rejection: stack.rejection, undo: stack.undoing },
   );
-  if (undo === undefined || decision.do !== "await") return decision;
-  return { ...decision, why: [undoText(undo, planned), decision.why].join("; ") };
 }
+
+const leavingWhy = "the stack has left the fleet's file and had destroy: true, so that everything it made is deleted";
 
 const undoText = (undo: UndoRequest, { laterRuns = 0 }: Planned): string =>
   laterRuns === 0

@@ -171,8 +171,10 @@ async function wakeDependents(
 ): Promise<void> {
   for (const other of await records.dependents(name)) {
     const { spec, status, outputsUsed, paused } = other;
+    // One that failed may have missed an output that is there again, with the value that its last apply used.
     const isStale = Object.values(spec.inputs).some(
-      ({ stack, output }) => stack === name && !deepEqual(outputsUsed[`${stack}.${output}`], outputs[output]),
+      ({ stack, output }) =>
+        stack === name && (status.failures > 0 || !deepEqual(outputsUsed[`${stack}.${output}`], outputs[output])),
     );
     if ((isStale || status.waitingFor?.what === "dependency") && !paused)
       await queue.hasten(triggerOf(other, "dependency"));

@@ -8,11 +8,12 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
 import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
+import { errorOf, thrownOf } from "../../reconciler/cli/fleet/peer";
 import { noGrants } from "../../reconciler/core/plan/consent";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import type { OpenProject, Planned, ProjectInput } from "../../reconciler/fleet/project";
 import { profileTo, tracing } from "../../reconciler/outside/tracing";
-import { StateLocked } from "../../reconciler/store/store";
+import { StateLocked, StateSealed } from "../../reconciler/store/store";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
@@ -109,6 +110,13 @@ test("a plan made apart is the plan made here, is carried out under the lock, an
   expect(applied.outputs).toHaveProperty("web");
   expect(events.some(({ type }) => type === "step")).toBe(true);
   expect((await planned(open, inputOf(folder))).facts.empty).toBe(true);
+});
+
+test("a state that is sealed is told with what to do about it, also by a process of its own", () => {
+  const sealed = new StateSealed("state/key-wrong", "another key", "give the former one as well");
+  const told = errorOf(thrownOf(sealed));
+  expect(told).toBeInstanceOf(StateSealed);
+  expect(told).toMatchObject({ code: "state/key-wrong", message: "another key", fix: "give the former one as well" });
 });
 
 /** Three million questions about who reaches what: minutes of any processor. */

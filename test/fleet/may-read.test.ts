@@ -56,6 +56,7 @@ describe("whose state a stack of the tenant payments may read", () => {
   it("a text of the place finds its stack in the database", () => {
     for (const { state } of stacks) expect(state).toContain(partOfPlace(state));
     expect(partOfPlace(at("network"))).toBe("network");
+    expect(partOfPlace(at("default"))).toBe(partOfPlace("postgres://db.example/fleet"));
     expect(partOfPlace("/var/states/local.json")).toBe("local");
   });
 });

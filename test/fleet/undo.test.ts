@@ -68,7 +68,7 @@ ${more}`;
       expect.stringContaining(`The undo of run ${run} of shop is planned`),
     ]);
     const { status } = await waits();
-    expect(status.reason).toMatch(new RegExp(`^it undoes run ${run}, as .+ asked: not yet; `));
+    expect(status.reason).toMatch(new RegExp(`^it undoes run ${run}, as .+ asked: not yet$`));
     expect(groups()).toContain("shop-group");
     const shown = await stage.run("fleet", "plan", "shop");
     expect(shown.stdout).toContain("- group.web");

@@ -218,6 +218,7 @@ describe("a worker", () => {
     const desk = { records, queue: idleQueue, who: "ann" };
     const offered = async () => (await records.waitingPlan("unwanted"))?.digest;
     await run("unwanted");
+    expect((await statusOf("unwanted"))?.reason).toMatch(/^the stack has left the fleet's file/);
     const digest = (await offered()) ?? "";
     await reject(desk, "unwanted", digest, { why: "not now" });
     const why = `the plan ${digest} was rejected by ann: not now; change the files, or run it again`;
@@ -317,10 +318,13 @@ describe("a worker", () => {
     for (const [name, used] of [
       ["stale", 22],
       ["fresh", 443],
+      // It was looked at while the output was not there.
+      ["failed", 443],
     ] as const) {
       await records.saveStacks([stackSpec(name, { source, dependsOn: ["base"], inputs })]);
       await records.saveOutputs(name, {}, { "base.port": used });
     }
+    await records.saveStatus("failed", { ...newStatus, failures: 1 });
     outputs["base"] = { port: 443 };
     // The dead one had saved how the stack stands and what it gives out, and nothing of the next one is to be saved.
     await records.saveOutputs("base", { port: 443 }, {});
@@ -331,7 +335,7 @@ describe("a worker", () => {
       status: { ...newStatus, ready: true, observedRevision: "r", appliedRevision: "r" },
     });
     await run("base");
-    expect(hastened.splice(0)).toEqual(["stale"]);
+    expect(hastened.splice(0)).toEqual(["failed", "stale"]);
     await run("base");
     expect(hastened.splice(0)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { fieldsIn } from "../../core/text/objects";
 import { CannotUndo, ReadingEnded } from "../../fleet/project";
 import { SourceFailed } from "../../fleet/sources/checkout";
 import { onAbort } from "../../service/abort-listeners";
-import { LeaseLost, StateLocked, StoreFailed } from "../../store/store";
+import { LeaseLost, StateLocked, StateSealed, StoreFailed } from "../../store/store";
 import { CommandFailed } from "../crash";
 
 /** What one side may be asked: a value in, a value out. */
@@ -138,8 +138,8 @@ export interface Thrown {
 }
 
 /** What a round looks at in the errors that end it. */
-const errorFieldsKept = ["code", "holder", "isAway", "isSilent"] as const;
-const errorClasses = { StateLocked, LeaseLost, StoreFailed, CannotUndo, SourceFailed, ReadingEnded };
+const errorFieldsKept = ["code", "fix", "holder", "isAway", "isSilent"] as const;
+const errorClasses = { StateLocked, StateSealed, LeaseLost, StoreFailed, CannotUndo, SourceFailed, ReadingEnded };
 
 export function thrownOf(given: unknown): Thrown {
   const { name, message } = asError(given);
