@@ -49,7 +49,8 @@ export async function settle(
   if (!isMine) return;
   if (outcome.gone) {
     await records.note({ who: "fleet", what: "destroyed", stack: stack.name });
-    await records.releaseStack(stack.name);
+    // Somebody may have written it into the file again meanwhile: then it is made anew.
+    if (!(await records.releaseStack(stack.name, { left: true }))) await queue.hasten(triggerOf(stack, "new"));
     // Stacks that this one depended on may be deleted now.
     for (const name of stack.spec.dependsOn) {
       const other = await records.stack(name);

@@ -156,6 +156,19 @@ exec ${real} "$@"
     }
   });
 
+  it("says of a folder in a submodule that its files are in another repository", async () => {
+    git("update-index", "--add", "--cacheinfo", `160000,${git("rev-parse", "HEAD")},parts/sub`);
+    git("commit", "--quiet", "--message", "sub");
+    const { checkOutGit } = await worker();
+    for (const path of ["parts/sub", "parts/sub/shop"])
+      await expect(checkOutGit({ ...source, path }, join(folder, "cache"))).rejects.toThrow(
+        /: parts\/sub is a submodule/,
+      );
+    await expect(checkOutGit({ ...source, path: "none" }, join(folder, "cache"))).rejects.toThrow(
+      /none at main \(\w+\)$/,
+    );
+  });
+
   it("is no program: addresses that start one are refused by git", async () => {
     const { fetchCommit } = await worker();
     for (const url of [`ext::sh -c "touch ${folder}/ran"`, "fd::17", "--upload-pack=touch ran"])

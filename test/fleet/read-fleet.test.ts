@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { allStacks } from "../../reconciler/fleet/generate";
 import type { StackSpec } from "../../reconciler/fleet/model";
 import { readFleet } from "../../reconciler/fleet/read-fleet";
-import { scheduleProblem } from "../../reconciler/fleet/windows";
+import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
 import { makeFolder } from "../support/folder";
 
 const read = (...texts: string[]) =>
@@ -60,6 +60,21 @@ generate: [ { git: "https://git.example/infra", folders: "${path}/*/x.yaml" } ]
     expect(diagnostics).toEqual([]);
     expect(fleet?.stacks[0]?.source).toMatchObject({ path: named });
     expect(fleet?.generators[0]?.folders).toBe([...(named === "" ? [] : [named]), "*/x.yaml"].join("/"));
+  });
+
+  test("what lasts longer than a century ends after one, for which there is a date", () => {
+    const long = "9".repeat(11);
+    const { fleet, diagnostics } = read(`version: 1
+windows: [ { kind: deny, schedule: "0 0 * * *", duration: ${long}h } ]
+stacks: { a: { source: { folder: ./a }, state: ./s, interval: ${long}h } }
+`);
+    expect(diagnostics).toEqual([]);
+    const now = new Date();
+    expect(new Date(now.getTime() + (fleet?.stacks[0]?.intervalMs ?? 0)).getUTCFullYear() - now.getUTCFullYear()).toBe(
+      100,
+    );
+    for (const window of fleet?.windows ?? [])
+      expect(openingOf([window], "a", "apply", now)).toMatchObject({ open: false, until: expect.any(Date) });
   });
 
   test("says from which size on a stack's opening waits for a person", () => {

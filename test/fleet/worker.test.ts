@@ -265,6 +265,22 @@ describe("a worker", () => {
     expect(await records.stack("ground")).toBeUndefined();
   });
 
+  test("a stack that is in the file again when all of it was deleted stays, and is made anew", async () => {
+    const again = stackSpec("again", { source, destroy: true });
+    await records.saveStacks([again]);
+    await records.leaveStack("again");
+    let looks = 0;
+    during = () => {
+      looks += 1;
+      // The second look is the one that deletes.
+      return looks === 2 ? records.saveStacks([again]) : undefined;
+    };
+    await approveAndRun("again");
+    during = () => undefined;
+    expect((await records.stack("again"))?.leaving).toBe(false);
+    expect(hastened.splice(0)).toEqual(["again"]);
+  });
+
   test("a stack goes although what it depended on is gone", async () => {
     const inputs = { port: { stack: "absent", output: "port" } };
     await records.saveStacks([stackSpec("orphan", { source, dependsOn: ["absent"], inputs, destroy: true })]);
@@ -310,6 +326,25 @@ describe("a worker", () => {
     await records.leaveStack(name);
     await approveAndRun(name);
     expect(await records.stack(name)).toBeUndefined();
+  });
+
+  test("a repository that gave files to whoever was asked to look is asked again by every round", async () => {
+    const repository = makeFolder({ "reconcile.yaml": "version: 1\n" });
+    const git: Git = (...words) =>
+      void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...words], { cwd: repository });
+    git("init", "--quiet", "--initial-branch", "main");
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "x");
+    await records.saveStacks([stackSpec("back", { source: { kind: "git", url: repository, ref: "main", path: "" } })]);
+    for (let failures = 0; failures < 2; failures++) await records.repositoryFailed(repository, "main", "it is away");
+    await run("back");
+    expect((await statusOf("back"))?.reason).toMatch(/failed 2 times/);
+    await round({ stack: "back", cause: "person", signal: new AbortController().signal, lend: () => () => undefined });
+    await run("back");
+    expect(await statusOf("back")).toMatchObject({ ready: true, reason: null });
+    // The next look is due, and wakes the others that failed.
+    expect(await records.claimRepository(repository, "main", 60)).toBe(true);
+    expect((await records.repositorySeen(repository, "main")).failures).toBe(1);
   });
 
   test("who depends on it is woken by whoever goes on, when its worker died before it could", async () => {

@@ -260,16 +260,18 @@ const membershipStatements = ({ query }: Database) => ({
       [JSON.stringify(specs), JSON.stringify(newStatus)],
     );
   },
-  /** A round of it that runs is ended as by a stop. */
-  async releaseStack(name: string): Promise<void> {
-    await query(
-      `DELETE FROM ${schema}.stacks WHERE name = $1 RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
-      [name],
+  /** A round of it that runs is ended as by a stop. `left`: only where the file has not got it again; true: it is out. */
+  async releaseStack(name: string, { left = false }: { readonly left?: boolean } = {}): Promise<boolean> {
+    const rows = await query(
+      `DELETE FROM ${schema}.stacks WHERE name = $1 AND (NOT $2 OR leaving IS NOT NULL)
+       RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
+      [name, left],
     );
     await query(
       `WITH pictures AS (DELETE FROM ${schema}.pictures WHERE stack = $1) DELETE FROM ${schema}.plans WHERE stack = $1`,
       [name],
     );
+    return rows.length > 0;
   },
   async leaveStack(name: string): Promise<void> {
     await query(

@@ -194,6 +194,13 @@ export const workerStatements = ({ query }: Database) => ({
       [url, ref, why],
     );
   },
+  /** One that failed gave files to somebody: rounds ask it again, and the next look, which wakes what failed, is now. */
+  async repositoryAnswered(url: string, ref: string): Promise<void> {
+    await query(
+      `UPDATE ${schema}.repositories SET looked_at = NULL, failures = 1 WHERE url = $1 AND ref = $2 AND failures > 0`,
+      [url, ref],
+    );
+  },
   async repositories(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
     const rows = await query(
       `SELECT DISTINCT spec -> 'source' ->> 'url' AS url, spec -> 'source' ->> 'ref' AS ref FROM ${schema}.stacks

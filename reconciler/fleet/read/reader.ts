@@ -2,6 +2,7 @@
 import { parseAnyDuration } from "../../config/durations";
 import type { Problem } from "../../config/problems";
 import type { Path } from "../../config/yaml/file";
+import { dayMs } from "../../core/model/time";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 
 /** What only the caller knows, so that reading stays a function of text. */
@@ -19,8 +20,11 @@ export interface Reader {
   readonly reading: FleetReading;
 }
 
-/** A duration that the schema has checked; less than a millisecond counts as one. */
-export const duration = (text: string): number => parseAnyDuration(text) ?? 1;
+/** No date ends what is longer. */
+const centuryMs = 36_525 * dayMs;
+
+/** A duration that the schema has checked; less than a millisecond counts as one, and more than a century as one. */
+export const duration = (text: string): number => Math.min(parseAnyDuration(text) ?? 1, centuryMs);
 
 /** Whether a URL has a password in it, also one that cannot be read because of it. */
 export const holdsPassword = (text: string): boolean =>

@@ -62,8 +62,13 @@ async function treeOf(
   const used = new Date();
   await utimes(root, used, used).catch(() => undefined);
   const folder = source.path === "" ? root : join(root, source.path);
-  if (!existsSync(folder))
-    throw new NotInSource(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
+  if (!existsSync(folder) || (folder !== root && (await isEmpty(folder)))) {
+    const submodule = await submoduleOn(source.path, root);
+    const where = submodule === undefined ? "" : `: ${submodule} is a submodule; name the repository that it is of`;
+    throw new NotInSource(
+      `${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})${where}`,
+    );
+  }
   const content = await contentOf(`${commit}:${source.path}`, mirror, signal);
   return {
     folder,
@@ -73,6 +78,23 @@ async function treeOf(
     copied: true,
     changeSince: (revision, files) => changeBetween(source, mirror, revision, commit, files, signal),
   };
+}
+
+/** Git keeps no empty folder, but the place of a submodule. */
+const isEmpty = (folder: string): Promise<boolean> =>
+  readdir(folder).then(
+    (files) => files.length === 0,
+    () => false,
+  );
+
+/** The submodule that is on the way. */
+async function submoduleOn(path: string, root: string): Promise<string | undefined> {
+  const parts = path.split("/");
+  for (let most = 1; most <= parts.length; most++) {
+    const place = parts.slice(0, most).join("/");
+    if (await isEmpty(join(root, place))) return place;
+  }
+  return undefined;
 }
 
 /** What a commit holds never changes, and every round of every stack asks for it. */

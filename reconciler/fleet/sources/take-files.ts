@@ -25,7 +25,9 @@ export const takeFiles = (
 ) =>
   tellEar(origin, async () => {
     const freshness = await freshnessOf(records, cause, source);
-    return noteTroubles(troubles, source, signal, () => checkOut(source, cache, { signal, ...freshness }));
+    const files = await noteTroubles(troubles, source, signal, () => checkOut(source, cache, { signal, ...freshness }));
+    if (freshness.now === true && source.kind === "git") await records.repositoryAnswered(source.url, source.ref);
+    return files;
   });
 
 /**
