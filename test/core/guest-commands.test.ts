@@ -106,6 +106,11 @@ describe("a step makes a command necessary", () => {
     ],
     ["the create of a volume that hangs on nothing", { desired: [volume("data", attach)] }, []],
     [
+      "no replacement of a volume that hangs on nothing afterwards, whose VM goes",
+      { applied: [web, data], desired: [volume("data", { ...attach, name: "anew" })] },
+      [],
+    ],
+    [
       "the attach of a volume that was there",
       { applied: [web, volume("data", attach)], desired: [web, data] },
       ["data/attach makes data owe after_attach: attached", "data/after_attach after data/attach"],

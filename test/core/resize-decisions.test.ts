@@ -66,6 +66,12 @@ describe("who decides a resize", () => {
     expect(records["confirm"]).toMatchObject({ resizing: undefined, flavor: "m1.large" });
     expect(records["revert"]).toEqual({ resizing: undefined });
   });
+
+  it("the record keeps its flavor where a resize is reverted that somebody else began", () => {
+    const now = { phase: "verify_resize", status: "VERIFY_RESIZE", flavor: "m1.huge" } as const;
+    const { steps } = planFor({ applied: [{ ...vm("web"), now }], desired: [vm("web")] });
+    expect(steps.map(({ record }) => record)).toStrictEqual([{ resizing: undefined }]);
+  });
 });
 
 describe("a VM that waits in VERIFY_RESIZE", () => {
@@ -94,6 +100,11 @@ describe("a VM that waits in VERIFY_RESIZE", () => {
       "is confirmed where somebody else resized it to what is declared",
       { applied: [{ ...vm("web"), now: waits }], desired: [large] },
       ["vm.resize.confirm"],
+    ],
+    [
+      "is reverted first where somebody else resized it, and another flavor than before is declared",
+      { applied: [{ ...vm("web"), now: { ...waits, flavor: "m1.huge" } }], desired: [large] },
+      ["vm.resize.revert", "vm.resize", "vm.resize.confirm"],
     ],
     [
       "is left to whoever resized it where the flavor is left to others",

@@ -51,8 +51,10 @@ export function compareVm(
         differ(fieldChange(vmFields.name, name, desired.name), recorded?.name.toLowerCase() === desired.name);
     },
     flavor() {
-      // A resize that is reverted leads back to the former flavor, so the former flavor is compared.
-      const from = verify === "revert" ? recorded?.resizing?.from : undefined;
+      // A resize that is reverted leads back to the former flavor, so the former flavor is compared. Of one that others
+      // began, that is the recorded one.
+      const former = recorded?.resizing === undefined ? recorded?.flavor : recorded.resizing.from;
+      const from = verify === "revert" ? former : undefined;
       const liveFlavor = verify === undefined ? live?.flavor : from;
       const flavor = liveFlavor ?? (verify === undefined ? recorded?.flavor : undefined);
       if (flavor !== undefined && !sameFlavor(desired.flavor, liveFlavor, recorded, context))

@@ -141,10 +141,11 @@ function ofVm({ address, desired, recorded }: VmDifference, steps: Steps): Decla
 }
 
 function ofVolume(difference: VolumeDifference, steps: Steps): DeclaredDuty | undefined {
-  const { address, desired, recorded } = difference;
+  const { address, action, desired, recorded } = difference;
   if (desired?.afterAttach === undefined) return undefined;
   const attach = steps.get(`${address}/attach`);
-  const comesOff = steps.has(`${address}/detach`);
+  // A volume that takes another's place hangs where it is attached.
+  const comesOff = action === "replace" || steps.has(`${address}/detach`);
   const stays = comesOff || difference.attachedTo === undefined ? undefined : { id: difference.attachedTo };
   const host = attach?.action.operation === "volume.attach" ? attach.action.vm : stays;
   const command = desired.afterAttach;

@@ -4,6 +4,7 @@ import type { Abilities } from "../../core/model/abilities";
 import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
 import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import type { VmDifference } from "./diff";
 
 /** Adds a step after the steps that the VM has already. */
@@ -29,7 +30,7 @@ export function revertPending(
     id: `${address}/revert-pending`,
     action: { operation: "vm.resize.revert", vm, looksFirst: true },
     title: revertsResize ? `revert ${unwanted}` : waitsFor(unwanted, "reverted"),
-    record: { resizing: undefined, flavor: recorded?.resizing?.from },
+    record: { resizing: undefined, ...onlyDefined({ flavor: recorded?.resizing?.from }) },
     downtimeOf: address,
   });
 }
