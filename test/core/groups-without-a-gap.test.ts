@@ -195,6 +195,17 @@ describe("what the file leaves alone, the new group has as the old one has it", 
   });
 });
 
+describe("a name that the file leaves alone", () => {
+  it("is free for no other group where the new one takes it over", () => {
+    const lifecycle = { ...web.lifecycle, ignoreChanges: ["name"] };
+    const { diagnostics } = planFor({
+      applied: [web],
+      desired: [group("a", { name: "web" }), { ...webWithout80, name: "other", lifecycle }],
+    });
+    expect(diagnostics).toMatchObject([{ code: "plan/name-taken", address: "group.a" }]);
+  });
+});
+
 describe("rules that the file leaves alone, on a group that is replaced on request", () => {
   const [https, ssh] = [rule(443), rule(22)];
   const live = (port: number, more: object = {}) => ({
@@ -229,6 +240,35 @@ describe("rules that the file leaves alone, on a group that is replaced on reque
     const record: Partial<RecordedGroup> = create?.record as object;
     expect([create?.action, record.left]).toEqual([expect.objectContaining({ rules: sent }), left ? [ssh] : undefined]);
     expect(plan.changes[0]?.fields.map(({ verb, before, after }) => `${verb} ${after ?? before}`)).toEqual(told);
+  });
+});
+
+describe("a group whose rules the file leaves alone, beside one that is replaced", () => {
+  const front = group("front", {
+    rules: [rule(8080), rule(22, { remote: naming("group.web") }), rule(25, { remote: naming("group.web") })],
+    lifecycle: { ...web.lifecycle, ignoreChanges: ["rules"] },
+  });
+  const [, toWeb] = front.rules;
+  const old: Rule = { ...rule(22), remote: { kind: "group", group: { id: idOf("group.web") } } };
+  const live = { id: "r", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 22, portMax: 22 };
+  // Somebody has taken the two others away.
+  const now = { rules: [{ ...live, remoteGroupId: idOf("group.web") }] };
+  const plan = planFor({ applied: [{ ...front, now }, web], desired: [front, webWithout80] });
+
+  it("names its successor where it named it, and nothing else is put back", () => {
+    const rules = plan.steps.flatMap(({ address, action }) =>
+      address !== "group.front" ? [] : "rule" in action ? [action.rule] : "rules" in action ? [action.rules] : [],
+    );
+    expect(rules).toEqual([toWeb, [toWeb]]);
+    expect(plan.changes[0]?.fields).toMatchObject([{ verb: "point at the new group" }]);
+  });
+
+  it("does not remember the rule that falls", () => {
+    const learnt = plan.bookkeeping.flatMap((one) =>
+      "record" in one && one.record?.kind === "group" ? one.record : [],
+    );
+    expect(learnt.flatMap(({ address, rules }) => [address, ...rules])).not.toContainEqual(old);
+    expect(learnt).toHaveLength(1);
   });
 });
 

@@ -192,17 +192,16 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
  * What is recorded of rules that the file leaves alone: each is as it was, until the service shows what the file says of
  * it. `undefined`: the file does not leave them alone, or nobody sees them.
  */
-export function rulesLeftAlone(
-  { desired, live, recorded }: GroupDifference,
-  resolve: ResolveGroup,
-): Rule[] | undefined {
+export function rulesLeftAlone(difference: GroupDifference, resolve: ResolveGroup): Rule[] | undefined {
+  const { desired, live, recorded, cascaded } = difference;
   if (desired?.lifecycle.ignoreChanges.includes("rules") !== true || live?.rules === undefined) return undefined;
   const keyOf = (rule: Rule): string => ruleKey(rule, (group) => resolve(group) ?? referenceText(group));
   const keysIn = (rules: readonly Rule[]): ReadonlySet<string> => new Set(rules.map(keyOf));
   const before = recorded?.rules ?? [];
   const [known, declared, shown] = [before, desired.rules, live.rules.map(canonicalLiveRule)].map(keysIn);
+  const falls = keysIn(cascaded.map(({ rule }) => rule));
   return [
-    ...before.filter((rule) => shown?.has(keyOf(rule)) || declared?.has(keyOf(rule))),
+    ...before.filter((rule) => !falls.has(keyOf(rule)) && (shown?.has(keyOf(rule)) || declared?.has(keyOf(rule)))),
     ...desired.rules.filter((rule) => shown?.has(keyOf(rule)) && !known?.has(keyOf(rule))),
   ];
 }

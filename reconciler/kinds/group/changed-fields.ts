@@ -6,19 +6,13 @@ import type { DiffContext } from "../../core/diff/context";
 import { shownText } from "../../core/model/computed";
 import type { DesiredGroup } from "../../core/model/desired";
 import { groupFields } from "../../core/model/fields";
-import { identity } from "../../core/model/identity";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import type { Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
-import type { RulesComparison } from "./compare-rules";
+import { byAddress, type RulesComparison } from "./compare-rules";
 
 export const follows = "point at the new group";
-
-export const byAddress =
-  ({ addressOf }: DiffContext): GroupIdentity =>
-  (group) =>
-    "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
 
 export const labelGroup =
   (identify: GroupIdentity): GroupIdentity =>

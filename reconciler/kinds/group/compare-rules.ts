@@ -4,6 +4,7 @@ import type { DiffContext } from "../../core/diff/context";
 import type { Known } from "../../core/diff/find";
 import type { PairOf } from "../../core/diff/pair";
 import type { DesiredGroup } from "../../core/model/desired";
+import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { groupIdNamed, type Rule } from "../../core/model/rule";
 import { otherForms } from "./same-traffic";
@@ -44,6 +45,12 @@ export interface RulesComparison {
   readonly serviceIngress: readonly Rule[];
 }
 
+/** A group is its address, where it has one: the same before and after it is replaced. */
+export const byAddress =
+  ({ addressOf }: DiffContext): GroupIdentity =>
+  (group) =>
+    "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
+
 export function comparison(
   pair: PairOf<"group">,
   desired: DesiredGroup,
@@ -63,7 +70,7 @@ export function comparison(
   const have = new Set(present.map(({ rule }) => ruleKey(rule, identify)));
   const platform = platformRules(present, recorded?.platformRules, identify);
   const ignored = desired.lifecycle.ignoreChanges.includes("rules");
-  const added = ignored ? [] : [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule);
+  const missing = [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule);
   const extra = present.filter(({ rule }) => {
     const key = ruleKey(rule, identify);
     return !wanted.has(key) && !platform.has(key);
@@ -77,6 +84,9 @@ export function comparison(
   const dropped = liveRules === undefined ? new Set([...dying, ...gone]) : dying;
   const falls = context.can.keepsNamedGroups ? () => false : names(dropped);
   const cascaded = extra.filter(falls);
+  // What the file leaves alone is not added, but for what falls in this plan and is declared.
+  const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
+  const added = ignored ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;

@@ -31,8 +31,15 @@ import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
 import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
-import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup, rulesLeftBehind } from "./changed-fields";
-import { comparison, type GroupsThatGo, isDeclarable, leavesOthers, type RulesComparison } from "./compare-rules";
+import { follows, groupFieldChanges, isNameUnknown, labelGroup, rulesLeftBehind } from "./changed-fields";
+import {
+  byAddress,
+  comparison,
+  type GroupsThatGo,
+  isDeclarable,
+  leavesOthers,
+  type RulesComparison,
+} from "./compare-rules";
 import { groupNotes } from "./findings";
 
 interface GroupFacts
@@ -40,6 +47,8 @@ interface GroupFacts
     Pick<RulesComparison, "added" | "removed" | "cascaded" | "platformRules" | "left"> {
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
+  /** The declared rules that are to be there. Absent: all of them. */
+  readonly declared?: readonly Rule[];
   /** For a group that is replaced: the rules of the one that takes its place. */
   readonly successor?: readonly Rule[];
 }
@@ -164,6 +173,7 @@ function updateOfGroup(
   const { recorded } = pair;
   const { id, live, adopted } = found;
   const stays = isReplaced ? othersTakenAlong(desired, rules.left, going, context) : rules.left;
+  const declared = declaredThere(desired, recorded, live, context);
   const fields = [
     ...groupFieldChanges(desired, recorded, live, rules, context),
     ...rulesLeftBehind(rules.left, stays, context),
@@ -196,7 +206,8 @@ function updateOfGroup(
     platformRules: rules.platformRules,
     left: stays,
     retired,
-    successor: isReplaced ? [...rulesTakenAlong(desired, recorded, live, context), ...stays] : undefined,
+    declared,
+    successor: isReplaced ? [...declared, ...stays] : undefined,
     ...kept<"group">(action, id, desired, () => ({
       address: pair.address,
       kind: "group",
@@ -229,8 +240,8 @@ const nameNotSaid = ({ address, source }: DesiredGroup, id: string): Diagnostic 
   source,
 });
 
-/** The declared rules of the group that takes this one's place: what the file leaves alone is there as it was. */
-function rulesTakenAlong(
+/** The declared rules, or those of them that are there, where the file leaves the rules alone. */
+function declaredThere(
   { rules, lifecycle }: DesiredGroup,
   recorded: RecordedGroup | undefined,
   live: LiveGroup | undefined,

@@ -86,7 +86,11 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
       addStep(draft, {
         id: `${neighbour.address}/verify-${step}`,
         address: neighbour.address,
-        action: { operation: "group.verify", group: { address: neighbour.address }, rules: neighbour.desired.rules },
+        action: {
+          operation: "group.verify",
+          group: { address: neighbour.address },
+          rules: neighbour.declared ?? neighbour.desired.rules,
+        },
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
         // The check comes after the group's own additions, so that it finds their rules and the groups that these name.
         needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],

@@ -78,12 +78,12 @@ const sendable = (rule: Rule, draft: Draft): Rule =>
 
 function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): StepId {
   const { address, desired } = difference;
-  const old = difference.action === "replace" ? renameAside(difference, draft) : undefined;
+  const { name, description, record } = nameAndDescription(difference);
+  const old = difference.action === "replace" ? renameAside(difference, name, draft) : undefined;
   const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
   const atomic = rulesOfNew(difference).filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(groupAddressNamed))) needs.push(...draft.onceMade(target));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
-  const { name, description, record } = nameAndDescription(difference);
   const created = addStep(draft, {
     id: `${address}/create`,
     address,
@@ -143,8 +143,11 @@ interface OldSelf {
   readonly renamed?: StepId;
 }
 
-/** The record alone does not say that it has that name: its old one may have been given back, and the answer lost. */
-function renameAside({ address, id, live, change: { name } }: To<"replace">, draft: Draft): OldSelf {
+/**
+ * The record alone does not say that it has that name: its old one may have been given back, and the answer lost. `next`:
+ * the name of the group that takes its place, which is free for nobody else.
+ */
+function renameAside({ address, id, live, change: { name } }: To<"replace">, next: string, draft: Draft): OldSelf {
   const aside = asideName(name, id);
   if (live?.name === aside) return { id, name, aside };
   const isRecorded = name === aside;
@@ -156,7 +159,7 @@ function renameAside({ address, id, live, change: { name } }: To<"replace">, dra
     holds: [holdOf("group", address)],
     record: { name: aside },
   });
-  if (!isRecorded) draft.freesName(nameKey("group", name), renamed);
+  if (!isRecorded && name !== next) draft.freesName(nameKey("group", name), renamed);
   return { id, name, aside, renamed };
 }
 
