@@ -3,7 +3,20 @@
  * comments, unless something else was learnt at the same place; words of states and rules for errors are added to what
  * is there.
  */
-import { Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
+import {
+  Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  Scalar,
+  visit,
+  YAMLSeq,
+} from "yaml";
 import type { SomeMap } from "../config/edit-text";
 import { deepEqual } from "../core/text/deep-equal";
 import { isObject } from "../core/text/objects";
@@ -20,7 +33,7 @@ const depths: Readonly<Record<string, number>> = {
 };
 
 export function layOver(base: string, learnt: string): string {
-  const below = parseDocument(withoutOwnHead(base));
+  const below = withoutAliases(parseDocument(withoutOwnHead(base)));
   const above = parseDocument(learnt);
   if (!isMap(above.contents)) return base;
   if (!isMap(below.contents)) return learnt;
@@ -36,10 +49,27 @@ export function layOver(base: string, learnt: string): string {
 export const dialectText = (value: unknown): string =>
   new Document(isObject(value) ? value : {}).toString({ lineWidth: 0 });
 
+/** What an alias stands for is written in its place: the value that it names may be another one afterwards. */
+function withoutAliases(document: Document): Document {
+  visit(document, {
+    Alias: (_, alias) => {
+      const node: unknown = alias.resolve(document)?.clone();
+      return isNode(node) ? node : undefined;
+    },
+  });
+  visit(document, {
+    Node: (_, node) => {
+      if (!isAlias(node)) delete node.anchor;
+    },
+  });
+  return document;
+}
+
 const pairKey = (pair: Pair<unknown, unknown>): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
 
 function layPair(map: SomeMap, pair: Pair<unknown, unknown>, depth: number, path: readonly string[]): void {
   const key = pairKey(pair);
+  if (path[0] === "states" && path.length === 3) giveOneMeaning(map, key, pair.value);
   const present = map.items.find((one) => pairKey(one) === key);
   if (present === undefined) {
     if (key === "todo") map.items.unshift(pair);
@@ -57,7 +87,15 @@ function layPair(map: SomeMap, pair: Pair<unknown, unknown>, depth: number, path
   if (isSaidAlready(present.value, value)) return;
   if (section === "states") present.value = withWords(present.value, value);
   else if (section === "errors" && isSeq(present.value) && isSeq(value)) present.value.items.unshift(...value.items);
+  else if (section === "todo" && isSeq(present.value) && isSeq(value)) keepQuestions(present.value, value);
   else present.value = withCommentOf(present.value, value);
+}
+
+/** The questions that are left: those that were there already stay as they are written. */
+function keepQuestions(present: YAMLSeq, learnt: YAMLSeq): void {
+  const textOf = (item: unknown): unknown => (isScalar(item) ? item.value : item);
+  const before = new Map(present.items.map((item) => [textOf(item), item]));
+  present.items = learnt.items.map((item) => before.get(textOf(item)) ?? item);
 }
 
 /** The same value, which no look of the doctor has written. */
@@ -71,32 +109,74 @@ const isSaidAlready = (present: unknown, value: unknown): boolean =>
 const depthBelow = (depth: number, path: readonly string[], key: string): number =>
   path[0] === "records" && key === "volume_entry" ? depth : depth - 1;
 
-function withWords(present: unknown, learnt: unknown): unknown {
-  const words = (node: unknown): unknown[] => {
-    const value: unknown = isNode(node) ? node.toJSON() : node;
-    return value === null || value === undefined ? [] : Array.isArray(value) ? value : [value];
-  };
-  const known = new Set(words(present).map((word) => String(word).toLowerCase()));
-  const more = words(learnt).filter((word) => !known.has(String(word).toLowerCase()));
-  if (more.length === 0) return present;
-  const document = new Document([...words(present), ...more]);
-  const list = document.contents;
-  if (isSeq(list)) list.flow = true;
-  return withCommentOf(present, list, isNode(learnt) ? learnt : undefined);
+function wordsIn(node: unknown): readonly unknown[] {
+  const value: unknown = isNode(node) ? node.toJSON() : node;
+  return value === null || value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 
-/** The new node with what a person had written beside the old one. */
+const inLetters = (words: readonly unknown[]): ReadonlySet<string> =>
+  new Set(words.map((word) => String(word).toLowerCase()));
+
+/**
+ * A word that was seen at another meaning loses the one that the file gives it. That a word means gone is for a person to
+ * say, so it takes none away.
+ */
+function giveOneMeaning(map: SomeMap, phase: string, learnt: unknown): void {
+  for (const other of map.items.filter((one) => pairKey(one) !== phase)) {
+    const said = phase === "gone" ? wordsIn(other.value) : wordsIn(learnt);
+    const from = phase === "gone" ? learnt : other.value;
+    const taken = inLetters(said);
+    const isLeft = (word: unknown): boolean => !taken.has(String(isScalar(word) ? word.value : word).toLowerCase());
+    if (isSeq(from)) from.items = from.items.filter(isLeft);
+    else if (wordsIn(from).some((word) => !isLeft(word))) other.value = withCommentOf(from, flowList([]));
+  }
+}
+
+function flowList(words: readonly unknown[]): YAMLSeq {
+  const list = new YAMLSeq();
+  list.items = words.map((word) => new Scalar(word));
+  list.flow = true;
+  return list;
+}
+
+function withWords(present: unknown, learnt: unknown): unknown {
+  const known = inLetters(wordsIn(present));
+  const more = wordsIn(learnt).filter((word) => !known.has(String(word).toLowerCase()));
+  if (more.length === 0) return present;
+  // A list of one word a line may have a remark on each.
+  if (isSeq(present) && present.flow !== true) {
+    present.items.push(...more.map((word) => new Scalar(word)));
+    return present;
+  }
+  return withCommentOf(present, flowList([...wordsIn(present), ...more]), isNode(learnt) ? learnt : undefined);
+}
+
+/** The new node with what a person had written beside the old one, and within it. */
 function withCommentOf(old: unknown, node: unknown, remarked: unknown = node): unknown {
   if (!isNode(node)) return node;
-  const said = isNode(old) ? remarkOf(old) : undefined;
   const remark = isNode(remarked) ? (remarked.comment ?? undefined) : undefined;
-  const parts = [remark, said].filter(
-    (part): part is string => typeof part === "string" && (part === remark || !ownRemark.test(part)),
-  );
+  const parts = [...(remark === undefined ? [] : [remark]), ...(isNode(old) ? ownWordsIn(old) : [])];
   if (parts.length > 0) node.comment = parts.join(";").replaceAll("\n", ";");
   if (remarked !== node && isNode(remarked) && remarked.commentBefore != null)
     node.commentBefore = remarked.commentBefore;
   return node;
+}
+
+/** A person's remarks at a node and within it; what the doctor writes stands before theirs in the same remark. */
+function ownWordsIn(old: Node): readonly string[] {
+  const found: string[] = [];
+  visit(old, {
+    Node: (_, { commentBefore, comment }) => {
+      found.push(...[commentBefore, comment].flatMap((one) => (one == null ? [] : [withoutOwnRemark(one)])));
+    },
+  });
+  return found.filter((text) => text.trim() !== "");
+}
+
+function withoutOwnRemark(remark: string): string {
+  const parts = remark.split(";");
+  const first = parts.findIndex((part) => !ownRemark.test(part));
+  return first < 0 ? "" : parts.slice(first).join(";");
 }
 
 const remarkOf = (node: Node) => node.comment ?? (isFlow(node) ? undefined : node.commentBefore);

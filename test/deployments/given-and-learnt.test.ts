@@ -127,3 +127,54 @@ test.each([...odds, ...further, ...minds].map((odd) => [odd.shape.title, odd] as
     expect(await readingOf(clientIn(dialectIn(second)))).toEqual(reading);
   },
 );
+
+/** What was given, what was learnt, and the file with both. */
+const laid: readonly (readonly [what: string, given: string, learnt: string, after: string])[] = [
+  [
+    "remarks within a route that is elsewhere stand behind the new one",
+    "operations:\n  vm.list:\n    method: GET\n    # the gateway has v2\n    path: /v2/vms # for now\n",
+    "operations:\n  vm.list: { method: GET, path: /vms } # found\n",
+    "operations:\n  vm.list: { method: GET, path: /vms } # found; the gateway has v2; for now\n",
+  ],
+  [
+    "a remark behind one of the doctor stays the second time as well",
+    "records:\n  vm:\n    id: [/id] # shows 5; the uid; really\n",
+    "records:\n  vm:\n    id: [/ref] # shows 6\n",
+    "records:\n  vm:\n    id: [/ref] # shows 6; the uid; really\n",
+  ],
+  [
+    "a word is added below words with remarks",
+    "states:\n  vm:\n    running:\n      - ON # the lamp is on\n      - UP\n",
+    "states:\n  vm:\n    running: [on, ACTIVE] # by the word alone\n",
+    "states:\n  vm:\n    running:\n      - ON # the lamp is on\n      - UP\n      - ACTIVE\n",
+  ],
+  [
+    "a word that was seen at one meaning leaves the other",
+    "states:\n  vm:\n    gone: [TERMINATED] # as they say\n    changing: stopping\n",
+    "states:\n  vm:\n    stopped: [terminated, STOPPING] # seen in a trial\n",
+    "states:\n  vm:\n    gone: [] # as they say\n    changing: []\n    stopped: [terminated, STOPPING] # seen in a trial\n",
+  ],
+  [
+    "but a word that a person gives a meaning is none for what is gone",
+    "states:\n  vm:\n    stopped: [TERMINATED]\n",
+    "states:\n  vm:\n    gone: [TERMINATED, DELETED]\n",
+    "states:\n  vm:\n    stopped: [TERMINATED]\n    gone: [DELETED]\n",
+  ],
+  [
+    "a question that is left keeps its remark",
+    "todo:\n  - ask about the quota # since May\n  - answered\n",
+    'todo:\n  - ask about the quota\n  - "states.vm: new"\n',
+    'todo:\n  - ask about the quota # since May\n  - "states.vm: new"\n',
+  ],
+  [
+    "what an alias stands for stays, whatever becomes of what it names",
+    "records:\n  vm:\n    id: &uid [/uid]\n  volume:\n    id: *uid\n",
+    "records:\n  vm:\n    id: [/id] # shows 5\n",
+    "records:\n  vm:\n    id: [/id] # shows 5\n  volume:\n    id: [/uid]\n",
+  ],
+];
+
+test.each(laid)("%s", (_, given, learnt, after) => {
+  expect(layOver(given, learnt)).toBe(after);
+  dialectIn(after);
+});
