@@ -5,7 +5,7 @@
 import type { Reply } from "../decision";
 import { refuseWith } from "../decision";
 import { createJobs } from "./jobs";
-import { pageIn } from "./pages";
+import { pageIn, pagingOf } from "./pages";
 import {
   attachmentsIn,
   type HostName,
@@ -148,7 +148,7 @@ function spokenAnswer(
     const records = isOfAttachments
       ? attachmentsIn(dialect, there, meant.params["id"], hostName)
       : there.map((one) => recordIn(dialect, kind, one, hostName));
-    const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
+    const page = pageIn(pagingOf(dialect.pagination, route?.pagination), records, pageSize, heard, base);
     const place = route?.items?.[0] ?? "";
     const list = bodyWithList(place, page.records);
     // What leads on beside the list may stand in the envelope, and then the list does; so does one whose items are all

@@ -11,6 +11,13 @@ export interface SpokenPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What a list says of its pages, over what is said of all: it goes on in one way alone. */
+export function pagingOf(all: SpokenPaging = {}, own: SpokenPaging = {}): SpokenPaging {
+  const { marker: _, number: __, offset: ___, ...others } = all;
+  const isOwn = own.marker !== undefined || own.number !== undefined || own.offset !== undefined;
+  return { ...(isOwn ? others : all), ...own };
+}
+
 /** `most`: how many entries a page has, unless the request asks for a size. */
 export function pageIn(
   paging: SpokenPaging,

@@ -4,6 +4,7 @@ import { accepted } from "../core/model/outcome";
 import type { Dialect, ListRoute, Paging } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
+import { pagingOver } from "./next-page";
 import { endsWithout, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
 import { findAtPath, itself } from "./places";
 import { compilePointers, findArrayAt, findAt, findLink, findText, type PointerPath } from "./pointers";
@@ -55,7 +56,7 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     const paging: Paging =
       operation === "group.rule.list"
         ? linked
-        : { ...dialect.pagination, ...routeOfList(dialect, operation)?.pagination };
+        : pagingOver(dialect.pagination, routeOfList(dialect, operation)?.pagination);
     const compiled = { paging, next: compilePointers(paging.next), marker: compilePointers(paging.marker ?? []) };
     pagings.set(operation, compiled);
     return compiled;

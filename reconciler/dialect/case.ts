@@ -2,6 +2,7 @@
 import { isAssumed, isList, type Operation, operationNames, rowOf } from "../core/model/operation";
 import type { Failure } from "../core/model/outcome";
 import { calendarMs, instantAt } from "../core/model/time";
+import { ifPossible } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { operationOfList, routeOfList } from "./answers";
 import { type Answer, judgeAnswer } from "./conditions";
@@ -38,7 +39,7 @@ export interface DialectCase {
 export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[] {
   const { operation, answer, reads, is, job, sends } = tried;
   if (operation === "wait") {
-    const body = parseJsonText(answer.text);
+    const body = ifPossible(() => parseJsonText(answer.text));
     const found = dialect.wait === undefined ? undefined : readJob(dialect.wait, body);
     return differences(found?.means, job, "job");
   }

@@ -65,6 +65,16 @@ export function nextPage(page: PageSeen, reading: PagingContext): NextPage {
     : withParameter(page.marker, reading);
 }
 
+/** How one list goes on, key by key over the pagination of all. Of the ways to count it has one: its own, if it says one. */
+export function pagingOver(all: Paging, own: Partial<Paging> = {}): Paging {
+  const { marker: _, number: __, offset: ___, ...others } = all;
+  return isCounted(own) ? { ...others, ...own } : { ...all, ...own };
+}
+
+/** Whether the next page is asked for whatever the last one says. */
+export const isCounted = ({ marker, number, offset }: Partial<Paging>): boolean =>
+  marker !== undefined || number !== undefined || offset === true;
+
 /** Whether the total, or the number of pages, that the list names is reached. */
 const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: PagingContext): boolean =>
   signs.some(({ kind, count }) => (kind === "total" && distinct >= count) || (kind === "pages" && pages >= count));

@@ -68,6 +68,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
       ...waitProblems(file, given),
       ...attachmentProblems(file, given),
       ...headerProblems(file, given),
+      ...valueProblems(file, given),
       ...pagingProblems(file, given),
       ...nameProblems(file, given),
       ...stateProblems(file, given),
@@ -101,9 +102,9 @@ export const dialectPatternWords: Readonly<Record<string, string>> = {
   "^[A-Za-z][A-Za-z0-9_]*$": "a name of letters, digits and underscores",
   "^[ -~]*$": "one line of plain text",
   "^[^{}]*\\{value\\}[^{}]*$": "text with {value} in it, such as /vms/{value}",
-  "^[A-Za-z0-9-]+$": "the name of a header",
+  "^[A-Za-z0-9_-]+$": "the name of a header",
   "^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable that is none of RECONCILE_…",
-  "^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$": "a JSON pointer that begins with /, or the name of a header",
+  "^((/([^~/]|~[01])*)+|[A-Za-z0-9_-]+)$": "a JSON pointer that begins with /, or the name of a header",
   "^[^{}]*\\{min\\}[^{}]*\\{max\\}[^{}]*$": "text with {min} and then {max}, such as {min}-{max}",
   "^[ -z|~{}]*\\{token\\}[ -z|~{}]*$": "one line with {token}, such as Bearer {token}",
 };
@@ -218,6 +219,30 @@ function attachmentProblems(file: YamlFile, { operations = {}, values = {} }: Di
       fix: "say where an item shows it, such as vm: /server_id; or put {id} into the path, where each VM has a list",
     },
   ];
+}
+
+/** A {name} without a value would be sent as it is: by the request for a job, and in the headers of every request. */
+function valueProblems(file: YamlFile, { operations = {}, values = {}, headers = {} }: DialectFile): Problem[] {
+  const { wait } = mergeDialect({ operations });
+  const ofJob = wait === undefined ? [] : namesIn([wait.path, wait.query, wait.headers]);
+  const places: readonly (readonly [what: string, path: Path, names: readonly string[], ids: readonly string[]])[] = [
+    ["operations.wait", ["operations", "wait", "path"], ofJob, ["id"]],
+    ...Object.entries(headers).map(
+      ([name, value]) => [`headers.${name}`, ["headers", name], namesIn(value), ["id", "rule_id", "region"]] as const,
+    ),
+  ];
+  return places.flatMap(([what, path, names, ids]) => {
+    const strange = names.find((name) => name !== "" && !ids.includes(name) && !Object.hasOwn(values, name));
+    if (strange === undefined) return [];
+    return [
+      {
+        code: "dialect/placeholder",
+        summary: `${what} names {${strange}}, which is neither an id nor among the dialect's values`,
+        fix: `give it a value: values: { ${strange}: … }`,
+        at: placeOf(file, path, "value"),
+      },
+    ];
+  });
 }
 
 function namesIn(value: unknown): readonly string[] {

@@ -79,7 +79,7 @@ const fillTemplate = (
   encode: (value: string) => string,
 ): string =>
   template.includes("{")
-    ? template.replaceAll(/\{(\w+|field:\/[^{}]*)\}/g, (whole, name: string) => {
+    ? template.replaceAll(/\{(\w+|field:\/[^{}]*?)(?::number)?\}/g, (whole, name: string) => {
         const value = Object.hasOwn(values, name) ? values[name] : undefined;
         return value === undefined ? whole : encode(String(value));
       })

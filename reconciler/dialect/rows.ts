@@ -20,13 +20,13 @@ type Value = string | number | boolean;
 type Argument = string;
 /** A name; RECONCILE_… are handed to no program. @pattern ^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$ @inline */
 type VariableName = string;
-/** @pattern ^[A-Za-z0-9-]+$ */
+/** @pattern ^[A-Za-z0-9_-]+$ */
 type HeaderName = string;
 /** The header's value. @pattern ^[ -~]*$ @maxLength 1000 @inline */
 type HeaderValue = string;
 /** The parameter's value. @maxLength 1000 @inline */
 type ParameterValue = string | number | boolean;
-/** A pointer, or the name of a header. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 500 @inline */
+/** A pointer, or the name of a header. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9_-]+)$ @maxLength 500 @inline */
 type Sign = string;
 /** @maxItems 50 */
 type PlaceList = readonly Place[];
@@ -206,7 +206,7 @@ export interface LimitRows {
 }
 
 export interface AuthorizationRows {
-  /** The header that carries the credential. @pattern ^[A-Za-z0-9-]+$ @maxLength 100 */
+  /** The header that carries the credential. @pattern ^[A-Za-z0-9_-]+$ @maxLength 100 */
   name?: string;
   /** The value of that header, with {token} for RECONCILE_TOKEN or what the command prints. @pattern ^[ -z|~{}]*\{token\}[ -z|~{}]*$ */
   header?: string;
@@ -248,18 +248,18 @@ export interface ErrorRule {
   location?: string;
 }
 
-/** @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
+/** @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9_-]+)$ @maxLength 200 */
 type WaitPointer = string | null;
 
 export interface FingerprintRows {
   /** Where the record shows its version, such as /fingerprint, or the header of the answer to its read, such as ETag. */
   from: Pointers | HeaderName;
-  /** How it is sent: the name of a header, such as If-Match, or a pointer into the body, such as /fingerprint. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
+  /** How it is sent: the name of a header, such as If-Match, or a pointer into the body, such as /fingerprint. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9_-]+)$ @maxLength 200 */
   send: string;
 }
 
 export interface WaitHeader {
-  /** The name of the header. @pattern ^[A-Za-z0-9-]+$ @maxLength 200 */
+  /** The name of the header. @pattern ^[A-Za-z0-9_-]+$ @maxLength 200 */
   header: string;
   /** How long to wait in seconds, or when, as a date or in seconds from 1970. Left out: a number above 1000000000 is an epoch, any other is of seconds. */
   as?: "seconds" | "date" | "epoch";
@@ -417,7 +417,7 @@ export type Body = unknown;
 export interface Pagination {
   /** Where the whole body leads to the next page. A URL or a path is followed; anything else is sent as `param`. */
   next?: Pointers;
-  /** A header of the answer that leads to the next page, such as X-Next-Page; of Link, what has rel="next". null: none does. @pattern ^[A-Za-z0-9-]+$ @maxLength 100 */
+  /** A header of the answer that leads to the next page, such as X-Next-Page; of Link, what has rel="next". null: none does. @pattern ^[A-Za-z0-9_-]+$ @maxLength 100 */
   next_header?: string | null;
   /** What leads on is always sent as `param` (token), or always followed (link). */
   as?: "token" | "link";

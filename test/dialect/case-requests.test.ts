@@ -8,6 +8,7 @@ const { dialect } = readDialectText(
   `operations:
   wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: 1, failed: 2, message: /text }
   vm.list: { method: GET, path: "/api/v1/zones/{region}/vms", for_each: region }
+  volume.delete: { method: POST, path: "/api/v1/volume/{id:number}/remove", query: { of: "{id:number}" } }
   vm.resize.confirm: { method: POST, path: "/api/v1/zones/{field:/zone}/vms/{id}/confirm" }
   group.rule.delete:
     - { method: POST, path: "/api/v1/revoke-egress/{rule_id}", when: { direction: egress } }
@@ -25,6 +26,16 @@ const cases: readonly (readonly [what: string, yaml: string, problems: readonly 
     "one that means something else",
     "{ operation: wait, answer: { jobstatus: 2 }, job: done }",
     [expect.stringContaining('job reads "failed", not "done"')],
+  ],
+  [
+    "an answer about a job that is a page",
+    "{ operation: wait, text: '<html>', job: done }",
+    ['job reads nothing, not "done"'],
+  ],
+  [
+    "a number of an id where only text can stand",
+    "{ operation: volume.delete, ids: { id: 7 }, sends: { method: POST, path: /api/v1/volume/7/remove?of=7 } }",
+    [],
   ],
   [
     "a value of the record, and its version",

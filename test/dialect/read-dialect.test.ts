@@ -178,6 +178,14 @@ describe("problems", () => {
       "operations: { vm.list: { method: GET, path: /v, query: { p: '{project}' } } }",
       { code: "dialect/placeholder", fix: "give it a value: values: { project: … }" },
     ],
+    "a header of every request that names what has no value": [
+      "values: { project: a }\nheaders: { X-Project: '{projct}', X-Empty: '{}' }",
+      { code: "dialect/placeholder", fix: "give it a value: values: { projct: … }", source: { line: 2 } },
+    ],
+    "a job that is asked for with what has no value": [
+      "operations: { wait: { id: /job, method: GET, path: '/{project}/jobs/{id}', status: /s, done: done } }",
+      { code: "dialect/placeholder", fix: "give it a value: values: { project: … }" },
+    ],
     "a selector with a misspelt key": [
       "records: { vm: { name: { inn: /tags } } }",
       { code: "dialect/unknown-key", fix: "write in" },

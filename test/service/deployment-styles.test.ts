@@ -193,6 +193,10 @@ describe("pages", () => {
       list("pagination: { marker: /id, param: marker }"),
       ({ url }) => ({ body: { vms: pageOf(Number(parameter(url, "marker")?.slice(3) ?? 0)) } }),
     ],
+    "a marker, where the other lists count pages": [
+      `pagination: { number: 1, param: page }\n${list("pagination: { marker: /id, param: marker }")}`,
+      ({ url }) => ({ body: { vms: pageOf(Number(parameter(url, "marker")?.slice(3) ?? 0)) } }),
+    ],
     "page numbers from 1": [
       list("pagination: { number: 1, param: page }"),
       ({ url }) => ({ body: { vms: pageOf((Number(parameter(url, "page") ?? 1) - 1) * 3) } }),

@@ -183,6 +183,9 @@ test.each([
     { path: "/instances/{id}:acceptSize" },
   ],
   ["volume.delete", "curl -X DELETE https://c.example/storage/local:vm-100-disk-0", { path: "/storage/{id}" }],
+  ["vm.list", "curl https://c.example/projects/group%2Fone/my%20vms", { path: "/projects/group%2Fone/my%20vms" }],
+  ["vm.list", "curl https://c.example/{project}/vms", { path: "/{project}/vms" }],
+  ["vm.list", "curl https://c.example/ql?query=%7Bvms%7Bid%7D%7D", { query: { query: "{vms{ id }}" } }],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
 });

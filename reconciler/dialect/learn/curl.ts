@@ -56,7 +56,8 @@ export function readCurl(
   const sent = isOfList ? fromTheStart(written) : written;
   const verb = told.method ?? (told.data.length === 0 || told.isQuery ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
-  const segments = belowBase(at, base).split("/").map(percentDecoded);
+  const encoded = belowBase(at, base).split("/");
+  const segments = encoded.map(percentDecoded);
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
   const asks = Object.entries(fieldsIn(withoutSecrets(Object.fromEntries([...at.searchParams, ...form]), secrets)));
@@ -78,9 +79,14 @@ export function readCurl(
   ]);
   const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
   const path = segments
-    .map((segment) => ids.put(idOfSegment(segment, known)) + segment.slice(idOfSegment(segment, known).length))
+    .map((segment, nth) => {
+      const id = idOfSegment(segment, known);
+      const put = ids.put(id);
+      // A slash or a room within a segment stays as it was written, but where it is of an id.
+      return put === id && !isPlainSegment(segment) ? encoded[nth] : put + segment.slice(id.length);
+    })
     .join("/");
-  const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
+  const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.inText(value)]));
   const body = ids.within(data);
   const carrier =
     [/^authorization$/i, secretName, keyHeader, /^cookie$/i]
@@ -129,6 +135,8 @@ export const namesAnId = (operation: ToldOperation, route: Route): boolean =>
   operation === "attachments" ||
   idsTold(operation).length === 0 ||
   /\{(id|rule_id|field:[^{}]*)(:number)?\}/.test(JSON.stringify(route));
+
+const isPlainSegment = (segment: string): boolean => /^[!-~]*$/.test(segment) && !/[/?#%]/.test(segment);
 
 /** A part of a path without what may stand behind an id: the form of the answer (ID.json), or a verb (ID:start). */
 function idOfSegment(segment: string, known: ReadonlySet<string>): string {
@@ -353,15 +361,17 @@ class Placeholders {
     return name === undefined ? text : `{${name}}`;
   }
 
+  /** A selection of GraphQL, such as {id}, is no placeholder; it says the same with room around the word. */
+  inText(text: string): string {
+    const isSelection = !this.#names.has(text) && /^\s*(query|mutation|\{)/.test(text);
+    return this.put(isSelection ? text.replaceAll(/\{(\w+)\}/g, "{ $1 }") : text);
+  }
+
   /** The same within a body. */
   within(value: unknown): unknown {
     if (typeof value === "number")
       return this.#names.has(String(value)) ? this.put(String(value)).replace("}", ":number}") : value;
-    // A selection of GraphQL, such as {id}, is no placeholder; it says the same with room around the word.
-    if (typeof value === "string") {
-      const isSelection = !this.#names.has(value) && /^\s*(query|mutation|\{)/.test(value);
-      return this.put(isSelection ? value.replaceAll(/\{(\w+)\}/g, "{ $1 }") : value);
-    }
+    if (typeof value === "string") return this.inText(value);
     if (Array.isArray(value)) return value.map((item) => this.within(item));
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.within(inner)]));

@@ -192,9 +192,5 @@ export function translated(way: Way, from: string, to: string): Way {
   return JSON.parse(own.holder === "" ? named : named.replaceAll(`"${own.holder}/`, `"${other.holder}/`)) as Way;
 }
 
-/** Whether the next page is asked for whatever the last one says. */
-export const isCounted = ({ marker, number, offset }: Way): boolean =>
-  marker !== undefined || number !== undefined || offset === true;
-
 export const isSameWay = (one: Way | undefined, other: Way | undefined): boolean =>
   JSON.stringify(one) === JSON.stringify(other);

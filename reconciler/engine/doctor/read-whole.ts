@@ -6,11 +6,11 @@ import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
-import { capitalized, counting, isCounted, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
+import { capitalized, counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
 import { lettersAndDigits } from "../../dialect/learn/values";
 import { recordOfOperation } from "../../dialect/learn/where";
-import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
+import { isCounted, mostPages, nextPage, type PageRequest, pagingOver } from "../../dialect/next-page";
 import { endsWithout, nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
@@ -53,7 +53,7 @@ export async function readWholeList(
   for (const way of every) {
     const isSaidAlready = Object.keys(way).length === 0;
     const said = isSaidAlready ? route.pagination : way;
-    const read = await follow(learnings, { ...given.pagination, ...said }, start);
+    const read = await follow(learnings, pagingOver(given.pagination, said), start);
     if (read === undefined) continue;
     return { ...single, ...read, ...(!isSaidAlready && { way, route: { ...route, pagination: way } }) };
   }
@@ -107,11 +107,13 @@ async function byOnes(
       asked: sized.body,
     };
     for (const way of waysOn(page) ?? counting(page)) {
-      const read = await follow(
-        learnings,
-        { ...given.pagination, ...way },
-        { request: asked, first, items: shown, place, id },
-      );
+      const read = await follow(learnings, pagingOver(given.pagination, way), {
+        request: asked,
+        first,
+        items: shown,
+        place,
+        id,
+      });
       if (read?.items.length !== items.length) continue;
       return { way, route: { ...route, pagination: way } };
     }
@@ -129,7 +131,7 @@ async function byOnes(
     mayEnd: true,
   } as const;
   for (const way of counting({ ...whole, items, at, id: undefined, origin: base.origin })) {
-    const read = await follow(learnings, { ...given.pagination, ...way }, { ...start, place: absentIsNoList(place) });
+    const read = await follow(learnings, pagingOver(given.pagination, way), { ...start, place: absentIsNoList(place) });
     if (read === undefined || totalIn({ body: read.bodies.at(-1), headers: {} }) !== items.length) continue;
     return { way, route: { ...route, pagination: way } };
   }
@@ -218,7 +220,7 @@ export async function goOnCounted(learnings: Learnings): Promise<void> {
       const place = placeThatHolds(learnings, route, first.body);
       if (items.length === 0 || filled === undefined || place === undefined) return false;
       const start: Start = { request: { operation, method: route.method, ...filled }, first, items, place, id };
-      return (await follow(learnings, { ...given.pagination, ...own }, { ...start, mayEnd: true })) !== undefined;
+      return (await follow(learnings, pagingOver(given.pagination, own), { ...start, mayEnd: true })) !== undefined;
     };
     if (!isEndSaid && !(await leadsOn())) continue;
     findings.set(operation, { ...finding, route: { ...route, pagination: own } });
@@ -235,7 +237,13 @@ export async function pagesBehind(
 ): Promise<readonly unknown[]> {
   const items = itemsShown(learnings, first, place) ?? [];
   const id = way.marker?.[0];
-  const read = await follow(learnings, { ...learnings.given.pagination, ...way }, { request, first, items, place, id });
+  const read = await follow(learnings, pagingOver(learnings.given.pagination, way), {
+    request,
+    first,
+    items,
+    place,
+    id,
+  });
   return read?.bodies.slice(1) ?? [];
 }
 

@@ -7,9 +7,10 @@ import { isObject } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ErrorRule, ListRoute, Route } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
-import { isCounted, isSameWay, type Way } from "../../dialect/learn/pages";
+import { isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
 import type { Learnt } from "../../dialect/learn/where";
+import { isCounted } from "../../dialect/next-page";
 import type { TrialFate } from "./trial/notes";
 
 /** The file from which the doctor starts: what it says is kept, unless something else was seen. */
