@@ -603,6 +603,20 @@ describe("a volume", () => {
       { applied: [web, { ...onWeb, now: { attachedTo: "nobody" } }], desired: [web, volume("data")] },
       [],
     ],
+    ...["0", "00000000-0000-0000-0000-000000000000"].flatMap((none): [string, World, readonly string[]][] => {
+      const fix = `write none: "${none}" in the dialect at records.volume.attached_to, such as { value: /vm_id, none: "${none}" }`;
+      const told = `error dialect/does-not-fit: volume data says that it hangs on ${none}, which seems to mean that it hangs on nothing => ${fix}`;
+      const free = { ...data, now: { attachedTo: none } };
+      return [
+        [`that is to be attached and hangs on ${none}`, { applied: [web, free], desired: [web, onWeb] }, [told]],
+        [
+          `that is to grow and hangs on ${none}`,
+          { applied: [free], desired: [volume("data", { sizeGb: 200 })] },
+          [told],
+        ],
+        [`that is not changed and hangs on ${none}`, { applied: [free], desired: [data] }, []],
+      ];
+    }),
     [
       "whose attach has no answer, and nothing shows it",
       { applied: [blindWeb, { ...data, now: hidden, memory: { attaching: idOf("vm.web") } }], desired: [web, data] },

@@ -472,6 +472,15 @@ test("an id is recognised in other letters, and a short word is not", () => {
   expect(knownReferenceIn("ON", new Set(["on"]))).toBeUndefined();
 });
 
+test.each(["00000000-0000-0000-0000-000000000000", "-1", "none"])("a volume on no VM may say %s there", (none) => {
+  const disks = [
+    { id: "d-1", name: "a", size: 1, server: "v-1" },
+    { id: "d-2", name: "b", size: 2, server: none },
+  ];
+  const attached_to = { value: "/server", none, absent: "none" };
+  expect(placesIn("volume", disks, { vms: new Set(["v-1"]) })).toMatchObject({ attached_to });
+});
+
 test("what a trial has sent is found under any key, and a size by what its own volumes have", () => {
   const disks = [
     { id: "d-1", kopien: 1, groesse: 1024 },

@@ -15,3 +15,6 @@ export function idProblem(id: string): string | undefined {
   if (id === "." || id === "..") return "would be another path in a request";
   return undefined;
 }
+
+/** Texts by which services mean that there is no reference, the UUID of nothing but zeros among them. */
+export const saysNone = /^(-|-1|none|null|nil|n\/a|0|0{8}-?(0{4}-?){3}0{12})?$/i;

@@ -1,4 +1,5 @@
 /** Finds the place of one field in records, by what its values have to be and by the words of its key. */
+import { saysNone } from "../../core/text/id-problem";
 import type { RecordPlace } from "../dialect";
 import { asText } from "../places";
 import {
@@ -199,9 +200,6 @@ function referring(
   const signed = reading.cut === undefined && sign !== undefined ? withNone(place, sign) : place;
   return [{ place: withReading(signed, reading), score, values: told }];
 }
-
-/** Texts that mean that there is no reference. */
-export const saysNone = /^(-|none|null|nil|n\/a|0)?$/i;
 
 /** At the top of the record, or within what only holds its fields. */
 const isOwn = (place: RecordPlace): boolean =>

@@ -5,6 +5,7 @@
  */
 import { kindRows } from "../../core/model/kinds";
 import { deepEqual } from "../../core/text/deep-equal";
+import { saysNone } from "../../core/text/id-problem";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
@@ -24,7 +25,6 @@ import {
   learnPlace,
   noun,
   type PlaceRule,
-  saysNone,
 } from "./place";
 import { addressKind, knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace, textOfPlace } from "./values";
 import { type Learnt, nouns } from "./where";

@@ -31,6 +31,7 @@ import { identity } from "../../core/model/identity";
 import { type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
+import { saysNone } from "../../core/text/id-problem";
 import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
 import { isCarriedBy, openMoves } from "./open-moves";
@@ -140,7 +141,9 @@ function removalOfVolume(
   state: State,
 ): Acted<VolumeFacts, "volume", "delete" | "forget"> {
   const attachedTo = hangsOn(recorded, live, context);
-  const diagnostics = pair.forget ? [] : openMoves(pair.address, undefined, recorded, live, context);
+  const diagnostics = pair.forget
+    ? []
+    : [...openMoves(pair.address, undefined, recorded, live, context), ...hostThatIsNone(pair, live, context)];
   const seen = { recorded, live, attachedTo, diagnostics };
   if (pair.forget)
     return { ...seen, action: "forget", change: forgotten(recorded, { reason: "let_go", because: letGo }) };
@@ -249,12 +252,13 @@ function updateOfVolume(
     { adopted, isDrift, isLeft: replaced.length > 0 },
     context,
   );
+  const detachFrom = (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined;
   return {
     live,
     attachedTo: host?.id,
     wantedOn: target,
     adopts: adopted !== undefined,
-    detachFrom: (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined,
+    detachFrom,
     attachTo: replaces || verb !== undefined ? target : undefined,
     placeUnsaid,
     replaced,
@@ -275,7 +279,11 @@ function updateOfVolume(
       movedFrom: pair.movedFrom,
       source: desired.source,
     })),
-    diagnostics: [...values.diagnostics, ...volumeNotes(pair, recorded, found, context)],
+    diagnostics: [
+      ...values.diagnostics,
+      ...volumeNotes(pair, recorded, found, context),
+      ...(detachFrom !== undefined || values.fields.length > 0 ? hostThatIsNone(pair, live, context) : []),
+    ],
   };
 }
 
@@ -420,6 +428,28 @@ function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen
       summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which is no id of a VM, and the name of ${named.id}`,
       detail: "Taken for an id, it would be another VM, and the volume would be taken off and attached at every run.",
       fix: "write by: name in the dialect at records.volume.attached_to, such as { value: /vm, by: name }",
+      address: pair.address,
+      source: pair.desired?.source,
+    },
+  ];
+}
+
+/** By a word for nothing, a volume would first be taken off a VM that nobody has. Only a dialect can say what it means. */
+function hostThatIsNone(
+  pair: VolumePair,
+  live: LiveVolume | undefined,
+  { live: seen }: Pick<DiffContext, "live">,
+): Diagnostic[] {
+  const said = live?.attachedTo;
+  if (typeof said !== "string" || !saysNone.test(said) || sight(seen, "vm", said).seen === "yes") return [];
+  return [
+    {
+      severity: "error",
+      code: "dialect/does-not-fit",
+      summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which seems to mean that it hangs on nothing`,
+      detail:
+        "Taken for an id, it would be a VM off which the volume has to come first, and no service takes it off there.",
+      fix: `write none: ${JSON.stringify(said)} in the dialect at records.volume.attached_to, such as { value: /vm_id, none: ${JSON.stringify(said)} }`,
       address: pair.address,
       source: pair.desired?.source,
     },
