@@ -23,6 +23,8 @@ export type SignKind =
   | "end"
   /** How many items there are altogether. */
   | "total"
+  /** As many as this page shows, by a word that may mean the items of one page: it proves no end. */
+  | "count"
   | "pages"
   /** A number of pages, or the number of this or the last page: it holds a list up, and does not end it. */
   | "page"
@@ -61,6 +63,8 @@ const endKey = /^(is)?(last|lastpage|complete|completed|done|exhausted|endoflist
 const noMoreKey = /more|next|another|^(is)?last/;
 const totalKey =
   /^(grand|full|overall)?(total|count)$|^(numfound|totalsize|recordstotal|totalnumber)$|^total(nof|number|num)?(of)?(count|results?|items?|elements?|hits|records?|rows?|entries|entities|instances|servers|vms|volumes|groups|securitygroups|rules|flavors|images|regions|objects|matches)$|^(items?|records?|rows?|results?|entries|total|full|overall)(count|total)$/;
+/** Of these, what may as well count the items of one page. */
+const countKey = /^(items?|records?|rows?|results?|entries)?count$/;
 const pagesKey = /^(total|num|number|count)?(of)?pages(total|count)?$|^total(of)?page$|^page(total|count)$/;
 const pageKey = /^(num|number|count|last)(of)?page$/;
 const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
@@ -92,13 +96,13 @@ export function pageSigns(page: Page): readonly Sign[] {
         else if (saysLacking(plain, found)) signs.push({ kind: "lack", at: here, count: 0 });
         continue;
       }
-      const sign = signOf(plain, found, depth > 0);
+      const sign = onPage(page, plain, signOf(plain, found, depth > 0));
       if (sign !== undefined) signs.push({ ...sign, at: here + deeper(found) });
       else if (isObject(found) && depth < deepest && containerKey.test(plain)) visit(found, here, depth + 1);
     }
   };
   for (const { value, at } of page.holders) visit(value, at, 0);
-  for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(name, value));
+  for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(page, name, value));
   return signs;
 }
 
@@ -154,7 +158,12 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   return undefined;
 }
 
-function headerSigns(name: string, value: string): Sign[] {
+const onPage = <S extends Omit<Sign, "at">>({ items }: Pick<Page, "items">, key: string, sign: S | undefined) =>
+  sign?.kind === "total" && countKey.test(key) && sign.count === items.length
+    ? { ...sign, kind: "count" as const }
+    : sign;
+
+function headerSigns(page: Page, name: string, value: string): Sign[] {
   const at = name.toLowerCase();
   if (at === "link") return nextLink(value) === undefined ? [] : [{ kind: "next", at, count: 0 }];
   if (at === "content-range") {
@@ -162,7 +171,8 @@ function headerSigns(name: string, value: string): Sign[] {
     return total === undefined ? [] : [{ kind: "total", at, count: total }];
   }
   if (at === "age") return [{ kind: "age", at, count: asCount(value.trim()) ?? 0 }];
-  const sign = signOf(plainKey(at.replace(/^x-/, "")), value, false);
+  const key = plainKey(at.replace(/^x-/, ""));
+  const sign = onPage(page, key, signOf(key, value, false));
   return sign === undefined ? [] : [{ ...sign, at }];
 }
 

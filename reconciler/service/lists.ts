@@ -201,12 +201,23 @@ export function createListReader({
         return outcome;
       });
     };
+    const whole = (): Outcome<WholeList<T>> => {
+      costs().whole(operation, pages);
+      // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
+      const list = isCatalogue(operation)
+        ? { pages, distinct: shown, repeated: undefined, contradicted: undefined }
+        : { pages, distinct: values.size, repeated, contradicted };
+      return accepted({ values: [...values.values()], list });
+    };
     let current = first;
     let answer = ask(first, requestOptions);
     let led: string | undefined;
     for (;;) {
       const outcome = await answer;
-      if (outcome.status !== "accepted") return led === undefined ? outcome : notAPath(operation, led, outcome);
+      if (outcome.status !== "accepted") {
+        if (led !== undefined) return notAPath(operation, led, outcome);
+        return isRefusedPage(outcome) && countsAll(pages.at(-1), values.size) ? whole() : outcome;
+      }
       const page = read.page(operation, outcome.value.body, outcome.value.paging);
       if (page.status !== "accepted") return page;
       const { items, signs } = page.value;
@@ -233,6 +244,11 @@ export function createListReader({
       const ahead = named !== undefined && "request" in named && isNew(named.request) ? ask(named.request) : undefined;
       const records = readAll(items, readRecord);
       if (records.status !== "accepted") return records;
+      // The page before counted all that was read, and this one shows it again: the list has no pages.
+      if (countsAll(pages.at(-2), values.size) && records.value.every(({ id }) => values.has(id))) {
+        pages.pop();
+        return whole();
+      }
       const before = values.size;
       for (const value of records.value) {
         const earlier = values.get(value.id);
@@ -241,14 +257,7 @@ export function createListReader({
         values.set(value.id, value);
       }
       const to = named ?? leadsTo();
-      if ("end" in to) {
-        costs().whole(operation, pages);
-        // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
-        const list = isCatalogue(operation)
-          ? { pages, distinct: shown, repeated: undefined, contradicted: undefined }
-          : { pages, distinct: values.size, repeated, contradicted };
-        return accepted({ values: [...values.values()], list });
-      }
+      if ("end" in to) return whole();
       if ("problem" in to) return pagingBroken(operation, to.problem);
       const problem = whyNotOn(to.request, seen, items.length > 0 && values.size === before);
       if (problem !== undefined) return pagingBroken(operation, problem);
@@ -268,6 +277,14 @@ function whyNotOn(request: PageRequest, seen: ReadonlySet<string>, showedNothing
   if (showedNothingNew) return "a page shows nothing but what the pages before it have shown, and leads on";
   return seen.size >= mostPages ? `it has more than ${mostPages} pages` : undefined;
 }
+
+/** By its own count, which may be that of the page alone, the page shows the last of as many as were read. */
+const countsAll = (page: PageRead | undefined, read: number): boolean =>
+  page?.signs.some(({ kind, count }) => kind === "count" && count === read) === true;
+
+/** What services answer where a page is asked for that is behind the end. */
+const isRefusedPage = (outcome: Failure): boolean =>
+  outcome.status === "rejected" && [400, 404, 416, 422].includes(outcome.httpStatus ?? 0);
 
 /** A page that begins with items that were shown before is not worth asking for the next one in advance. */
 function showsAgain<T extends { readonly id: string }>(

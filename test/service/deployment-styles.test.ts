@@ -281,6 +281,45 @@ describe("pages", () => {
     await client.close();
   });
 
+  test.each<[what: string, dialect: string, behind: "more" | "again" | "refused", ids: readonly string[] | undefined]>([
+    ["is read on", list("pagination: { number: 1, param: page }"), "more", whole],
+    [
+      "ends where the next page shows it again",
+      list("pagination: { number: 1, param: page }"),
+      "again",
+      whole.slice(0, 3),
+    ],
+    [
+      "ends where the next page is refused",
+      list("pagination: { number: 1, param: page }"),
+      "refused",
+      whole.slice(0, 3),
+    ],
+    [
+      "is no proof where another page shows more",
+      "operations: { vm.list: { method: GET, path: /api/v1/vms } }",
+      "more",
+      undefined,
+    ],
+    [
+      "is one where nothing shows more",
+      "operations: { vm.list: { method: GET, path: /api/v1/vms } }",
+      "again",
+      whole.slice(0, 3),
+    ],
+  ])("a list that counts the items of its page %s", async (_, dialect, behind, ids) => {
+    const { client } = await serve(dialect, ({ url }) => {
+      const page = Number(parameter(url, "page") ?? 1);
+      if (behind === "refused" && page > 1)
+        return { status: 400, body: { error: { code: 1, message: "no such page" } } };
+      const vms = pageOf(behind === "more" ? (page - 1) * 3 : 0);
+      return { body: { count: vms.length, vms } };
+    });
+    const listed = await client.listVms({ proves: true });
+    expect(listed.status === "accepted" ? idsOf(listed) : undefined).toEqual(ids);
+    await client.close();
+  });
+
   test("a service that takes no notice of the page's number is no list of pages without an end", async () => {
     const { client, seen } = await serve(list("pagination: { number: 1, param: page }"), () => ({
       body: { vms: pageOf(0) },
