@@ -792,6 +792,15 @@ describe("a question of who reaches whom", () => {
       "23",
       ["ingress group.front: none, 0 rules, not tcp 23 from 10.0.0.0/8"],
     ],
+    [
+      "leaves to the service what goes out beyond the rules of the file",
+      ["{ direction: egress, protocol: tcp, dst_port: 22, remote_ip: 10.0.0.0/9 }"],
+      [],
+      "front",
+      "10.0.0.0/8",
+      "22",
+      ["egress group.front: unknown, 1 rules, not tcp 22 to 10.128.0.0/9"],
+    ],
   ])("%s", (_, front, back, from, to, ports, answer) => {
     expect(asked(desired(front, back), from, to, ports)).toEqual(answer);
   });

@@ -17,7 +17,7 @@ export interface ReachHalf {
   /** Whose rules are asked. */
   readonly group: Address;
   /**
-   * `unknown`: the file says nothing of this direction, so the service's own rules decide. A rule whose values were not
+   * `unknown`: no rule of the file lets all of it out, so the service's own rules decide. A rule whose values were not
    * read (`reads`, `lookups`) may admit what the others do not: `perhaps`.
    */
   readonly answer: "all" | "part" | "none" | "perhaps" | "unknown";
@@ -62,7 +62,6 @@ export function explainReach(
     const used = query.families.filter((family) => !admitsNothing(admitted(all, { ...query, families: [family] })));
     const asked = { ...query, families: used.length === 0 ? query.families : used };
     const missing = subtractTraffic(everythingAsked(asked), given);
-    const says = facts.some(({ rule }) => rule.direction === query.direction);
     return {
       direction: query.direction,
       group: query.group,
@@ -70,10 +69,10 @@ export function explainReach(
         ? "all"
         : isOpen(desired)
           ? "perhaps"
-          : !admitsNothing(given)
-            ? "part"
-            : query.direction === "egress" && !says
-              ? "unknown"
+          : query.direction === "egress"
+            ? "unknown"
+            : !admitsNothing(given)
+              ? "part"
               : admitsNothing(perhapsAdmitted(all, query))
                 ? "none"
                 : "perhaps",
