@@ -474,6 +474,21 @@ reachability:
   expect(textsIn()).toEqual(texts);
 });
 
+it("an output that is read of the other project goes with the rest", async () => {
+  folder = makeFolder({
+    "shop/reconcile.yaml": `${head}groups: { web: { name: web-in }, app: { name: app-in } }\noutputs: { web: "\${group.web.id}" }\n`,
+  });
+  for (const args of [
+    ["apply", "-y"],
+    ["move", "group.web"],
+    ["move", "--all"],
+  ]) {
+    const ran = await reconcile("shop", args[0] === "move" ? [...args, "--to", "../whole", "--yes"] : args);
+    expect(ran, ran.stderr).toMatchObject({ exitCode: 0 });
+  }
+  expect((await reconcile("whole", ["plan", "--detailed-exitcode"])).exitCode).toBe(0);
+});
+
 it("to a project in YAML and back from one line of JSON", async () => {
   const vm = { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 };
   const beginning = { version: 1, project: "acme", region: "in-west-1", defaults: { vm } };

@@ -270,10 +270,8 @@ export async function lookAhead(
     giving: withChanges(before.giving.state, changesOfGiving(before.giving.state, "", note)),
     taking: withChanges(before.taking.state, taken),
   };
-  const outputs = (desired: BothSides<Desired>) =>
-    both((side) =>
-      outputsAfter(states[side].outputs ?? {}, areFilesMoved ? undefined : then[side], desired[side], states[side]),
-    );
+  const outputs = (desired: BothSides<Desired>, declared: BothSides<Desired> | undefined) =>
+    both((side) => outputsAfter(states[side].outputs ?? {}, declared?.[side], desired[side], states[side]));
   const opener =
     (folder: string, of: BothSides<FoldedState> | undefined) =>
     (named: string): StateStore => {
@@ -293,13 +291,15 @@ export async function lookAhead(
     giving: { ...states.giving, ...headOf({ ...states.giving, outputs: given.giving }), outputs: given.giving },
     taking: { ...states.taking, outputs: given.taking },
   });
+  const files = both((side) => before[side].sources);
+  const read = areFilesMoved ? undefined : await close(files, undefined, reading);
   // What one side hands out may come from what it reads of the other one, so the outputs are worked out twice.
-  const last = outputs(await close(after, withOutputs(outputs(now))));
+  const first = outputs(now, areFilesMoved ? undefined : then);
+  const last = outputs(await close(after, withOutputs(first)), read);
   const future = withOutputs(last);
   const desired = await close(after, future);
   // Files that were moved before read what only this move brings.
-  const files = both((side) => before[side].sources);
-  const closed = await close(files, areFilesMoved ? future : undefined, reading);
+  const closed = read ?? (await close(files, future, reading));
   const plan = async (wanted: Closed, state: FoldedState, isThere: boolean): Promise<PlannedSide> => {
     if (!isThere && state.resources.size === 0 && state.intents.size === 0)
       return { changes: [], outputs: [], errors: [] };
