@@ -67,7 +67,8 @@ const reachAnswers: Record<ReachHalf["answer"], string> = {
   none: "not admitted",
   perhaps:
     "cannot be said: rules do not show which addresses the members of a group have, nor that of a VM that was never applied, and what the file takes from elsewhere (reads, lookups) is not looked up here",
-  unknown: "up to the service: the file has no egress rule for all of it, and what the service puts on a group by itself decides",
+  unknown:
+    "up to the service: the file has no egress rule for all of it, and what the service puts on a group by itself decides",
 };
 
 async function tellReach(invocation: Invocation, from: string, to: string): Promise<number> {
