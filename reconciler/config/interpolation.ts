@@ -309,10 +309,11 @@ export function walk(
 
 function reportStep(at: unknown, key: string, walked: string, step: TemplateStep, report: Report): undefined {
   const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
+  const told = typeof at === "string" ? withoutReference(at) : at;
   return failReference(
     report,
     `\${${walked}} has no ${key}`,
-    typeof at !== "object" ? `it is ${shown(at)}` : names.length === 0 ? "it is empty" : `it has ${listed(names)}`,
+    typeof at !== "object" ? `it is ${shown(told)}` : names.length === 0 ? "it is empty" : `it has ${listed(names)}`,
     nearestText(key, names, (near) => `write \${${walked}${step.kind === "field" ? `.${near}` : `[${near}]`}}`),
   );
 }

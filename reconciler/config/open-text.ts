@@ -47,6 +47,12 @@ export const withoutMarks = (text: string): string => text.replace(markedText, (
 export const placesOfOpen =
   "only the service knows it; it may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs";
 
+/** The one value that the text is, where it is no more than that. */
+export const computedIn = (text: string): Computed | undefined => {
+  const [name, ...more] = [...text.matchAll(markedText)];
+  return name?.[0] === text && more.length === 0 ? computedNamed(name[1] ?? "") : undefined;
+};
+
 export function openText(text: string): Text {
   if (!holdsOpen(text)) return withoutReference(text);
   const parts: (string | Computed)[] = [];

@@ -1,6 +1,6 @@
 /** Finds what a reference names: a key, key[each], a full address, `self`, or the id of something not managed here. */
 
-import { componentPath, formatAddress, parseAddress } from "../core/model/address";
+import { type AddressParts, componentPath, formatAddress, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { selfWordOf } from "../core/model/relations";
@@ -8,7 +8,7 @@ import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
-import { referenceIn, withoutReference } from "./open-text";
+import { computedIn, holdsOpen, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import type { ConfigCode } from "./problems";
 import { isMap, type Path } from "./yaml/file";
 
@@ -76,6 +76,7 @@ export function readReference(
   const text = String(value).trim();
   if (text === selfWordOf[kind] && subject.address !== undefined) return { address: subject.address };
   const handed = referenceIn(text);
+  if (holdsOpen(text)) return reportComputed(subject, text, kind, path, declared);
   const parts = parseAddress(handed ?? (text.includes(".") && namesKind.test(text) ? text : `${kind}.${text}`));
   if (parts !== undefined && parts.kind !== kind)
     return reportValue(subject, path, withoutReference(text), `a ${kind}`, { code: "config/unknown-reference" });
@@ -83,12 +84,34 @@ export function readReference(
   if (parts?.within !== undefined)
     return reportValue(subject, path, text, `a ${kind} by its key`, {
       code: "config/unknown-reference",
-      fix: `names in a component are its own: let it hand the ${kind} out (outputs: { NAME: "\${${kind}.${parts.key}}" }), and write \${component.${componentPath(parts.within)[0]?.slice(0, -1)}.NAME}`,
+      fix: fixOfHandingOut(parts),
     });
   const address = parts === undefined ? undefined : formatAddress({ ...parts, within: declared.within });
   if (address !== undefined && declared.addresses.has(address)) return { address };
   const problem = unknownAddress(address ?? `${kind}.${text}`, kind, declared, text.startsWith(`${kind}.`));
   subject.problems.add({ ...problem, address: subject.address, at: subject.place(path) });
+  return undefined;
+}
+
+const fixOfHandingOut = ({ within = "", kind, key }: AddressParts): string =>
+  `names in a component are its own: let it hand the ${kind} out (outputs: { NAME: "\${${kind}.${key}}" }), and write \${component.${componentPath(within)[0]?.slice(0, -1)}.NAME}`;
+
+/** A value of a resource, such as `${group.web.id}`, where the resource itself is to be named. */
+function reportComputed(subject: Subject, text: string, kind: Kind, path: Path, { within }: Declared): undefined {
+  const parts = parseAddress(computedIn(text)?.address ?? "");
+  subject.problems.add({
+    code: "config/unknown-reference",
+    summary: `${withoutMarks(text)} is a value, and here a ${kind} is named`,
+    detail: `expected a ${kind} by its key`,
+    fix:
+      parts?.kind !== kind
+        ? undefined
+        : (parts.within ?? "") === within
+          ? `write ${formatAddress({ ...parts, within: "" }).slice(kind.length + 1)}`
+          : fixOfHandingOut(parts),
+    address: subject.address,
+    at: subject.place(path),
+  });
   return undefined;
 }
 

@@ -167,6 +167,16 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
       '2 remote_group cannot be "shop/group.web" | expected a group by its key | names in a component are its own: let it hand the group out (outputs: { NAME: "${group.web}" }), and write ${component.shop.NAME}',
     ],
     [
+      "a value of a resource in the place of one",
+      "groups: { own: { name: own-1 }, app: { rules: [{ remote_group: '${group.own.id}' }] } }",
+      "1 ${group.own.id} is a value, and here a group is named | expected a group by its key | write own",
+    ],
+    [
+      "a value of a resource that is handed out",
+      "components: { shop: { from: ./tier.yaml } }\noutputs: { id: '${component.shop.group.id}' }",
+      '2 ${component.shop.group} has no id | it is "shop/group.web" | -',
+    ],
+    [
       "a circle of outputs",
       "components: { a1: { from: ./tier.yaml, with: { peer: '${component.b1.first}' } }, b1: { from: ./tier.yaml, with: { peer: '${component.a1.first}' } } }",
       "1 the component a1 is made of its own outputs | component.a1 -> component.b1 -> component.a1 | hand one of them something that does not come from the others",
