@@ -327,11 +327,17 @@ async function filesOf(
   try {
     return await take(source);
   } catch (error) {
+    if (!leaving || !(error instanceof SourceFailed)) throw error;
     const last = status.appliedRevision ?? status.observedRevision;
-    if (!leaving || last === null || source.kind !== "git" || !(error instanceof SourceFailed)) throw error;
-    return take({ ...source, ref: last }).catch(() => Promise.reject(error));
+    const former = last === null || source.kind !== "git" ? undefined : take({ ...source, ref: last });
+    const found = await former?.catch(() => undefined);
+    if (found !== undefined) return found;
+    throw new SourceFailed(`${error.message}; ${needsFiles}`, error.isSilent);
   }
 }
+
+const needsFiles =
+  "what the stack made is deleted by its files: write it into the fleet's file again with a source that has them, sync, and take it out again";
 
 /** The database's clock, from when the stack was read on: windows and approvals do not go by the clock of a worker. */
 function clockOf({ readAt = new Date() }: StackRecord): () => Date {

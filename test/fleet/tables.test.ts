@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withFleet } from "../../reconciler/cli/fleet/session";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords } from "../../reconciler/fleet/database/records";
@@ -61,6 +62,25 @@ describe.skipIf(postgresMissing !== undefined)("tables of an earlier version", (
     await Promise.all([1, 2, 3].map(() => prepareTables(database)));
     const [row] = await database.query(`SELECT count(*) = max(version) AS whole FROM ${schema}.version`);
     expect(row?.["whole"]).toBe(true);
+  });
+
+  test.each([
+    [
+      "the role has no right to it",
+      "RESET ROLE; CREATE ROLE guest; SET ROLE guest; CREATE SCHEMA guests",
+      /refuses: permission denied/,
+    ],
+    ["it only reads", "RESET ROLE; BEGIN READ ONLY; CREATE SCHEMA guests", /refuses: cannot execute CREATE SCHEMA/],
+    [
+      "its server ends the connection",
+      "SELECT pg_terminate_backend(pg_backend_pid())",
+      /does not answer: terminating connection/,
+    ],
+  ])("a command says what the database says where %s", async (_, statement, says) => {
+    const asked = withFleet({ database: server.url }, (session) => session.database.run(statement));
+    await expect(asked).rejects.toMatchObject({
+      diagnostics: [{ code: "fleet/database", summary: expect.stringMatching(says) }],
+    });
   });
 
   test("of a database that has no connection left are waited for, as of one that is away", async () => {

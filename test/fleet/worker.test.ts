@@ -328,6 +328,22 @@ describe("a worker", () => {
     expect(await records.stack(name)).toBeUndefined();
   });
 
+  test("a stack that leaves and whose files nobody has says how it gets them", async () => {
+    const from = { kind: "folder", folder: "/none/of/this" } as const;
+    await records.saveStacks([stackSpec("bare", { source: from, destroy: true })]);
+    await run("bare");
+    expect((await statusOf("bare"))?.reason).not.toMatch(/write it into/);
+    await records.leaveStack("bare");
+    await run("bare");
+    expect((await statusOf("bare"))?.reason).toMatch(/ENOENT.*; .*write it into the fleet's file again with a source/);
+    // It is in the file again with files, and goes.
+    await records.saveStacks([stackSpec("bare", { source, destroy: true })]);
+    await run("bare");
+    await records.leaveStack("bare");
+    await approveAndRun("bare");
+    expect(await records.stack("bare")).toBeUndefined();
+  });
+
   test("a repository that gave files to whoever was asked to look is asked again by every round", async () => {
     const repository = makeFolder({ "reconcile.yaml": "version: 1\n" });
     const git: Git = (...words) =>

@@ -1,7 +1,7 @@
 /** What every fleet command has: the fleet's database, its records and its queue. */
 import { ActionRefused, type Desk } from "../../fleet/actions";
 import type { Database } from "../../fleet/database/database";
-import { DatabaseFailed, openDatabase } from "../../fleet/database/open";
+import { DatabaseFailed, faultOfServer, openDatabase } from "../../fleet/database/open";
 import { createRecords, type Records } from "../../fleet/database/records";
 import { prepareTables } from "../../fleet/database/tables";
 import { openQueue, type Queue } from "../../fleet/queue";
@@ -43,7 +43,7 @@ export async function withFleet<T>(
   const open = (): Promise<FleetSession> => openFleet(location, { sendsOnly });
   const opened = await (patient === undefined ? open() : onceThere(open, patient));
   try {
-    return await askedOfServer(() => use(opened));
+    return await askedOfServer(location, () => use(opened));
   } finally {
     await closeFleet(opened);
   }
@@ -67,7 +67,7 @@ async function onceThere<T>(open: () => Promise<T>, say: (text: string) => void)
 }
 
 export const openFleet = (location: string, { sendsOnly }: { readonly sendsOnly: boolean }): Promise<FleetSession> =>
-  askedOfServer(async () => {
+  askedOfServer(location, async () => {
     const database = await openDatabase(location, process.cwd());
     try {
       await prepareTables(database);
@@ -112,10 +112,11 @@ export async function closeFleet({ queue, database }: Pick<FleetSession, "queue"
 }
 
 /** Turns what the fleet refuses into the diagnostics of a command. */
-async function askedOfServer<T>(act: () => Promise<T>): Promise<T> {
+async function askedOfServer<T>(location: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
-  } catch (error) {
+  } catch (thrown) {
+    const error = location === "embedded" ? thrown : (faultOfServer(thrown, location) ?? thrown);
     if (!(error instanceof ActionRefused || error instanceof DatabaseFailed)) throw error;
     const failed = fail(error.code, error.message, error.fix);
     failed.cause = error;

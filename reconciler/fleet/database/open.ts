@@ -46,6 +46,26 @@ const awayCodes: ReadonlySet<string> = new Set([
 const isAway = (error: unknown): boolean =>
   awayCodes.has(errorCode(error) ?? "") || /timeout|Connection terminated/i.test(errorMessage(error));
 
+/** Its connection, its rights, its room, or somebody who works on it: nothing that a statement could have said otherwise. */
+const serverCodes = /^(08|25006|28|3D|42501|53|57|58)/;
+
+/** What the server says for reasons of its own, also in the middle of a command; absent: it is something else. */
+export function faultOfServer(error: unknown, location: string): DatabaseFailed | undefined {
+  const isDrivers = error instanceof Error && ["Error", "error"].includes(error.name);
+  if (!isDrivers || !(serverCodes.test(errorCode(error) ?? "") || isAway(error))) return undefined;
+  const said = messageOf(error, location);
+  const shown = withoutUser(location);
+  return isAway(error)
+    ? new DatabaseFailed("fleet/database", `the fleet's database ${shown} does not answer: ${said}`, whereItIs, true)
+    : new DatabaseFailed(
+        "fleet/database",
+        `the fleet's database ${shown} refuses: ${said}`,
+        "it has to belong to the role that logs in, be the server that takes writes, and have room",
+      );
+}
+
+const whereItIs = "start it, or correct --database and PGPASSWORD";
+
 const pauseMs = 500;
 
 /** Asks again while the database is away, for as long as the answer is wanted. Only for what does no harm when repeated. */
@@ -91,7 +111,7 @@ async function openPostgres(location: string): Promise<Database> {
     throw new DatabaseFailed(
       "fleet/database",
       `the fleet's database ${shown} does not answer: ${messageOf(error, location)}`,
-      "start it, or correct --database and PGPASSWORD",
+      whereItIs,
       isAway(error),
     );
   }
