@@ -4,15 +4,16 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { writePrivately } from "../outside/private-file";
+import { refuseTarget, writePrivately } from "../outside/private-file";
 import { publicSchema } from "../version";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
 
-/** Refuses an existing file before anything is asked of the service. */
+/** Refuses a file that exists, or that cannot be one, before anything is asked of the service. */
 export function checkTarget({ flags }: Invocation): void {
   if (flags.out !== undefined && flags.force !== true && existsSync(flags.out))
     throw fail("cli/file-exists", `${flags.out} exists already`, "name another file with --out, or add --force");
+  if (flags.out !== undefined) refuseTarget(flags.out, true);
 }
 
 export function putYaml({ flags, output }: Invocation, text: string): void {

@@ -40,12 +40,11 @@ export function writePrivately(
   text: string | Uint8Array,
   { isNew = false, overFiles = false } = {},
 ): void {
+  refuseTarget(path, overFiles);
   if (isStream(path)) {
     writeFileSync(path, text);
     return;
   }
-  refuseLink(path);
-  refuseKept(path, overFiles);
   const temporary = temporaryOf(path);
   try {
     const file = openSync(temporary, "wx", 0o600);
@@ -91,11 +90,26 @@ export function replaceOwnFile(path: string, text: string | Uint8Array): void {
   }
 }
 
+/** What no file is written at: for who writes it after something that cannot be done a second time. */
+export function refuseTarget(path: string, overFiles = false): void {
+  if (isStream(path)) return;
+  try {
+    statSync(dirname(path));
+  } catch (error) {
+    throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
+  }
+  if (isFolder(path)) throw new FileNotWritten(`${path} cannot be written: it is a folder`);
+  refuseLink(path);
+  refuseKept(path, overFiles);
+}
+
+const isFolder = (path: string): boolean => ifPossible(() => statSync(path))?.isDirectory() === true;
+
 /** The system's message names the temporary file, of which nobody knows. */
 function whyNotWritten(path: string, error: unknown): string {
   const code = errorCode(error);
   if (code === "ENOENT") return `there is no folder ${dirname(path)}`;
-  return ifPossible(() => statSync(path))?.isDirectory() === true ? "it is a folder" : (code ?? errorMessage(error));
+  return code ?? errorMessage(error);
 }
 
 /** The same for a file of the program's own: others go on while the disk takes it. */

@@ -76,6 +76,12 @@ it("tells what is not, with its place, as text, TAP, JUnit and JSON", async () =
   );
   const lines = jsonLines((await run(cwd, "--json")).stdout);
   expect(lines.filter(({ type }) => type === "test").map(({ ok }) => ok)).toEqual([false, false, true, true]);
+  expect(lines.at(-1)).toMatchObject({
+    exit_code: 1,
+    diagnostics: expect.arrayContaining([
+      expect.objectContaining({ code: "test/failed", file: "reconcile.test.yaml", line: 11 }),
+    ]),
+  });
 });
 
 it("expects everything that a test names, also of a plan that is not applied and of a file that is refused", async () => {

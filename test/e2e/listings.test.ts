@@ -33,6 +33,8 @@ describe.each(listings)("%s", (name) => {
   });
 
   it("the YAML that group import prints takes the new groups over, and then plans to nothing", async () => {
+    const nowhere = await reconcile("group", "import", pathOf(name), "--out", "no/groups.yaml");
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining("there is no folder no")]);
     const ran = await reconcile("group", "import", pathOf(name), "--out", "groups.yaml", "--json");
     const events = jsonLines(ran.stdout) as { type: string; status?: string; name: string; skipped: string[] }[];
     const groups = events.filter(({ type }) => type === "group");

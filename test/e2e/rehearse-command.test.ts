@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { commandsIn, wordsOf } from "../support/ci-runner";
-import { jsonLines, runCli } from "../support/cli-process";
+import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { makeFolder, writeFiles } from "../support/folder";
 
 const emulators: RunningEmulator[] = [];
@@ -74,6 +74,16 @@ it("prints the seed of every trial; a file after a bare --chaos is a file", asyn
   const bare = await run("rehearse", "--seed", "40", "--chaos", "reconcile.yaml", "--json");
   expect(jsonLines(bare.stdout).filter(({ type }) => type === "trial")).toHaveLength(25);
   expect(bare.exitCode).toBe(0);
+});
+
+it("that is stopped among its trials has not held", async () => {
+  const { cwd } = await setUp();
+  const command = startCli(["rehearse", "--chaos", "100000", "--json"], { cwd, env: { RECONCILE_TOKEN: "ops-token" } });
+  await command.says("a trial", ({ stdout }) => /"type":"trial"/.exec(stdout));
+  command.child.kill("SIGINT");
+  const { exitCode, stdout } = await command.finished;
+  expect(exitCode).toBe(1);
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ ok: false, diagnostics: [{ code: "apply/interrupted" }] });
 });
 
 it("does as docs/exposure.md says", async () => {

@@ -513,6 +513,10 @@ describe("imports, moved and removed", () => {
       `${vms}imports: [{ to: vm.web, id: x }, { to: 'vm.each[a]', id: x }]`,
       "invalid-import 3:58 | the id x is imported twice | one existing resource can have one address",
     ],
+    "importing one name twice": [
+      `${vms}imports: [{ to: vm.web, name: X }, { to: 'vm.each[a]', name: x }]`,
+      "invalid-import 3:62 | the name x is imported twice | one existing resource can have one address",
+    ],
     "no address": [
       `${vms}moved: [{ from: web, to: vm.web }]`,
       'invalid-value 3:17 | from cannot be "web" | write vm.web, volume.web or group.web',

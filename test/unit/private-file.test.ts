@@ -16,7 +16,9 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openJsonFile } from "../../reconciler/cli/json-file";
+import { carryOutEdits } from "../../reconciler/cli/move/edits";
 import { replaceOwnFile, writePrivately } from "../../reconciler/outside/private-file";
+import { sha256 } from "../../reconciler/outside/sha256";
 import { makeFolder } from "../support/folder";
 
 describe("a file that a command writes for its user", () => {
@@ -83,6 +85,15 @@ describe("a file that a command writes for its user", () => {
     expect(statSync(at("own.yaml")).mode & 0o777).toBe(0o640);
     expect(lstatSync(at("link.yaml")).isSymbolicLink()).toBe(true);
     expect(readdirSync(folder)).toEqual(["link.yaml", "own.yaml"]);
+  });
+
+  it("a file that a move changes is written where the link to it leads", () => {
+    writeFileSync(at("own.yaml"), "former");
+    symlinkSync("own.yaml", at("link.yaml"));
+    const edits = [{ path: at("link.yaml"), before: sha256("former"), after: "new" }];
+    carryOutEdits({ id: "m", at: "", by: "", states: [], folders: [], edits });
+    expect(readFileSync(at("own.yaml"), "utf8")).toBe("new");
+    expect(lstatSync(at("link.yaml")).isSymbolicLink()).toBe(true);
   });
 
   it("says why where its folder cannot be gone into", () => {

@@ -1,6 +1,7 @@
 /** `reconcile rehearse`: carries the plan out on a twin of the live world. The real service is sent reads only. */
 
 import { randomInt, randomUUID } from "node:crypto";
+import type { Diagnostic } from "../../core/model/diagnostic";
 import { runWithBadLuck } from "../../rehearse/chaos";
 import { type Rehearsal, rehearse, speedOfTwin, speedUnderChaos, withCatalogue } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
@@ -77,11 +78,15 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     const shown = { ...rehearsal, assumptions: rehearsal.assumptions.map(output.masked) };
     output.print(rehearsalText(shown, plan.estimate, { colour: output.colour, width: output.width }));
     const held = trials === undefined || (await tryChaos(session, setting, rehearsal, trials, stop.soft));
+    // Trials that were not run have found nothing.
+    const stopped = stop.soft.aborted ? [stoppedRehearsal] : [];
     return output.finish({
       // The rehearsal ran whatever the review says, so the exit code tells what the real run would be refused for.
       exitCode:
-        !held || rehearsal.verdict === "failed" ? 1 : review.exitCode || (rehearsal.verdict === "waits" ? 4 : 0),
-      diagnostics: [...diagnostics, ...rehearsal.diagnostics],
+        !held || stopped.length > 0 || rehearsal.verdict === "failed"
+          ? 1
+          : review.exitCode || (rehearsal.verdict === "waits" ? 4 : 0),
+      diagnostics: [...diagnostics, ...rehearsal.diagnostics, ...stopped],
       plan,
       findings,
     });
@@ -89,6 +94,13 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     stop.close();
   }
 }
+
+const stoppedRehearsal: Diagnostic = {
+  severity: "error",
+  code: "apply/interrupted",
+  summary: "stopped before the rehearsal was over",
+  fix: "run the same command again",
+};
 
 async function tryChaos(
   { invocation }: Session,

@@ -14,7 +14,7 @@ import { errorCode, ifPossible } from "../../core/text/errors";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openBeside } from "../../outside/beside";
 import { refuseKept } from "../../outside/private-file";
-import { junitOfTests, tapText, testEvent, testsText } from "../../report/test-text";
+import { junitOfTests, type TestResult, tapText, testEvent, testsText } from "../../report/test-text";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
@@ -49,9 +49,23 @@ export const testCommand = command({
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
     const results = await runFileTests(tests, { now: new Date(), given: { ...givenVars(flags), env: flags.env } });
     showResults(results, format, invocation);
-    return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
+    const failed = results.flatMap(failuresOf);
+    return output.finish({
+      exitCode: failed.length > 0 ? 1 : 0,
+      forPrograms: [...diagnostics, ...failed],
+      diagnostics,
+    });
   },
 });
+
+/** People read them below the name of the test. */
+const failuresOf = ({ name, source, problems }: TestResult): Diagnostic[] =>
+  problems.map((problem) => ({
+    severity: "error",
+    code: "test/failed",
+    summary: `${name}: ${problem}`,
+    source,
+  }));
 
 type Results = Awaited<ReturnType<typeof runFileTests>>;
 const reports = { tap: (results: Results) => tapText(results), junit: (results: Results) => junitOfTests(results) };

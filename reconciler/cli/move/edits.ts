@@ -11,11 +11,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Asked } from "../../core/state/handover";
+import { replaceOwnFile } from "../../outside/private-file";
 import { sha256 } from "../../outside/sha256";
 import { fail } from "../compose";
 
@@ -103,7 +103,8 @@ export function carryOutEdits(move: MoveEdits): void {
       continue;
     }
     mkdirSync(dirname(path), { recursive: true });
-    writeEditFile(path, after, existsSync(path) ? statSync(path).mode & 0o777 : 0o644);
+    if (existsSync(path)) replaceOwnFile(path, after);
+    else writeEditFile(path, after, 0o644);
   }
 }
 

@@ -82,17 +82,18 @@ function readImports(items: readonly Written[], context: ListContext): ImportReq
     oncePerKey(byTarget, to, subject.place(["to"]), (first) =>
       report(`${to} is imported twice`, ["to"], "keep one of the two", `first in ${lineOf(first)}`),
     );
-    if (id !== undefined)
-      oncePerKey(byThing, `${kindOf(to)} ${id}`, subject.place(["id"]), (first) =>
-        report(
-          `the id ${id} is imported twice`,
-          ["id"],
-          "one existing resource can have one address",
-          `first in ${lineOf(first)}`,
-        ),
-      );
-    const source = positionOf(subject.place([]));
-    return [{ to, id, name: name?.toLowerCase(), source }];
+    const request = { to, id, name: name?.toLowerCase(), source: positionOf(subject.place([])) };
+    for (const key of ["id", "name"] as const)
+      if (request[key] !== undefined)
+        oncePerKey(byThing, `${kindOf(to)} ${key} ${request[key]}`, subject.place([key]), (first) =>
+          report(
+            `the ${key} ${request[key]} is imported twice`,
+            [key],
+            "one existing resource can have one address",
+            `first in ${lineOf(first)}`,
+          ),
+        );
+    return [request];
   });
 }
 

@@ -704,6 +704,10 @@ export const explanations = {
     "means": "A volume is in a failed state. It is left as it is.",
     "todo": "Only you can say whether its data is still wanted; --replace ADDR makes an empty one."
   },
+  "test/failed": {
+    "means": "A test of reconcile test expects what a plan of the file does not do.",
+    "todo": "Correct the file, or the test where it expects what is not meant."
+  },
   "check/cost-unknown": {
     "means": "The checks limit the cost, and something has no price.",
     "todo": "Add its price to the list: `prices:`, --prices or RECONCILE_PRICES; 0 where there is nothing to pay."

@@ -36,6 +36,7 @@ export const withoutFix = [
   "listing/not-imported",
   "plan/forbidden",
   "rehearse/twin-differs",
+  "test/failed",
   "service/flush_not_confirmed",
   "service/group_attached",
   "service/invalid_state",

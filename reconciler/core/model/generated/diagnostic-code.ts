@@ -320,6 +320,7 @@ export type DiagnosticCode =
   | "state/unreadable"
   | "state/wait-stopped"
   | "state/went-back"
+  | "test/failed"
   | "trust/address"
   | "trust/path"
   | "trust/program"
