@@ -95,3 +95,19 @@ describe("the data volume of a VM that goes", () => {
     expect(plan.changes[0]?.leaves?.join()).toContain("volume precious (s) of 7 GB");
   });
 });
+
+describe("the data volume of another VM, which somebody has moved onto one that goes", () => {
+  it("comes off stopped, stays that VM's, and becomes no orphan", () => {
+    const [db, moved] = [vm("db"), `${idOf("vm.db")}-data`];
+    const web = { ...vm("web"), now: { volumes: [{ id: moved, root: false }] } };
+    const strangers = [disk({ id: moved, attachedTo: id })];
+    const { changes, steps } = planFor({ applied: [web, db], desired: [db], strangers, ...listed });
+    expect(steps.map(({ action }) => action)).toMatchObject([
+      { operation: "vm.stop" },
+      { operation: "vm.delete", managedVolumes: [moved], flush: "stop" },
+    ]);
+    expect(changes[0]?.leaves).toEqual([
+      `volume web-data (${moved}) of 20 GB, which hangs on VM web and is the data volume of vm.db, stays`,
+    ]);
+  });
+});

@@ -7,6 +7,7 @@
 import type { Change } from "../../core/diff/changes";
 import type { DiffContext, Hanging } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
+import type { Address } from "../../core/model/address";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { notLookedAt } from "../../core/model/evidence";
@@ -63,10 +64,12 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
   const leaves: Hanging[] = [...(own.stays === undefined ? [] : [own.stays]), ...strangers];
   const said = [
     ...(own.fate === undefined ? [] : [own.fate]),
-    ...strangers.map(
-      (disk) =>
-        `volume ${volumeLabel(disk)}, which hangs on VM ${name} and is not in this state, stays behind as an orphan${maybeRoot}`,
-    ),
+    ...strangers.map((disk) => {
+      const keeper = keptByAnother(disk.id, pair.address, context);
+      return keeper === undefined
+        ? `volume ${volumeLabel(disk)}, which hangs on VM ${name} and is not in this state, stays behind as an orphan${maybeRoot}`
+        : `volume ${volumeLabel(disk)}, which hangs on VM ${name} and is the data volume of ${keeper}, stays`;
+    }),
   ];
   return {
     losses: own.deletes === undefined ? [root] : [root, ownVolumeLoss(own.deletes, name)],
@@ -74,6 +77,12 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
     departure: { hanging: hanging?.map((disk) => disk.id), deletes: own.deletes, leaves },
     notes,
   };
+}
+
+/** Somebody has moved the data volume of another declared VM here: that VM's record goes on knowing it. */
+export function keptByAnother(disk: string, address: Address, { keeperOf }: DiffContext): Address | undefined {
+  const keeper = keeperOf(identity("volume", disk));
+  return keeper === address ? undefined : keeper;
 }
 
 /** The VM's record and the volumes' own records, whichever show it; `undefined` when neither does. */

@@ -6,6 +6,7 @@ import type { RecordedVm } from "../../core/model/recorded";
 import { addStep, type Draft, nameKey, vmHold } from "../../core/plan/draft";
 import type { Unidentified } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
+import { keptByAnother } from "./departure";
 import type { VmDifference } from "./diff";
 import { stopForFlush } from "./flush-stop";
 import { revertPending, type Then } from "./resize-steps";
@@ -21,8 +22,9 @@ export function planVmDelete(
   const name = difference.live?.name ?? recorded.name;
   // Volumes that other addresses manage are taken care of by their own steps.
   const { hanging, leaves, deletes } = difference.departure ?? { leaves: [] };
+  const { context } = draft;
   const managedVolumes = (hanging ?? []).filter(
-    (disk) => draft.context.addressOf(identity("volume", disk)) !== undefined,
+    (disk) => (context.addressOf(identity("volume", disk)) ?? keptByAnother(disk, address, context)) !== undefined,
   );
   const flush = flushOnDelete(difference, recorded, draft);
   const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
