@@ -21,8 +21,11 @@ export interface FirstPage {
 
 export type Way = Partial<Paging>;
 
+/** A count of as many as the page shows is taken for the total: the doctor tries no page behind an end that is told so. */
 export const signsOf = (page: Pick<FirstPage, "body" | "headers" | "items" | "at">): readonly Sign[] =>
-  pageSigns({ holders: holdersOf(page.body, page.at), items: page.items, headers: page.headers });
+  pageSigns({ holders: holdersOf(page.body, page.at), items: page.items, headers: page.headers }).map((sign) =>
+    sign.kind === "count" ? { ...sign, kind: "total" } : sign,
+  );
 
 function holdersOf(body: unknown, at: string): readonly PageHolder[] {
   const holders: PageHolder[] = [];
