@@ -46,7 +46,9 @@ export function withAttachedApart<C extends VolumeCalls>(calls: C, { isByVm, rea
 
   async function shown(options: RequestOptions | undefined): Promise<Outcome<Shown>> {
     if (!isByVm) return shownIn([undefined], options, true);
-    const vms = await calls.listVms(plainOptions(options));
+    // What hangs on a VM that is not listed would count as hanging on nothing.
+    const isProof = options?.proves === true;
+    const vms = await calls.listVms(isProof ? { ...plainOptions(options), proves: true } : plainOptions(options));
     return vms.status === "accepted"
       ? shownIn(
           vms.value.map(({ id }) => id),

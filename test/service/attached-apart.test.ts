@@ -127,3 +127,19 @@ test("a volume that was made is made, whatever becomes of the look for the VM th
   expect(outcome).toMatchObject({ status: "accepted", value: { id: "v-1" } });
   expect(outcome).not.toHaveProperty("value.attachedTo");
 });
+
+test("a list of VMs that shows others on another page proves of no volume that it hangs on nothing", async () => {
+  const pages: Readonly<Record<string, Script>> = {
+    "/servers": (request, ...others) =>
+      json(200, [{ id: request.url.includes("page=2") ? "m-2" : "m-1", name: "web" }])(request, ...others),
+    "/volumes": json(200, [{ id: "v-1" }, { id: "v-2" }]),
+    "/servers/m-1/attachments": json(200, [{ volumeId: "v-1" }]),
+  };
+  const script: Script = (request, response, raw) =>
+    (pages[request.url.split("?")[0] ?? ""] ?? fault(404, "nothing here"))(request, response, raw);
+  const { client } = await start([script], { dialect: dialectOf(ofEach) });
+  const listed = await client.listVolumes({ proves: true });
+  const second = listed.status === "accepted" ? listed.value.find(({ id }) => id === "v-2") : undefined;
+  expect(second).toBeDefined();
+  expect(second?.attachedTo).toBeUndefined();
+});
