@@ -162,9 +162,11 @@ describe("a command that is owed", () => {
 
 describe("what was not owed", () => {
   it("is owed when somebody asks: reconcile owe, and apply --owe", async () => {
-    declare({ vms: { db: host } });
+    const web = { ...host, for_each: ["a"], name: "web-${each}" };
+    declare({ vms: { db: host, web } });
     await done("apply", "-y");
-    declare({ vms: { db: { ...host, after_ready: run("provision") } } });
+    const after_ready = run("provision");
+    declare({ vms: { db: { ...host, after_ready }, web: { ...web, after_ready } } });
     const plan = await done("plan", "--detailed-exitcode");
     expect(plan.stderr).toContain("reconcile owe vm.db");
     await done("owe", "vm.db");
@@ -174,6 +176,10 @@ describe("what was not owed", () => {
     expect(ran()).toEqual(["provision asked vm.db 10", "provision asked vm.db 10"]);
     await done("apply", "-y");
     expect(ran()).toHaveLength(2);
+    await done("owe", "vm.web");
+    await done("apply", "-y");
+    await done("apply", "-y", "--owe", "vm.web");
+    expect(ran().slice(2)).toEqual(["provision asked vm.web[a] 10", "provision asked vm.web[a] 10"]);
     for (const asks of [["owe"], ["apply", "-y", "--owe"]]) {
       const none = await reconcile(...asks, "vm.nope");
       expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("no file declares vm.nope")]);

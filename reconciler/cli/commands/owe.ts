@@ -1,6 +1,6 @@
 /** `reconcile owe`: makes the commands of a resource owed again. Sends nothing; the next run pays them. */
 import type { DesiredResource } from "../../core/model/desired";
-import { type Duty, dutiesOf, owesNothing } from "../../core/model/guest";
+import { type Duty, dutiesOf, meantToOwe, owesNothing } from "../../core/model/guest";
 import type { State } from "../../core/model/recorded";
 import type { StepChange } from "../../core/plan/record-patch";
 import type { Owed } from "../../kinds/vm/guest-steps";
@@ -27,7 +27,8 @@ export const oweCommand = command({
     const { output, args, flags } = invocation;
     const workspace = readWorkspace(invocation, { args: [] });
     const declared = new Map(workspace.desired.resources.map((resource) => [resource.address, resource]));
-    const owed = args.map((address) => ({ address, commands: commandsDeclared(address, declared) }));
+    const meant = new Set(args.flatMap((named) => meantToOwe(named, declared)));
+    const owed = [...meant].map((address) => ({ address, commands: commandsDeclared(address, declared) }));
     const since = systemClock.instant();
     await changeState(invocation, openStore(workspace, flags), (state) =>
       owed.map(({ address, commands }): StepChange => {

@@ -5,7 +5,7 @@
 
 import { deepEqual } from "../text/deep-equal";
 import { nearestText } from "../text/nearest";
-import type { Address } from "./address";
+import { type Address, isMeant } from "./address";
 import type { Text } from "./computed";
 import type { Diagnostic } from "./diagnostic";
 import { told, toRun } from "./fix";
@@ -39,13 +39,22 @@ export const commandOf = (declares: Declares, duty: Duty): GuestCommand | undefi
 export const dutiesOf = (declares: object): readonly Duty[] =>
   duties.filter((duty) => commandOf(declares, duty) !== undefined);
 
+/** What a name means: itself, or all of its block or its component (`shop/`) that declare a command. */
+export function meantToOwe(named: string, declared: ReadonlyMap<Address, object>): readonly Address[] {
+  const meant = [...declared].flatMap(([address, resource]) =>
+    address !== named && isMeant(address, named) && dutiesOf(resource).length > 0 ? [address] : [],
+  );
+  return meant.length === 0 ? [named] : meant;
+}
+
 /** What is wrong with a wish that the commands of this address are owed again. `planned`: absent where nothing is left out. */
 export function owesNothing(
   address: Address,
   declared: ReadonlyMap<Address, object>,
   planned: Pick<ReadonlyMap<Address, unknown>, "has"> = declared,
 ): Diagnostic[] {
-  const resource = declared.get(address);
+  const isWhole = [...declared.keys()].some((one) => one !== address && isMeant(one, address));
+  const resource = declared.get(address) ?? (isWhole ? {} : undefined);
   const severity = "error";
   if (resource === undefined) {
     const fix = nearestText(address, declared.keys(), (name) => `did you mean ${name}?`);

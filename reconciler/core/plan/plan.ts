@@ -23,7 +23,7 @@ import { type Closed, type Desired, type DesiredResource, type Reference, remova
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { computedOfResource, isNeverSeen } from "../model/facts";
 import { fixText } from "../model/fix";
-import { owesNothing } from "../model/guest";
+import { meantToOwe, owesNothing } from "../model/guest";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
 import { type Live, notSeen, sight } from "../model/live";
 import type { NameProblem } from "../model/name-rule";
@@ -183,7 +183,8 @@ export function makePlan(input: PlanInput): Plan {
     desired.resources.map((resource) => [resource.address, resource]),
   );
   const inPlan = new Set(differences.map(({ address }) => address));
-  for (const address of options.owe ?? []) diagnostics.push(...owesNothing(address, byAddress, inPlan));
+  for (const named of options.owe ?? [])
+    for (const address of meantToOwe(named, byAddress)) diagnostics.push(...owesNothing(address, byAddress, inPlan));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
   const consents = consentsOf(desired, draft, byAddress);
   const { prices } = input.desired;

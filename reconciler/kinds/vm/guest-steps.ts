@@ -16,7 +16,7 @@
  * The flush command takes away what the detach would: it owes the same.
  */
 
-import type { Address } from "../../core/model/address";
+import { type Address, isMeant } from "../../core/model/address";
 import { textKey } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
@@ -242,7 +242,8 @@ function owedBefore({ address, duty, command, recorded }: DeclaredDuty, draft: D
   const owes = recorded === undefined ? owedByIntent(address, draft) : recorded.owes;
   const debt = debtOf({ owes }, duty);
   if (debt !== undefined) return { address, ...debt };
-  if (draft.context.options.owe?.includes(address) === true) return { address, command: duty, reason: "asked" };
+  if (draft.context.options.owe?.some((named) => isMeant(address, named)) === true)
+    return { address, command: duty, reason: "asked" };
   const former = recorded === undefined ? undefined : commandOf(recorded, duty);
   const isChanged = command.again === "when_changed" && former !== undefined && !isSameCommand(former, command);
   return isChanged ? { address, command: duty, reason: "changed" } : undefined;
