@@ -48,7 +48,7 @@ export const placesOfOpen =
   "only the service knows it; it may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs";
 
 /** The one value that the text is, where it is no more than that. */
-export const computedIn = (text: string): Computed | undefined => {
+export const onlyComputed = (text: string): Computed | undefined => {
   const [name, ...more] = [...text.matchAll(markedText)];
   return name?.[0] === text && more.length === 0 ? computedNamed(name[1] ?? "") : undefined;
 };

@@ -8,7 +8,7 @@ import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
-import { computedIn, holdsOpen, referenceIn, withoutMarks, withoutReference } from "./open-text";
+import { holdsOpen, onlyComputed, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import type { ConfigCode } from "./problems";
 import { isMap, type Path } from "./yaml/file";
 
@@ -98,7 +98,7 @@ const fixOfHandingOut = ({ within = "", kind, key }: AddressParts): string =>
 
 /** A value of a resource, such as `${group.web.id}`, where the resource itself is to be named. */
 function reportComputed(subject: Subject, text: string, kind: Kind, path: Path, { within }: Declared): undefined {
-  const parts = parseAddress(computedIn(text)?.address ?? "");
+  const parts = parseAddress(onlyComputed(text)?.address ?? "");
   subject.problems.add({
     code: "config/unknown-reference",
     summary: `${withoutMarks(text)} is a value, and here a ${kind} is named`,

@@ -109,7 +109,7 @@ const isSaidAlready = (present: unknown, value: unknown): boolean =>
 const depthBelow = (depth: number, path: readonly string[], key: string): number =>
   path[0] === "records" && key === "volume_entry" ? depth : depth - 1;
 
-function wordsIn(node: unknown): readonly unknown[] {
+function literalsIn(node: unknown): readonly unknown[] {
   const value: unknown = isNode(node) ? node.toJSON() : node;
   return value === null || value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
@@ -123,12 +123,12 @@ const inLetters = (words: readonly unknown[]): ReadonlySet<string> =>
  */
 function giveOneMeaning(map: SomeMap, phase: string, learnt: unknown): void {
   for (const other of map.items.filter((one) => pairKey(one) !== phase)) {
-    const said = phase === "gone" ? wordsIn(other.value) : wordsIn(learnt);
+    const said = phase === "gone" ? literalsIn(other.value) : literalsIn(learnt);
     const from = phase === "gone" ? learnt : other.value;
     const taken = inLetters(said);
     const isLeft = (word: unknown): boolean => !taken.has(String(isScalar(word) ? word.value : word).toLowerCase());
     if (isSeq(from)) from.items = from.items.filter(isLeft);
-    else if (wordsIn(from).some((word) => !isLeft(word))) other.value = withCommentOf(from, flowList([]));
+    else if (literalsIn(from).some((word) => !isLeft(word))) other.value = withCommentOf(from, flowList([]));
   }
 }
 
@@ -140,15 +140,15 @@ function flowList(words: readonly unknown[]): YAMLSeq {
 }
 
 function withWords(present: unknown, learnt: unknown): unknown {
-  const known = inLetters(wordsIn(present));
-  const more = wordsIn(learnt).filter((word) => !known.has(String(word).toLowerCase()));
+  const known = inLetters(literalsIn(present));
+  const more = literalsIn(learnt).filter((word) => !known.has(String(word).toLowerCase()));
   if (more.length === 0) return present;
   // A list of one word a line may have a remark on each.
   if (isSeq(present) && present.flow !== true) {
     present.items.push(...more.map((word) => new Scalar(word)));
     return present;
   }
-  return withCommentOf(present, flowList([...wordsIn(present), ...more]), isNode(learnt) ? learnt : undefined);
+  return withCommentOf(present, flowList([...literalsIn(present), ...more]), isNode(learnt) ? learnt : undefined);
 }
 
 /** The new node with what a person had written beside the old one, and within it. */

@@ -54,11 +54,11 @@ export const orphansDeleteCommand = command({
 });
 
 /** Its id, or its kind and id where another orphan has that id as well. */
-const wordFor = (orphan: Orphan, orphans: readonly Orphan[]): string =>
+const chosenBy = (orphan: Orphan, orphans: readonly Orphan[]): string =>
   orphans.some((one) => one.id === orphan.id && one.kind !== orphan.kind) ? orphanKey(orphan) : orphan.id;
 
 const orphanIds = (orphans: readonly Orphan[]) =>
-  orphans.map((orphan) => ({ word: wordFor(orphan, orphans), says: orphan.name }));
+  orphans.map((orphan) => ({ word: chosenBy(orphan, orphans), says: orphan.name }));
 
 interface SearchedFrom {
   readonly client: ServiceClient;
@@ -246,7 +246,7 @@ async function problemsOfGone(
         fix:
           sighting.seen === "unobserved" && sighting.vanished !== undefined
             ? `use a credential that is shown it; if it is gone, leave it on the list: it is harmless there`
-            : `delete it in the service's console, then: reconcile orphans delete ${wordFor(orphan, [...state.orphans.values()])}`,
+            : `delete it in the service's console, then: reconcile orphans delete ${chosenBy(orphan, [...state.orphans.values()])}`,
       });
   }
   return diagnostics;

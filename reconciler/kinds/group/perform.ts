@@ -71,7 +71,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const writes = updatesOf(id, changes, run);
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
-    seenOrHarmless(writes, () => nameAndDescription(id, run)),
+    seenOrHarmless(writes, () => readNameAndDescription(id, run)),
     run,
   );
   if (outcome.status === "accepted") {
@@ -93,7 +93,7 @@ const seenOrHarmless =
   };
 
 /** The group's name and description, where the service shows them. */
-async function nameAndDescription(
+async function readNameAndDescription(
   id: string,
   { ports: { client }, signal, listGroups }: Run,
 ): Promise<LiveGroup | undefined> {
