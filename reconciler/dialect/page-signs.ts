@@ -158,8 +158,9 @@ function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> 
   return undefined;
 }
 
+/** A count of none proves the end as an empty page does. */
 const onPage = <S extends Omit<Sign, "at">>({ items }: Pick<Page, "items">, key: string, sign: S | undefined) =>
-  sign?.kind === "total" && countKey.test(key) && sign.count === items.length
+  sign?.kind === "total" && countKey.test(key) && sign.count === items.length && items.length > 0
     ? { ...sign, kind: "count" as const }
     : sign;
 

@@ -214,12 +214,14 @@ export function createListReader({
     let led: string | undefined;
     for (;;) {
       const outcome = await answer;
+      const isBehindAll = countsAll(pages.at(-1), values.size);
       if (outcome.status !== "accepted") {
         if (led !== undefined) return notAPath(operation, led, outcome);
-        return isRefusedPage(outcome) && countsAll(pages.at(-1), values.size) ? whole() : outcome;
+        return isBehindAll && isRefusedPage(outcome) ? whole() : outcome;
       }
       const page = read.page(operation, outcome.value.body, outcome.value.paging);
-      if (page.status !== "accepted") return page;
+      // A list that is left out where there is nothing more.
+      if (page.status !== "accepted") return isBehindAll ? whole() : page;
       const { items, signs } = page.value;
       const next = read.nextPage(operation, outcome.value.body, outcome.value.paging);
       const pageSeen = { next, marker: read.marker(operation, items.at(-1)), shown: items.length, signs };
