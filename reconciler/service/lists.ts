@@ -201,6 +201,12 @@ export function createListReader({
         return outcome;
       });
     };
+    const keep = (value: T): void => {
+      const earlier = values.get(value.id);
+      if (earlier !== undefined) repeated ??= value.id;
+      if (earlier !== undefined && !deepEqual(earlier, value)) contradicted ??= value.id;
+      values.set(value.id, value);
+    };
     const whole = (): Outcome<WholeList<T>> => {
       costs().whole(operation, pages);
       // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
@@ -252,12 +258,7 @@ export function createListReader({
         return whole();
       }
       const before = values.size;
-      for (const value of records.value) {
-        const earlier = values.get(value.id);
-        if (earlier !== undefined) repeated ??= value.id;
-        if (earlier !== undefined && !deepEqual(earlier, value)) contradicted ??= value.id;
-        values.set(value.id, value);
-      }
+      for (const value of records.value) keep(value);
       const to = named ?? leadsTo();
       if ("end" in to) return whole();
       if ("problem" in to) return pagingBroken(operation, to.problem);
