@@ -104,7 +104,7 @@ export function formatYaml(text: string): Formatted {
   if (typeof before === "string" || String(format).startsWith("reconcile-cloud/"))
     return {
       problem: "it is no file that people write",
-      fix: "leave it out: a program keeps it, and no form is its usual one",
+      fix: "leave it out: this program writes it, and it has no usual form",
     };
   // An alias has to stay behind what it repeats.
   let hasAnchors = false;

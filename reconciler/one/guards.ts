@@ -99,7 +99,7 @@ export const cannotBeLookedAt = (what: string, { reason }: Unobserved, isField =
 export const nothingRemembered = (what: string): HandlerFailure =>
   failure(
     "plan/unobserved",
-    `the state has nothing of what is remembered of ${what}`,
+    `Pulumi's state has no record of ${what}`,
     "run pulumi refresh, which looks it up by its id",
   );
 

@@ -477,7 +477,7 @@ const diffs: Readonly<Record<string, Row>> = {
       return () => diff(outputsWith(kept, { record: undefined }), data);
     },
     answer:
-      "refused: the state has nothing of what is remembered of volume data (#5) — run pulumi refresh, which looks it up by its id",
+      "refused: Pulumi's state has no record of volume data (#5) — run pulumi refresh, which looks it up by its id",
   },
   "it is of another service": {
     asks: async (_, { create, diff }) => {
@@ -813,7 +813,7 @@ const removals: Readonly<Record<string, Row>> = {
       const emptied = { ...kept, outputs: { ...kept.outputs, recorded: { record: null, intent: null } } };
       const { remove } = program.startProcess();
       for (const ask of [() => diff(emptied, data), () => update(emptied, { ...data, size: 6 })])
-        await expect(ask()).rejects.toThrow(/nothing of what is remembered of volume data .* — run pulumi refresh/);
+        await expect(ask()).rejects.toThrow(/state has no record of volume data .* — run pulumi refresh/);
       return () => remove(emptied);
     },
     answer: undefined,
