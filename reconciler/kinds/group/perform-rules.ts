@@ -1,0 +1,205 @@
+/** The steps of a group's rules. Adding one is safe to repeat: the service says when it is there already. */
+
+import {
+  canonicalLiveRule,
+  describeRule,
+  type GroupIdentity,
+  referenceText,
+  ruleKey,
+} from "../../core/canonical/rules";
+import { showsEffect } from "../../core/diff/effect";
+import { identity } from "../../core/model/identity";
+import type { LiveGroup, LiveRule } from "../../core/model/live";
+import { accepted, isGone, type Outcome } from "../../core/model/outcome";
+import type { Rule } from "../../core/model/rule";
+import type { RuleChanges } from "../../core/plan/record-patch";
+import type { ActOn, Step } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
+import { confirmGone } from "../../engine/confirm-gone";
+import { knownRule, plainText } from "../../engine/fill-in";
+import {
+  doneAndSeen,
+  doneUnseen,
+  failedBy,
+  idOf,
+  noId,
+  type OnExisting,
+  optionsFor,
+  type Run,
+  type StepResult,
+  type StepWrite,
+} from "../../engine/run";
+import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
+import type { RuleInput } from "../../service/client";
+import { recordRules } from "./diff";
+import { whyItStays } from "./watch";
+/** Performs a step on an existing group. */
+export type OnGroup<O extends ActOn<"group">> = OnExisting<O>;
+
+/** After a lost answer: what a look shows is done, and sending the same once more does no harm where it shows nothing. */
+export const seenOrHarmless =
+  (writes: readonly StepWrite[], look: () => Promise<LiveGroup | undefined>) => async (): Promise<SeenAfterwards> => {
+    const live = await look();
+    const isShown = live !== undefined && writes.every((write) => showsEffect<"group">(write, live) === "shown");
+    return isShown ? "done" : "harmless";
+  };
+
+/** A rule that was accepted. Where it does not show, it is not recorded as applied. */
+export function ruleWrite({ address }: Step, id: string, rule: Rule, run: Run): StepWrite {
+  const value = ruleKey(rule, identifyIn(run));
+  return {
+    ...{ kind: "group", id, field: "rule", value, said: `rule: ${describeRule(rule, labelIn(run))}` },
+    ifNot: [{ type: "patch", address, of: id, rules: { removed: [value] } }],
+  };
+}
+
+const identifyIn =
+  (run: Run): GroupIdentity =>
+  (group) =>
+    idOf(group, run) ?? referenceText(group);
+
+/** Groups by their addresses, where they have one. */
+const labelIn =
+  (run: Run): GroupIdentity =>
+  (group) =>
+    "address" in group ? group.address : (run.recorder.addressOf(identity("group", group.id)) ?? group.id);
+
+export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) => {
+  const { client } = run.ports;
+  const identify = identifyIn(run);
+  const key = ruleKey(action.rule, identify);
+  // The new address may turn out to be the old one: then the rule is the desired one.
+  if (action.unless?.some((rule) => ruleKey(knownRule(rule, run), identify) === key) === true) return doneAndSeen;
+  // The delete was planned from the record, because nobody could look: the rule's id is known only now.
+  const find = () =>
+    findRule(id, run, (rule) =>
+      action.ruleId === "" ? ruleKey(canonicalLiveRule(rule)) === key : rule.id === action.ruleId,
+    );
+  const target = action.ruleId === "" ? await find() : accepted({ id: action.ruleId });
+  if (target.status !== "accepted" && !isGone(target)) return failedBy(target);
+  if (target.status === "accepted") {
+    const declared = action.unless?.map((rule) => knownRule(rule, run)) ?? [];
+    const going = { groupId: id, ruleId: target.value.id, rule: action.rule, declared };
+    const stays = declared.length === 0 ? undefined : await whyItStays(going, identify, run);
+    if (stays !== undefined) return stays;
+    const deleted = await client.deleteRule(id, target.value.id, optionsFor(step, run));
+    const outcome = await confirmGone(deleted, find);
+    if (outcome.status !== "accepted") return failedBy(outcome);
+    // The record keeps the rule until a look shows that it is gone: nothing else remembers that it was to go.
+    if (deleted.status === "accepted")
+      return doneUnseen({
+        ...{ kind: "group", id, field: "removed rule", value: target.value.id },
+        said: `the removal of the rule: ${describeRule(action.rule, labelIn(run))}`,
+        ifShown: [{ type: "patch", address: step.address, rules: { removed: [key] } }],
+      });
+  }
+  await changeRules(step, run, { removed: [key] });
+  return doneAndSeen;
+};
+
+async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean): Promise<Outcome<LiveRule>> {
+  const listed = await run.ports.client.listRules(id, { signal: run.signal });
+  if (listed.status !== "accepted") return listed;
+  const found = listed.value.find(isIt);
+  return found === undefined
+    ? { status: "rejected", condition: "not_found", message: "the list of rules does not show it" }
+    : accepted(found);
+}
+
+export const resolve = (run: Run) => (group: { readonly address: string } | { readonly id: string }) =>
+  idOf(group, run);
+
+export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
+  let remote: Pick<RuleInput, "remoteIp" | "remoteGroupId"> = {};
+  switch (rule.remote.kind) {
+    case "any":
+      remote = { remoteIp: rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0" };
+      break;
+    case "cidr":
+      remote = { remoteIp: rule.remote.cidr };
+      break;
+    case "group": {
+      const id = idOf(rule.remote.group, run);
+      if (id === undefined) return noId(rule.remote.group);
+      remote = { remoteGroupId: id };
+      break;
+    }
+    case "computed":
+      remote = { remoteIp: plainText(rule.remote.text) };
+      break;
+    default:
+      rule.remote satisfies never;
+  }
+  return {
+    direction: rule.direction,
+    ethertype: rule.ethertype,
+    ...onlyDefined({ protocol: rule.protocol === "any" ? undefined : rule.protocol }),
+    ...(rule.ports === undefined ? {} : { portMin: rule.ports.min, portMax: rule.ports.max }),
+    ...remote,
+    ...onlyDefined({ description: rule.description === undefined ? undefined : plainText(rule.description) }),
+  };
+}
+
+export const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run) => {
+  const input = ruleInput(rule, run);
+  if ("end" in input) return input;
+  const write = ruleWrite(step, id, knownRule(rule, run), run);
+  const outcome = await addRule(id, input, write, step, run);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  await changeRules(step, run, { added: recordRules([rule], resolve(run)) });
+  return doneUnseen(write);
+};
+
+async function rulesOf(id: string, { ports: { client }, signal }: Run): Promise<LiveGroup | undefined> {
+  const listed = await client.listRules(id, { signal });
+  return listed.status === "accepted" ? { kind: "group", id, rules: listed.value } : undefined;
+}
+
+/**
+ * A 409 on an identical rule is success, which is also why one that does not show may be sent again. What the service
+ * accepted is not: nobody needs the rule that the answer shows, and whether it is there is looked at in the end.
+ */
+async function addRule(
+  id: string,
+  input: RuleInput,
+  write: StepWrite,
+  step: Step,
+  run: Run,
+): Promise<Outcome<unknown>> {
+  const send = async (): Promise<Outcome<unknown>> => {
+    const made = await run.ports.client.createRule(id, input, optionsFor(step, run));
+    return made.status === "unknown" && made.accepted === true ? { status: "accepted", value: undefined } : made;
+  };
+  const outcome = await sendAndLook(
+    send,
+    seenOrHarmless([write], () => rulesOf(id, run)),
+    run,
+  );
+  return outcome.status === "rejected" && outcome.condition === "rule_exists"
+    ? { status: "accepted", value: undefined }
+    : outcome;
+}
+
+const changeRules = ({ address }: Step, run: Run, rules: RuleChanges): Promise<void> =>
+  run.recorder.record([{ type: "patch", address, rules }]);
+
+/** After a neighbour was deleted, rules that are missing are put back. */
+export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
+  const listed = await run.ports.client.listRules(id, optionsFor(step, run));
+  if (listed.status !== "accepted") return failedBy(listed);
+  const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
+  const identify = identifyIn(run);
+  const writes: StepWrite[] = [];
+  for (const rule of wanted) {
+    if (have.has(ruleKey(rule, identify))) continue;
+    const input = ruleInput(rule, run);
+    if ("end" in input) return input;
+    const write = ruleWrite(step, id, knownRule(rule, run), run);
+    const outcome = await addRule(id, input, write, step, run);
+    if (outcome.status !== "accepted") return failedBy(outcome);
+    writes.push(write);
+    run.progress(step, "put a rule back that the deletion had taken");
+  }
+  await changeRules(step, run, { added: recordRules(wanted, resolve(run)) });
+  return doneUnseen(...writes);
+};
