@@ -13,7 +13,7 @@ export {
   type Props,
 } from "./one/handler";
 export { type Lookup, lookups } from "./one/lookups";
-export { partsNamedIn } from "./one/parts";
+export { partsInCircles, partsNamedIn, resourceOfPart } from "./one/parts";
 export { findForEngine, findHandler, handlers } from "./one/table";
 export { type Neighbours, noteRemoved, type Removal, stackIn } from "./outside/program-notes";
 export { originAt } from "./service/origin-at";

@@ -1,7 +1,7 @@
 /** Files of desired state as the parts of a component, for a program and for the plugin alike. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { fixInProgram } from "../../reconciler/for-provider";
+import { fixInProgram, partsInCircles, resourceOfPart } from "../../reconciler/for-provider";
 import { type Diagnostic, type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../../reconciler/index";
 import type { Parts } from "./parts";
 
@@ -52,7 +52,15 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       severity: "error",
       text: `${placeInFile(source)}${to} is imported by its name, and a program takes over by an id — write its id`,
     });
-  if (desired === undefined || byName.length > 0) throw new Error(thrownText(told));
+  const parts = desired === undefined ? [] : partsOf(desired);
+  for (const address of partsInCircles(parts)) {
+    const source = desired?.resources.find((one) => one.address === resourceOfPart(address))?.source;
+    told.push({
+      severity: "error",
+      text: `${placeInFile(source)}${address} needs a value of its own, or of what needs one of it, and a program gives no resource its own values — a command is told RECONCILE_VM_IP and RECONCILE_VOLUME_ID, and in a check {ip} is the VM's address: write that instead`,
+    });
+  }
+  if (desired === undefined || told.some(({ severity }) => severity === "error")) throw new Error(thrownText(told));
   const { removed } = desired;
   const kept = removed
     .filter(({ destroy }) => !destroy)
@@ -61,7 +69,7 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
         `${placeInFile(source)}${from} is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
     );
   return {
-    parts: partsOf(desired),
+    parts,
     outputs: outputPartsOf(desired),
     // Who logs them says that they are warnings.
     warnings: [...told.map(({ text }) => text), ...kept],

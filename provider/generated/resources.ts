@@ -53,6 +53,8 @@ export interface VmFlushArgs {
   via?: pulumi.Input<"ask" | "command" | "stop"> | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
 }
 
 export interface VmAfterReadyArgs {
@@ -95,6 +97,8 @@ export interface VmVerifyResizeCheckArgs {
   http?: pulumi.Input<string> | undefined;
   /** A program that must end with 0; {ip} is the VM's address. */
   command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
 }
 
 export interface VmFlush {
@@ -102,6 +106,8 @@ export interface VmFlush {
   via?: "ask" | "command" | "stop" | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: string[] | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
 }
 
 export interface VmAfterReady {
@@ -144,6 +150,8 @@ export interface VmVerifyResizeCheck {
   http?: string | undefined;
   /** A program that must end with 0; {ip} is the VM's address. */
   command?: string[] | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
 }
 
 /** What a Volume is asked to be. */
@@ -165,6 +173,8 @@ export interface VolumeFlushArgs {
   via?: pulumi.Input<"ask" | "command" | "stop"> | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
 }
 
 export interface VolumeFlush {
@@ -172,6 +182,8 @@ export interface VolumeFlush {
   via?: "ask" | "command" | "stop" | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: string[] | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
 }
 
 /** What a VolumeAttachment is asked to be. */
@@ -193,6 +205,8 @@ export interface VolumeAttachmentFlushArgs {
   via?: pulumi.Input<"ask" | "command" | "stop"> | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
 }
 
 export interface VolumeAttachmentAfterAttachArgs {
@@ -211,6 +225,8 @@ export interface VolumeAttachmentFlush {
   via?: "ask" | "command" | "stop" | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: string[] | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
 }
 
 export interface VolumeAttachmentAfterAttach {

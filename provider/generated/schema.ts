@@ -164,6 +164,13 @@ export const schema: Readonly<Record<string, unknown>> = {
             "type": "string"
           },
           "description": "The program and its arguments, for via: command. It runs on the machine that runs the program."
+        },
+        "env": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          },
+          "description": "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values."
         }
       },
       "required": []
@@ -314,6 +321,13 @@ export const schema: Readonly<Record<string, unknown>> = {
             "type": "string"
           },
           "description": "A program that must end with 0; {ip} is the VM's address."
+        },
+        "env": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          },
+          "description": "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values."
         }
       },
       "required": []
@@ -380,6 +394,13 @@ export const schema: Readonly<Record<string, unknown>> = {
             "type": "string"
           },
           "description": "The program and its arguments, for via: command. It runs on the machine that runs the program."
+        },
+        "env": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          },
+          "description": "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values."
         }
       },
       "required": []
@@ -412,6 +433,13 @@ export const schema: Readonly<Record<string, unknown>> = {
             "type": "string"
           },
           "description": "The program and its arguments, for via: command. It runs on the machine that runs the program."
+        },
+        "env": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          },
+          "description": "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values."
         }
       },
       "required": []

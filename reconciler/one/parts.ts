@@ -12,6 +12,8 @@ import type {
   DesiredGroup,
   DesiredVm,
   DesiredVolume,
+  FlushPolicy,
+  GuestCommand,
   HealthCheck,
   Reference,
 } from "../core/model/desired";
@@ -105,14 +107,25 @@ export function partsNamedIn(value: unknown): Address[] {
   return Object.values(value).flatMap(partsNamedIn);
 }
 
+const byNeed = (parts: readonly DesiredPart[]) => {
+  const byAddress = new Map(parts.map((part) => [part.address, part]));
+  return orderNodes([...byAddress.keys()], (address) => partsNamedIn(byAddress.get(address)?.inputs));
+};
+
 /** The parts in order: a group may name the address of a VM, which then comes before the group. */
 function partsInOrder(parts: readonly DesiredPart[]): DesiredParts {
   const byAddress = new Map(parts.map((part) => [part.address, part]));
-  const after = (address: string): string[] =>
-    partsNamedIn(byAddress.get(address)?.inputs).filter((other) => other !== address && byAddress.has(other));
-  const { order, stuck } = orderNodes([...byAddress.keys()], after);
+  const { order, stuck } = byNeed(parts);
   return [...order, ...stuck].flatMap((address) => byAddress.get(address) ?? []);
 }
+
+/** Parts that no program can make: each needs a value of its own, or of one that needs a value of it. */
+export const partsInCircles = (parts: DesiredParts): readonly Address[] => {
+  const stuck = new Set(byNeed(parts).stuck);
+  return parts.flatMap(({ address, inputs }) =>
+    stuck.has(address) || partsNamedIn(inputs).includes(address) ? [address] : [],
+  );
+};
 
 export function partsOf(given: Desired): DesiredParts {
   const desired = closedOrRefused(given);
@@ -283,6 +296,11 @@ function vmPart(vm: DesiredVm): DesiredPart {
     inputs: {
       ...propertyValues(vmFields, vm),
       ...onlyDefined({
+        flush: vm.flush === undefined ? undefined : flushInputs(vm.flush),
+        afterReady: owedInputs(vm.afterReady),
+        afterAttach: owedInputs(vm.afterAttach),
+      }),
+      ...onlyDefined({
         onImageChange: lifecycle.onImageChange === "rebuild" ? undefined : lifecycle.onImageChange,
         snapshotBefore: lifecycle.snapshotBefore.length === 0 ? undefined : [...lifecycle.snapshotBefore],
         deleteFloatingIp: lifecycle.deleteFloatingIp,
@@ -302,27 +320,30 @@ function vmPart(vm: DesiredVm): DesiredPart {
   };
 }
 
-const envOf = ({ env }: Command): Props => (env === undefined ? {} : { env: [...env] });
+const commandInputs = ({ argv, env }: Command): Props => ({
+  command: argv.map(inputOf),
+  ...onlyDefined({ env: env === undefined ? undefined : [...env] }),
+});
+
+const owedInputs = (command: GuestCommand | undefined): Props | undefined =>
+  command === undefined
+    ? undefined
+    : { ...commandInputs(command), timeout: `${command.timeoutMs}ms`, ...onlyDefined({ again: command.again }) };
+
+const flushInputs = (flush: FlushPolicy): Props => ({
+  via: flush.via,
+  ...(flush.via === "command" ? commandInputs(flush) : {}),
+});
 
 const checkInputs = (check: HealthCheck): Props =>
   check.kind === "tcp"
     ? { tcp: check.port }
     : check.kind === "http"
       ? { http: inputOf(check.url) }
-      : { command: check.argv.map(inputOf), ...envOf(check) };
+      : commandInputs(check);
 
 function volumeParts(volume: DesiredVolume): DesiredPart[] {
-  const flush =
-    volume.flush.via === "ask"
-      ? {}
-      : {
-          flush: {
-            via: volume.flush.via,
-            ...(volume.flush.via === "command"
-              ? { command: volume.flush.argv.map(inputOf), ...envOf(volume.flush) }
-              : {}),
-          },
-        };
+  const flush = volume.flush.via === "ask" ? {} : { flush: flushInputs(volume.flush) };
   const ignored = volume.lifecycle.ignoreChanges;
   const own: DesiredPart = {
     address: volume.address,
@@ -337,7 +358,12 @@ function volumeParts(volume: DesiredVolume): DesiredPart[] {
     {
       address: `${volume.address}/attachment`,
       type: "VolumeAttachment",
-      inputs: { vmId: referenceTo(volume.attachTo), volumeId: { part: volume.address }, ...flush },
+      inputs: {
+        vmId: referenceTo(volume.attachTo),
+        volumeId: { part: volume.address },
+        ...flush,
+        ...onlyDefined({ afterAttach: owedInputs(volume.afterAttach) }),
+      },
       protect: false,
       ignoreChanges: ignored.includes("attach_to") ? ["vmId"] : [],
     },

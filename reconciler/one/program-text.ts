@@ -29,7 +29,12 @@ export function exportedParts(desired: Desired, state: State): readonly DesiredP
     .resources.filter(({ address }) => state.resources.get(address)?.id !== undefined)
     .map((recorded) => declared.get(recorded.address) ?? byAddress(recorded, addressOf));
   const known = new Set(resources.map(({ address }) => address));
-  return partsOf({ ...desired, resources }).map((part) => ({ ...part, inputs: onlyKnown(part.inputs, known, state) }));
+  const others = (own: Address) => ({ has: (address: Address) => address !== own && known.has(address) });
+  return partsOf({ ...desired, resources }).map((part) => ({
+    ...part,
+    // A resource cannot be declared with a value of its own.
+    inputs: onlyKnown(part.inputs, others(part.address), state),
+  }));
 }
 
 /** A record names other resources by id; a program names them by their variables. */
@@ -49,7 +54,11 @@ function byAddress(resource: DesiredResource, addressOf: AddressOf): DesiredReso
 const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
 
 /** A resource that is declared but was never applied has no id to refer to. */
-function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, state: State): DesiredPart["inputs"] {
+function onlyKnown(
+  inputs: DesiredPart["inputs"],
+  known: Pick<ReadonlySet<string>, "has">,
+  state: State,
+): DesiredPart["inputs"] {
   const replace = (value: unknown): unknown => {
     if (isPartReference(value)) return known.has(value.part) ? value : recordedOrAddress(value, state);
     if (Array.isArray(value)) return value.map(replace);

@@ -22,6 +22,13 @@ const nothing = "none";
 export const isDoneWith = ({ adopt: said }: Props, id: string): boolean =>
   said === undefined || said === nothing || said === id;
 
+/** What a program of this machine sees beside the usual. */
+export const variables: Property = {
+  type: "array",
+  items: { type: "string", description: "A variable's name." },
+  description: "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values.",
+};
+
 export const flush: Property = {
   type: "object",
   behaviour: true,
@@ -34,6 +41,7 @@ export const flush: Property = {
       items: { type: "string", description: "The program, or an argument." },
       description: "The program and its arguments, for via: command. It runs on the machine that runs the program.",
     },
+    env: variables,
   },
 };
 
@@ -50,12 +58,7 @@ export const owedCommand = (description: string): Property => ({
       description: "The program and its arguments. It runs on the machine that runs the program, and may run twice.",
     },
     timeout: { type: "string", description: "How long it may take, such as 5m; then it is ended and stays owed." },
-    env: {
-      type: "array",
-      items: { type: "string", description: "A variable's name." },
-      description:
-        "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values.",
-    },
+    env: variables,
     again: {
       type: "string",
       values: ["when_changed"],

@@ -1,11 +1,16 @@
 /** A file as single resources (one/parts.ts): which parts there are, in which order, and what each is given. */
 import { expect, it } from "vitest";
-import { groupSetParts, outputPartsOf, partsOf } from "../../reconciler/one/parts";
+import type { Props } from "../../reconciler/one/handler";
+import { groupSetParts, isPartReference, isPartText, outputPartsOf, partsOf } from "../../reconciler/one/parts";
+import { handlers } from "../../reconciler/one/table";
 import { desiredOf } from "../support/desired-file";
 
 const vm = (more: string) => `vms: { web: { ${more} } }\n`;
 const volume = (more: string) => `vms: { web: {} }\nvolumes: { data: { size: 5, ${more} } }\n`;
 const group = (more: string) => `groups: { front: { ${more} } }\n`;
+/** The inputs as an engine gives them once the other parts are made. */
+const withIds = (inputs: Props): Props =>
+  JSON.parse(JSON.stringify(inputs, (_, value) => (isPartReference(value) || isPartText(value) ? "1" : value)));
 const said = (file: string) =>
   partsOf(desiredOf(file)).map(({ address, deletedWith }) =>
     deletedWith === undefined ? address : `${address} with ${deletedWith}`,
@@ -154,6 +159,24 @@ it.each<Given>([
     { flush: { via: "command", command: ["sync"] }, vmId: { part: "vm.web" }, volumeId: { part: "volume.data" } },
   ],
   [
+    "commands of a VM, and its flush",
+    vm(
+      "after_ready: { command: [setup, '1'], env: [A] }, after_attach: { command: [mount], timeout: 3m, again: when_changed }, flush: { via: command, command: [sync], env: [B] }",
+    ),
+    "vm.web",
+    {
+      afterReady: { command: ["setup", "1"], env: ["A"], timeout: "900000ms" },
+      afterAttach: { command: ["mount"], timeout: "180000ms", again: "when_changed" },
+      flush: { via: "command", command: ["sync"], env: ["B"] },
+    },
+  ],
+  [
+    "the command of a volume, as its attachment's",
+    volume("attach_to: web, after_attach: { command: [mount, '${vm.web.private_ip}'] }"),
+    "volume.data/attachment",
+    { afterAttach: { command: ["mount", { part: "vm.web", property: "privateIp" }], timeout: "300000ms" } },
+  ],
+  [
     "the id of a VM that is not in the file",
     "volumes: { data: { size: 5, attach_to: { id: v-1 } } }",
     "volume.data/attachment",
@@ -166,6 +189,8 @@ it.each<Given>([
   const asked = Object.fromEntries(Object.keys(inputs).map((name) => [name, given?.[name]]));
   expect(asked).toMatchObject(inputs);
   expect(given).toBeDefined();
+  for (const { type, inputs: given } of partsOf(desiredOf(file)))
+    expect(handlers[type].check(withIds(given)).failures).toEqual([]);
 });
 
 it.each<readonly [what: string, file: string, address: string, ignored: readonly string[]]>([

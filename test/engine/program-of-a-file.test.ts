@@ -227,6 +227,12 @@ describe("the parts of what was applied", () => {
     expect(JSON.stringify(parts["group.front"]?.["description"])).toContain('{"part":"vm.web","property":"privateIp"}');
     expect(JSON.stringify(parts["group.front"]?.["description"])).toContain("vm.late");
   });
+  it("have in the place of a value of their own what it is", () => {
+    const desired = desiredOf("vms: { web: { after_ready: { command: [ssh, '${vm.web.private_ip}'] } } }\n");
+    expect(exported(stateOf(webRecord), desired)["vm.web"]).toMatchObject({
+      afterReady: { command: ["ssh", "10.0.0.5"] },
+    });
+  });
   it("leave out what has no id yet", () => {
     expect(exported(stateOf({ ...webRecord, id: undefined } as never))).toEqual({});
   });

@@ -185,6 +185,12 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(said).toContain("size");
     expect(monitor.asked).toEqual([]);
     await expect(make("DesiredState", { file: "x" })).rejects.toThrow(/file is not a property[\s\S]*files is required/);
+    const own = fileOf(
+      world.replace("name: db-1", "name: db-1, after_ready: { command: [ssh, '${vm.db.private_ip}'] }"),
+    );
+    await expect(make("DesiredState", { files: [own] })).rejects.toThrow(
+      /reconcile.yaml:\d+: vm.db needs a value of its own.*RECONCILE_VM_IP/,
+    );
   });
 
   it.each([

@@ -8,7 +8,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { thingOf } from "../../one/ownership";
 import { createHandler } from "../../one/resource";
 import { optionalNames, propertyNames, propertyValues, rowProperties } from "../../one/row-properties";
-import { adopt, flush, flushConfirmed, linesFor, owedCommand } from "../../one/shared-properties";
+import { adopt, flush, flushConfirmed, linesFor, owedCommand, variables } from "../../one/shared-properties";
 
 const behaviour = { behaviour: true } as const;
 
@@ -83,6 +83,7 @@ export const vmHandler = createHandler<"vm">({
               items: { type: "string", description: "The program, or an argument." },
               description: "A program that must end with 0; {ip} is the VM's address.",
             },
+            env: variables,
           },
         },
         timeout: { type: "string", description: "How long the check may take, such as 2m, which is the default." },

@@ -29,6 +29,8 @@ export type VmInputs = {
     readonly via?: "ask" | "command" | "stop" | undefined;
     /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
     readonly command?: readonly string[] | undefined;
+    /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+    readonly env?: readonly string[] | undefined;
   } | undefined;
   /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0; an update that follows runs what is still owed. */
   readonly afterReady?: {
@@ -72,6 +74,8 @@ export type VmInputs = {
       readonly http?: string | undefined;
       /** A program that must end with 0; {ip} is the VM's address. */
       readonly command?: readonly string[] | undefined;
+      /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+      readonly env?: readonly string[] | undefined;
     } | undefined;
     /** How long the check may take, such as 2m, which is the default. */
     readonly timeout?: string | undefined;
@@ -109,6 +113,8 @@ export type VolumeInputs = {
     readonly via?: "ask" | "command" | "stop" | undefined;
     /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
     readonly command?: readonly string[] | undefined;
+    /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+    readonly env?: readonly string[] | undefined;
   } | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   readonly flushConfirmed?: boolean | undefined;
@@ -133,6 +139,8 @@ export type VolumeAttachmentInputs = {
     readonly via?: "ask" | "command" | "stop" | undefined;
     /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
     readonly command?: readonly string[] | undefined;
+    /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+    readonly env?: readonly string[] | undefined;
   } | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   readonly flushConfirmed?: boolean | undefined;
