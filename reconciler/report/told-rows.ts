@@ -85,6 +85,11 @@ export const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = [
   ({ deleting }) => yes(deleting),
 ];
 
+export const stillToSetRow: LabelledRow<{ readonly stillToSet?: string }> = [
+  "still to set",
+  ({ stillToSet }) => stillToSet,
+];
+
 /** The kinds of fields whose value is told as it is. */
 type WordsType = "text" | "name" | "remark" | "size" | "flag" | readonly string[];
 type ToldAsItIs<F extends FieldTable> = {

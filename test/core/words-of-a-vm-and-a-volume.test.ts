@@ -79,6 +79,7 @@ describe("a record of a VM", () => {
       ["stopped for a flush"],
     ],
     ["that its delete was sent", { deleting: true }, ["delete sent: yes"], []],
+    ["what is not set yet", { stillToSet: "power" }, ["still to set: power"], []],
     [
       "that its data volume is off",
       { dataVolumeDetached: true },

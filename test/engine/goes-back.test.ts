@@ -42,3 +42,39 @@ describe.each(Object.entries(places))("a volume that was attached: %s", (_, plac
     }
   });
 });
+
+describe("what ignore_changes leaves to others once the create has set it", () => {
+  const lifecycle = (field: string) => ({ lifecycle: { ignore_changes: [field] } });
+  const wish = projectOf({
+    vms: { db: { name: "db-1", power: "stopped", ...lifecycle("power") } },
+    volumes: { data: { size: 5, attach_to: "db", ...lifecycle("attach_to") } },
+  });
+  // The creates, the stop and the attach, and what is written down between them.
+  const moments = (["request", "write"] as const).flatMap((of) =>
+    Array.from({ length: of === "request" ? 4 : 9 }, (_, index): Moment => ({ of, nth: index + 1, when: "after" })),
+  );
+  it.each(moments)("is set by the run after one that was cut off: $of $nth", async (moment) => {
+    const options = { with: ["volume.list"] };
+    const world = await startBenchWorld({ ...options, dialect: dialectFor(options), reach: "here" });
+    try {
+      const mortal = createMortal({ ...world, clock: world.ports.clock }, moment);
+      await Promise.race([world.apply(wish, {}, mortal), mortal.death]);
+      if (mortal.isDead()) await world.store.breakLock();
+      await world.apply(wish);
+      const seen = () => {
+        const { vm, volume } = readDump(world.emulator.dump());
+        const data = volume.find(({ name }) => name === "data");
+        return { id: data?.id, vms: vm.map(({ id, status }) => ({ id, status })), on: data?.attached_to };
+      };
+      const { id, vms, on } = seen();
+      expect({ vms, on }).toEqual({ vms: [{ id: on, status: "SHUTOFF" }], on: expect.any(String) });
+      // From now on it is theirs.
+      await world.control("PATCH", `/vm/${on}`, { status: "ACTIVE" });
+      await world.control("PATCH", `/volume/${id}`, { attached_to: null, status: "available" });
+      const { changes, bookkeeping } = await world.plan(wish);
+      expect({ changes, bookkeeping }).toEqual({ changes: [], bookkeeping: [] });
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -8,7 +8,15 @@ import { type Desired, type DesiredResource, type ImportRequest, removalFor } fr
 import type { Diagnostic } from "../model/diagnostic";
 import { type Fix, toAsk, told, toRun } from "../model/fix";
 import { ofKind } from "../model/kinds";
-import { type Intent, movedIntent, orphanKey, orphanKinds, type RecordedResource, type State } from "../model/recorded";
+import {
+  type Intent,
+  movedIntent,
+  orphanKey,
+  orphanKinds,
+  type RecordedResource,
+  type State,
+  stillToSetAt,
+} from "../model/recorded";
 
 export type DesiredOf<K extends Kind> = Extract<DesiredResource, { readonly kind: K }>;
 export type RecordedOf<K extends Kind> = Extract<RecordedResource, { readonly kind: K }>;
@@ -48,7 +56,7 @@ export function pairResources(desired: Desired, state: State): Pairs {
   const pairOf = <K extends Kind>(kind: K, address: Address): PairOf<K> => ({
     address,
     kind,
-    desired: ofKind(wanted.get(address), kind),
+    desired: untilItIsSet(ofKind(wanted.get(address), kind), address, { resources: recorded, intents }),
     recorded: ofKind(recorded.get(address), kind),
     intent: intents.get(address),
     import: imports.get(address),
@@ -65,6 +73,18 @@ export function pairResources(desired: Desired, state: State): Pairs {
     diagnostics.push(unreadableRecord(address, problem, wanted.has(address)));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));
   return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
+}
+
+/** `ignore_changes` counts from when what the create could not bring was set. */
+function untilItIsSet<R extends DesiredResource>(
+  desired: R | undefined,
+  address: Address,
+  state: Pick<State, "resources" | "intents">,
+): R | undefined {
+  const open = stillToSetAt(address, state);
+  if (desired === undefined || open === undefined) return desired;
+  const ignoreChanges = desired.lifecycle.ignoreChanges.filter((field) => field !== open);
+  return { ...desired, lifecycle: { ...desired.lifecycle, ignoreChanges } };
 }
 
 function applyMoves(

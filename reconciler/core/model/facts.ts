@@ -59,6 +59,7 @@ function usualFacts(kind: Kind): KindFacts<Kind> {
       id: text,
       ...(host === undefined ? {} : { [host.recorded]: optional(text) }),
       deleting: optional(flag),
+      stillToSet: optional(text),
       unseen: isUnseenList,
       preventDestroy: flag,
     }),

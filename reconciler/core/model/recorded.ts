@@ -33,6 +33,11 @@ interface RecordedAny {
    * surprise.
    */
   readonly deleting?: boolean;
+  /**
+   * A field that `ignore_changes` leaves to others once it was set: the create cannot set it, and the step that does has
+   * not ended yet.
+   */
+  readonly stillToSet?: string;
 }
 
 export interface RecordedVm extends RecordedAny, RecordedFields<typeof vmFields> {
@@ -331,6 +336,12 @@ export interface State {
   /** By the id of the move. Absent: none is under way. */
   readonly moves?: Readonly<Record<string, Transfer>>;
 }
+
+/** Of the record, or of the create that is open there. */
+export const stillToSetAt = (
+  address: Address,
+  { resources, intents }: Pick<State, "resources" | "intents">,
+): string | undefined => resources.get(address)?.stillToSet ?? intents.get(address)?.record?.stillToSet;
 
 /** One thing that became true. The state is the fold of its entries. */
 export type StateChange =

@@ -6,12 +6,12 @@
 import type { Change } from "../diff/changes";
 import type { DiffContext } from "../diff/context";
 import type { Address } from "../model/address";
-import type { Reference } from "../model/desired";
+import type { DesiredResource, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Debt, debtsIn } from "../model/guest";
 import { identity } from "../model/identity";
 import { type Kind, kindRows } from "../model/kinds";
-import type { RecordedResource, State, StateChange } from "../model/recorded";
+import { type RecordedResource, type State, type StateChange, stillToSetAt } from "../model/recorded";
 import { appendTo, ifAny } from "../text/objects";
 import { estimateMs } from "./estimate";
 import { type Need, type NewStep, need, type Step, type StepId, type StepOperation } from "./step";
@@ -229,6 +229,13 @@ export const noteFound = (
 /** What a create that was cut off has made necessary. */
 export const owedByIntent = (address: Address, { state }: Pick<Draft, "state">): readonly Debt[] | undefined =>
   ifAny(debtsIn(state.intents.get(address)?.record));
+
+/** Whether `ignore_changes` leaves the field to others once it was set. */
+export const isLeftOnceSet = ({ address, lifecycle }: DesiredResource, field: string, { state }: Draft): boolean =>
+  lifecycle.ignoreChanges.includes(field) || stillToSetAt(address, state) === field;
+
+/** What the step records that sets such a field. */
+export const wasSet = { stillToSet: undefined } as const;
 
 /** A name as it is unique: within its kind, in whatever case it is written. */
 export type NameKey = `${Kind}:${string}`;

@@ -99,7 +99,7 @@ interface KnownVm {
 /** What a record remembers of work under way, and when that work is over. */
 const isMemoryOver: Readonly<
   Record<
-    "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached" | "dataVolumeMoving",
+    "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached" | "dataVolumeMoving" | "stillToSet",
     (vm: KnownVm, live: LiveVm | undefined) => boolean
   >
 > = {
@@ -111,6 +111,8 @@ const isMemoryOver: Readonly<
     difference.dataVolumeOff !== true && (live?.volumes !== undefined || old.dataVolumeMoving !== undefined),
   // Where nothing shows where the data volume is, there is no plan.
   dataVolumeMoving: ({ difference }) => difference.dataVolumeOff !== true,
+  stillToSet: ({ difference }, live) =>
+    (live?.phase === "running" || live?.phase === "stopped") && !pendingFields(difference).includes("power"),
 };
 
 const workUnderWay = keysOf(isMemoryOver);
@@ -162,6 +164,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     attaching: isOpen ? old.attaching : undefined,
     detaching: isOpen ? old.detaching : undefined,
     goesBackTo: attachedTo === undefined ? old.goesBackTo : undefined,
+    stillToSet: isOpen ? old.stillToSet : undefined,
     ...unseenNow(old, difference.live, difference),
   });
   const hangsAsSaid = difference.wantedOn?.id === attachedTo;

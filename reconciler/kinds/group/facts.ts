@@ -21,6 +21,7 @@ export const groupFacts: KindFacts<"group"> = {
     left: optional(list(isRule)),
     preventDestroy: flag,
     deleting: optional(flag),
+    stillToSet: optional(text),
     updating: optional(mapWith(text)),
     retired: optional(list(shape({ id: text, name: optional(text) }))),
     buried: optional(list(text)),

@@ -38,6 +38,7 @@ export const vmFacts: KindFacts<"vm"> = {
     dataVolumeDetached: optional(flag),
     dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
     deleting: optional(flag),
+    stillToSet: optional(text),
     stoppedForFlush: optional(flag),
     owes,
     unseen: isUnseenList,

@@ -6,8 +6,18 @@ import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
 import { fixText, toRun } from "../../core/model/fix";
 import { addressesShown } from "../../core/model/live";
-import { orphanKey, type RecordedVm } from "../../core/model/recorded";
-import { addStep, type Draft, nameKey, noteFound, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
+import { orphanKey, type RecordedVm, stillToSetAt } from "../../core/model/recorded";
+import {
+  addStep,
+  type Draft,
+  isLeftOnceSet,
+  nameKey,
+  noteFound,
+  owedByIntent,
+  settledRecord,
+  vmHold,
+  wasSet,
+} from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
@@ -58,6 +68,8 @@ export function stepsForVm(difference: VmDifference, draft: Draft): void {
 
 function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft: Draft, needs: readonly Need[]): void {
   const { address } = desired;
+  const isStopped = desired.power === "stopped";
+  const isLeft = isStopped && isLeftOnceSet(desired, "power", draft);
   const vm: NewVm = { ...newVm(desired), image: imageId ?? desired.image };
   const holds = [vmHold(draft, { address })];
   const created = addStep(draft, {
@@ -70,13 +82,16 @@ function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft:
     // A new VM runs. Where the file wants it stopped, the stop step records that.
     record: {
       ...vmRecord(desired, imageId),
-      ...onlyDefined({ power: desired.power === undefined ? undefined : ("running" as const) }),
+      ...onlyDefined({
+        power: desired.power === undefined ? undefined : ("running" as const),
+        stillToSet: isLeft ? "power" : undefined,
+      }),
     },
     downtimeOf: needs.length > 0 ? address : undefined,
   });
   draft.makes(address, created);
   draft.takesName(nameKey("vm", desired.name), created);
-  if (desired.power === "stopped")
+  if (isStopped)
     addStep(draft, {
       id: `${address}/stop`,
       address,
@@ -84,7 +99,7 @@ function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft:
       title: `stop VM ${desired.name}`,
       needs: [need(created)],
       holds,
-      record: { power: "stopped" },
+      record: { power: "stopped", ...(isLeft ? wasSet : {}) },
     });
 }
 
@@ -162,7 +177,8 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     ...addressesShown(live),
     ...onlyDefined({ dataVolumeId: difference.dataVolumeId, disks: difference.disks }),
   };
-  const { made } = difference;
+  const { made, change } = difference;
+  const isToPower = change.fields.some(({ field }) => field === "power");
   const owes = owedByIntent(address, draft);
   const before: Partial<RecordedVm> = {
     ...made,
@@ -182,7 +198,11 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
       operation: "record",
       changes: settledRecord(address, {
         ...record,
-        ...onlyDefined({ building: difference.unsettled === true ? true : undefined, owes }),
+        ...onlyDefined({
+          building: difference.unsettled === true ? true : undefined,
+          owes,
+          stillToSet: difference.unsettled === true || isToPower ? made?.stillToSet : undefined,
+        }),
       }),
     },
     title: `take over VM ${live?.name ?? id} (${id})`,
@@ -300,7 +320,10 @@ function setPower({ difference, label, draft, then, patch }: Updating, fields: R
   if (looksFirst) draft.leavesPowerOpen(id);
   if (!fields.has("power") && !(looksFirst && wanted !== undefined)) return;
   const operation = wanted === "stopped" ? "vm.stop" : "vm.start";
-  const record = desired.lifecycle.ignoreChanges.includes("power") ? undefined : patch("power");
+  const isOpen = stillToSetAt(address, draft.state) === "power";
+  const record = desired.lifecycle.ignoreChanges.includes("power")
+    ? undefined
+    : { ...patch("power"), ...(isOpen ? wasSet : {}) };
   const step = then({ ...powerStep(operation, id, address, label, looksFirst), record });
   draft.setsPower(id, { operation, step });
 }

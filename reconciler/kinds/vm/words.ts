@@ -11,6 +11,7 @@ import {
   rowOfSides,
   type SideValue,
   shownCommand,
+  stillToSetRow,
   toldAsTheyAre,
   unseenRow,
   type WordRows,
@@ -53,6 +54,7 @@ const vmWordRows: WordRows<RecordedVm> = {
   ],
   stoppedForFlush: ["stopped", ({ stoppedForFlush }) => yes(stoppedForFlush, "for a flush, and not started again yet")],
   deleting: deletingRow,
+  stillToSet: stillToSetRow,
   dataVolumeDetached: ["data volume", ({ dataVolumeDetached }) => yes(dataVolumeDetached, "detached to be grown")],
   dataVolumeMoving: [
     "data volume",

@@ -14,6 +14,7 @@ export const volumeFacts: KindFacts<"volume"> = {
     id: text,
     attachedTo: optional(text),
     deleting: optional(flag),
+    stillToSet: optional(text),
     attaching: optional(text),
     detaching: optional(text),
     goesBackTo: optional(text),

@@ -7,16 +7,18 @@ import type { Address } from "../../core/model/address";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
-import { type Orphan, orphanKey, type RecordedVolume } from "../../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedVolume, stillToSetAt } from "../../core/model/recorded";
 import {
   addStep,
   type Draft,
   holdOf,
+  isLeftOnceSet,
   noteFound,
   owedByIntent,
   settledRecord,
   vmHold,
   vmLabel,
+  wasSet,
 } from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, unseenName, volumeRecord } from "../../core/plan/records";
@@ -35,7 +37,7 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
     case "none":
       return;
     case "create":
-      stepsToCreateVolume(difference.desired, draft, []);
+      stepsToCreateVolume(difference.desired, difference.attachTo, draft, []);
       if (difference.attachTo !== undefined) attach({ address }, difference.attachTo, difference.desired, draft, []);
       return;
     case "delete":
@@ -54,7 +56,13 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
   }
 }
 
-function stepsToCreateVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): StepId {
+function stepsToCreateVolume(
+  desired: DesiredVolume,
+  attachTo: Target | undefined,
+  draft: Draft,
+  needs: readonly Need[],
+): StepId {
+  const isLeft = attachTo !== undefined && isLeftOnceSet(desired, "attach_to", draft);
   const step = addStep(draft, {
     id: `${desired.address}/create`,
     address: desired.address,
@@ -62,7 +70,10 @@ function stepsToCreateVolume(desired: DesiredVolume, draft: Draft, needs: readon
     title: `create volume ${desired.name} of ${desired.sizeGb} GB`,
     needs,
     holds: [holdOf("volume", desired.address)],
-    record: volumeRecord(desired),
+    record: {
+      ...volumeRecord(desired),
+      ...onlyDefined({ stillToSet: isLeft ? "attach_to" : undefined }),
+    },
   });
   draft.makes(desired.address, step);
   return step;
@@ -75,12 +86,13 @@ function stepsToCreateVolume(desired: DesiredVolume, draft: Draft, needs: readon
 function attach(
   volume: Reference,
   target: Target,
-  { address, name }: DesiredVolume,
+  desired: DesiredVolume,
   draft: Draft,
   needs: readonly Need[],
   note = "",
   record?: FieldsOf<"volume">,
 ): StepId {
+  const { address, name } = desired;
   const vm: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
   return addStep(draft, {
     id: `${address}/attach`,
@@ -89,7 +101,7 @@ function attach(
     title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}${note}`,
     needs: [...draft.onceMade(address), ...needs],
     holds: [holdOf("volume", address), vmHold(draft, vm)],
-    record,
+    record: isLeftOnceSet(desired, "attach_to", draft) ? { ...record, ...wasSet } : record,
   });
 }
 
@@ -212,7 +224,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
     title: `note the old volume ${oldName} as an orphan`,
   });
-  const created = stepsToCreateVolume(desired, draft, [need(noted)]);
+  const created = stepsToCreateVolume(desired, attachTo, draft, [need(noted)]);
   const detached =
     detachFrom === undefined
       ? []
@@ -331,6 +343,7 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
     id,
     // Where the file does not say where the volume hangs, only an attachment that this tool made is recorded.
     ...onlyDefined({ attachedTo: desired.attachTo === undefined ? undefined : difference.attachedTo, owes }),
+    ...onlyDefined({ stillToSet: difference.attachTo === undefined ? undefined : stillToSetAt(address, draft.state) }),
   };
   const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };
   const step = addStep(draft, {

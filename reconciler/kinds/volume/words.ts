@@ -9,6 +9,7 @@ import {
   rowOfSides,
   type SideValue,
   shownCommand,
+  stillToSetRow,
   unseenRow,
   type WordRows,
   type WordsOfKind,
@@ -42,6 +43,7 @@ const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => ({
   afterAttach: [volumeFields.afterAttach.field, ({ afterAttach }) => shownCommand(afterAttach)],
   owes: owesRow,
   deleting: deletingRow,
+  stillToSet: stillToSetRow,
   unseen: unseenRow,
 });
 
