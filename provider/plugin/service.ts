@@ -412,7 +412,8 @@ export function createService(log: Log) {
       const repeatsSecrets = anySecret(raw, olds, oldInputs);
       const response = new messages.UpdateResponse();
       if (request.getPreview()) {
-        response.setProperties(writeStruct({ ...before, ...inputs }, raw, repeatsSecrets));
+        const kept = Object.entries(before).filter(([name]) => Object.hasOwn(handler.outputs, name));
+        response.setProperties(writeStruct({ ...Object.fromEntries(kept), ...inputs }, raw, repeatsSecrets));
         return response;
       }
       const kept = await keeping(inputs, raw, repeatsSecrets, () =>

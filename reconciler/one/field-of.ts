@@ -3,6 +3,7 @@
  * both. Here is whose it is, and that it is of this service; what it reads of the other resource, and changes there, its
  * kind says.
  */
+import type { Kind } from "../core/model/kinds";
 import { assertSameService, keptAlive } from "./guards";
 import {
   type Difference,
@@ -18,7 +19,6 @@ import {
   unknownValue,
 } from "./handler";
 import { withSuccessors } from "./made-here";
-import type { NamedId } from "./named-ids";
 import { plain, type Remembered } from "./one-run";
 import { claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
@@ -40,8 +40,8 @@ export interface FieldResource<I>
   ids(other: string, own: string): I;
   /** What its own id says of its inputs, whatever the engine has kept of them. */
   said(ids: I): Props;
-  /** The ids that its inputs name. */
-  names(inputs: Props): readonly NamedId[];
+  /** The inputs that are ids of other things, and of which kind. */
+  readonly names: Readonly<Record<string, Kind>>;
   /** Of the properties of its inputs, those that change, as far as its inputs alone tell. */
   changes(before: Props, inputs: Props, remembered: Remembered): PropertyChange[];
   /** What the changes come to, by what the service shows beside them. */
@@ -146,7 +146,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
     async create(context, inputs) {
       refuseAbsent(inputs);
       const service = await context.service();
-      const { props, says } = withSuccessors(service, inputs, field.names(inputs));
+      const { props, says } = withSuccessors(service, inputs, field.names);
       for (const one of says) context.log("warning", one);
       return field.create(context, service, props);
     },

@@ -1,5 +1,5 @@
 /** What this process has deleted, and made in its place. */
-import { kindRows } from "../core/model/kinds";
+import { type Kind, kindRows } from "../core/model/kinds";
 import type { HandlerService, Props } from "./handler";
 import type { NamedId } from "./named-ids";
 
@@ -42,17 +42,18 @@ export function noteSuccessor(service: HandlerService, { kind, id }: NamedId, na
 export function withSuccessors(
   service: HandlerService,
   inputs: Props,
-  named: readonly NamedId[],
-): { readonly props: Props; readonly says: readonly string[] } {
+  named: Readonly<Record<string, Kind>>,
+): { readonly props: Props; readonly says: ReadonlySet<string> } {
   const known = successors.get(service.client);
-  const says: string[] = [];
-  let props = inputs;
-  for (const { kind, id } of named) {
-    const next = known?.get(`${kind}:${id}`);
+  const says = new Set<string>();
+  const props: Record<string, unknown> = { ...inputs };
+  for (const [property, kind] of Object.entries(named)) {
+    const id = inputs[property];
+    const next = known?.get(`${kind}:${String(id)}`);
     if (next === undefined) continue;
-    props = Object.fromEntries(Object.entries(props).map(([name, value]) => [name, value === id ? next : value]));
-    says.push(
-      `${kindRows[kind].fullNoun} ${id} was replaced by ${next} in this run, whose targets leave out what hangs on it: it is made on ${next}`,
+    props[property] = next;
+    says.add(
+      `${kindRows[kind].fullNoun} ${String(id)} was replaced by ${next} in this run, whose targets leave out what hangs on it: it is made on ${next}`,
     );
   }
   return { props, says };

@@ -35,8 +35,12 @@ const resourceAddress = new RegExp(
   "g",
 );
 
+/** Only the command line ends with one. */
+const exitCode = " (exit code 4)";
+
 export const inProgramWords = (text: string): string =>
   text
+    .replaceAll(exitCode, "")
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
       operationWords.has(name) ? whole : (ownNames[`${kind}.${name}`] ?? `${kindRows[kind].noun} ${name}`),

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createFieldHandler, type FieldResource, keptField } from "../../reconciler/one/field-of";
 import type { HandlerContext, HandlerService, Props } from "../../reconciler/one/handler";
+import { noteGone, noteSuccessor } from "../../reconciler/one/made-here";
 import { claimMade } from "../../reconciler/one/ownership";
 
 const origin = "http://one.example";
@@ -33,12 +34,12 @@ function stage(isGone: boolean) {
     stables: [],
     ids: (group, rule) => [group, rule],
     said: () => ({}),
-    names: () => [],
+    names: { vmId: "vm", volumeId: "volume" },
     check: (inputs) => ({ inputs, failures: [], warnings: [] }),
     changes: () => [],
     diff: async () => ({ deleteBeforeReplace: false, warnings: [] }),
     preview: async () => [],
-    create: async (_, at) => keptField(at, "g/r", {}, "new"),
+    create: async (_, at, inputs) => keptField(at, "g/r", inputs, "new"),
     read: async ({ id, ids }, _, known) => ({ id, inputs: { ids }, outputs: { known } }),
     update: async ({ service: at, id }, _, inputs, owner) => keptField(at, id, inputs, owner),
     async remove({ ids }) {
@@ -121,4 +122,13 @@ describe("a field of another resource is deleted by whose it is", () => {
     claimMade(service, "rule:g/r", known.owner);
     await handler.delete(context, "g/r", kept.outputs);
   });
+});
+
+it("is made on the successor of what its property names, and not of another kind that has the same id", async () => {
+  const { handler, context, service, done } = stage(true);
+  noteGone(service, { kind: "vm", id: "7" }, "web");
+  noteSuccessor(service, { kind: "vm", id: "9" }, "web");
+  const { outputs } = await handler.create(context, { vmId: "7", volumeId: "7", dstPort: "7" });
+  expect(outputs).toMatchObject({ vmId: "9", volumeId: "7", dstPort: "7" });
+  expect(done).toEqual(["warning: VM 7 was replaced by 9 in this run, whos"]);
 });

@@ -306,3 +306,13 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(JSON.stringify(referring)).toMatch(/id-of-group\.site-(db|web)/);
   });
 });
+
+it("the preview of an update keeps what only the service knows, and nothing that the program has taken out", async () => {
+  const request = new messages.UpdateRequest();
+  request.setUrn("urn:pulumi:dev::demo::reconcile-cloud:index:Vm::web");
+  request.setPreview(true);
+  request.setOlds(Struct.fromJavaScript({ name: "web", power: "running", status: "ACTIVE" }));
+  request.setNews(Struct.fromJavaScript({ name: "web-2" }));
+  const response = await createService(() => undefined).update(request);
+  expect(response.getProperties()?.toJavaScript()).toEqual({ name: "web-2", status: "ACTIVE" });
+});

@@ -208,7 +208,7 @@ const ruleField: FieldResource<RuleIds> = {
 
   ids: (groupId, ruleId) => ({ groupId, ruleId }),
   said: ({ groupId }) => ({ securityGroupId: groupId }),
-  names: namedIn,
+  names: { securityGroupId: "group", remoteGroup: "group" },
   check: checkRule,
 
   changes: (before, wanted, { imported }) => ruleChanges(before, wanted, imported === true),

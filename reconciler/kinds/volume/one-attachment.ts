@@ -282,7 +282,7 @@ const attachment: FieldResource<AttachmentIds> = {
 
   ids: (vmId, volumeId) => ({ vmId, volumeId }),
   said: (ids) => ({ ...ids }),
-  names: (props) => namedIn(attachmentIds(props)),
+  names: { vmId: "vm", volumeId: "volume" },
   exclusively,
   check: (raw) => checkInputs(inputs, raw, write),
 
