@@ -1,6 +1,6 @@
 /**
  * `--changed-since REF DIR…`: which of the projects of a repository a change touches. A project is touched by a file in
- * its folder, and by a file elsewhere that it names: its dialect, components, and files of variables and prices.
+ * its folder, and by a file elsewhere that it names: its dialect, components, the program of its policy, and files of variables and prices.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -80,8 +80,11 @@ function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<st
     const first = read(given.env);
     const isOne = given.env !== undefined && given.env !== "all";
     for (const { desired } of [first, ...(isOne ? [] : (first.environments ?? []).map(read))]) {
-      const dialect = desired?.service.dialect;
+      const { policy, service } = desired ?? {};
+      const dialect = service?.dialect;
       if (dialect !== undefined && "path" in dialect) named.push(resolve(dirname(dialect.source.file), dialect.path));
+      // A policy with other lines judges the same plan otherwise.
+      for (const word of policy?.command ?? []) named.push(resolve(dirname(policy?.source.file ?? ""), word));
     }
   } catch (error) {
     // Errors in the files of a project are reported by the plan of that project; here its folder and flags are enough.

@@ -88,7 +88,8 @@ export function failureMarkdown(
   { where, key, title, limit = commentLimit }: Omit<MarkdownOptions, "findings">,
 ): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
-  const opening = `${markerOf(key)}\n${whereLine(where)}### ${titleText(title)}No plan: ${countOf(errors, "error")}\n`;
+  const why = errors > 0 ? countOf(errors, "error") : countOf(findings.length, "warning");
+  const opening = `${markerOf(key)}\n${whereLine(where)}### ${titleText(title)}No plan: ${why}\n`;
   const parts = findingParts(findings, limit - opening.length - 200).join("\n");
   return `${opening}\n${parts}\nThe plan that stood here before is not the one of the last push.\n`;
 }

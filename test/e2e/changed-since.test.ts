@@ -49,12 +49,14 @@ describe("plan --changed-since", () => {
     expect(summary["changes"]["create"]).toBe(2);
   });
 
-  it("finds a project by a file elsewhere that breaks it, and by one that an environment names", async () => {
+  it("finds a project by a file elsewhere that breaks it, by one that an environment names, and by its policy", async () => {
     const head = "version: 1\nservice: { base_url: embedded }\n";
     write("a/reconcile.yaml", `${head}components: { web: { from: ../shared/web.yaml } }\n`);
     write("b/reconcile.yaml", `${head}environments: { one: { vars_file: ../shared/one.vars.yaml }, two: {} }\n`);
     write("shared/web.yaml", "component: 1\nvolumes: { data: { size: 1 } }\n");
     write("shared/one.vars.yaml", "{}\n");
+    write("c/reconcile.yaml", `${head}policy: { command: [node, ../shared/judge.js] }\n`);
+    write("shared/judge.js", "");
     git("add", "--all");
     git("commit", "--quiet", "--message", "named");
     git("branch", "named");
@@ -66,12 +68,16 @@ describe("plan --changed-since", () => {
     ]);
     git("reset", "--quiet", "--hard", "named");
     write("shared/one.vars.yaml", "{} # said anew\n");
+    write("shared/judge.js", "// said anew\n");
     const ran = await plan("named", "a", "b", "c", "--env", "all", "--json");
     expect(
       jsonLines(ran.stdout)
         .at(-1)!
         ["folders"].map((one: { folder: string }) => one.folder),
     ).toEqual(["b"]);
+    expect(jsonLines((await plan("named", "a", "c", "--json")).stdout).at(-1)!["folders"]).toMatchObject([
+      { folder: "c" },
+    ]);
   });
 
   it("writes one comment with a part and a marker each, and a plan each", async () => {
@@ -79,7 +85,11 @@ describe("plan --changed-since", () => {
     rmSync(join(folder, "c"), { recursive: true });
     const ran = await plan("base", "a", "b", "c", "--markdown", "--out", "plans");
     expect(ran.exitCode, ran.stderr).toBe(0);
-    expect(ran.stdout.match(/^<!-- reconcile-plan .+ -->$/gm)).toEqual(["<!-- reconcile-plan a -->"]);
+    expect(ran.stdout.match(/^<!-- reconcile-plan .+ -->$/gm)).toEqual([
+      "<!-- reconcile-plan c -->",
+      "<!-- reconcile-plan a -->",
+    ]);
+    expect(ran.stdout).toMatch(/^### c: No plan: 1 warning\n\n- \*\*warning\*\* the files of c are gone/m);
     expect(readdirSync(join(folder, "plans"))).toEqual(["a.plan.json"]);
     expect(ran.stderr).toContain("warning[plan/project-removed]: the files of c are gone");
   });
@@ -108,6 +118,8 @@ describe("plan --changed-since", () => {
   it("says that nothing is touched, and what git says where it cannot tell", async () => {
     const none = await plan("base", "a", "b", "c");
     expect(none).toMatchObject({ exitCode: 0, stdout: "No project is touched since base.\n" });
+    rmSync(join(folder, "c"), { recursive: true });
+    expect((await plan("base", "a", "b", "c")).stdout).toBe("");
     const unknown = await plan("no-such-branch", "a");
     expect(unknown.exitCode).toBe(1);
     expect(unknown.stderr).toContain("git says: fatal: Not a valid object name no-such-branch");

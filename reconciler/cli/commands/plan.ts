@@ -92,10 +92,14 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
     }),
   );
   if (flags.out !== undefined && touched.length > 0) mkdirSync(flags.out, { recursive: true, mode: 0o700 });
-  if (touched.length === 0 && flags.markdown === true)
-    output.print(`${markerOf()}\n### Nothing to plan: no project is touched.\n`);
-  else if (touched.length === 0 && flags.annotations === undefined)
-    output.print(`No project is touched since ${since}.`);
+  const limit = Math.floor(commentLimit / (touched.length + removed.length));
+  // The former comment on a project tells of a plan that nobody can carry out any more.
+  if (flags.markdown === true)
+    for (const [at, folder] of removed.entries())
+      output.print(failureMarkdown(gone.slice(at, at + 1), { where: undefined, key: folder, title: folder, limit }));
+  const isNone = touched.length + removed.length === 0;
+  if (isNone && flags.markdown === true) output.print(`${markerOf()}\n### Nothing to plan: no project is touched.\n`);
+  else if (isNone && flags.annotations === undefined) output.print(`No project is touched since ${since}.`);
   const names = fileNamesOf(touched);
   return forEachPart(
     invocation,
@@ -104,7 +108,7 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
     (folder, given) => {
       if (flags.markdown !== true) given.output.print(`${folder}\n`);
       const out = flags.out === undefined ? {} : { out: join(flags.out, `${names.get(folder)}.plan.json`) };
-      const part = { folder, limit: Math.floor(commentLimit / touched.length) };
+      const part = { folder, limit };
       const own = { ...given, args: [folder], flags: { ...given.flags, ...out } };
       return commented(own, () => planFiles(own, part), part);
     },
