@@ -53,6 +53,12 @@ describe("reconcile ssh", () => {
     // By the name of an output, with the command line before the file.
     await sshWith(ssh.path, "gate", "--user", "me");
     expect(ssh.called()).toEqual(["-l", "me", "-p", "2222", "-i", key, gate?.floating_ip]);
+    // The service is the one that a flag or the environment names, before the one of the file.
+    place.declare(world({}), { base_url: "embedded" });
+    await sshWith(ssh.path, "gate");
+    expect(ssh.called()).toEqual([gate?.floating_ip]);
+    const nowhere = await sshWith(ssh.path, "gate", "--base-url", "embedded");
+    expect([nowhere.exitCode, said(nowhere)]).toEqual([1, expect.stringContaining("lives in the embedded service")]);
 
     const near = await sshWith(ssh.path, "db");
     expect([near.exitCode, said(near)]).toEqual([1, expect.stringContaining("did you mean vm.db?")]);

@@ -14,6 +14,7 @@ import { closeHere, listenHere } from "./loopback";
 import { type Door, type OtherService, openDoor } from "./other-services/other-service";
 
 interface ServiceBlock {
+  readonly base_url?: string;
   readonly timing?: object;
   readonly dialect?: object;
 }
