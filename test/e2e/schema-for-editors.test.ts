@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
+import { ownPlace } from "../support/own-place";
+
+const place = ownPlace();
 
 const file = `version: 1
 project: acme
@@ -50,4 +53,14 @@ it("offers the keys of a file that is half written, and what the service lists w
   const offered: Schema = JSON.parse(seen.stdout);
   expect(offered.$defs["vm"]?.properties["flavor_id"]?.examples).toContain("m1.small");
   expect(offered.$defs["vm"]?.properties["image_id"]?.examples).toContain("ubuntu-24.04");
+});
+
+it("says which of the names it could not ask the service for", async () => {
+  await place.serve({ contractOnly: true });
+  place.declare({});
+  const away = await place.reconcile("schema");
+  expect([away.exitCode, away.stderr.match(/the list of \w+ could not be read/g)]).toEqual([
+    0,
+    ["flavors", "images", "regions"].map((what) => `the list of ${what} could not be read`),
+  ]);
 });

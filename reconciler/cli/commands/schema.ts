@@ -7,6 +7,7 @@ import { readYaml } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
+import { readFailed } from "../../engine/read-failed";
 import { refuseKept } from "../../outside/private-file";
 import { packageFolder } from "../../version";
 import { command, type Invocation } from "../command";
@@ -57,17 +58,25 @@ async function lookAt(invocation: Invocation): Promise<SeenCatalogue> {
   try {
     const service = await openWorkspaceService(readWorkspace(invocation), invocation);
     const { client } = service;
-    const names = async (can: boolean, list: () => Promise<Outcome<readonly CatalogueEntry[]>>): Promise<string[]> => {
+    const unread: Diagnostic[] = [];
+    const names = async (
+      what: keyof SeenCatalogue["catalogue"],
+      can: boolean,
+      list: () => Promise<Outcome<readonly CatalogueEntry[]>>,
+    ): Promise<string[]> => {
       const listed = can ? await list() : undefined;
-      return listed?.status === "accepted" ? listed.value.map(({ id, name }) => name ?? id) : [];
+      if (listed === undefined) return [];
+      if (listed.status === "accepted") return listed.value.map(({ id, name }) => name ?? id);
+      unread.push({ ...readFailed(`the list of ${what}`, listed), severity: "warning" });
+      return [];
     };
     try {
       const [flavors, images, regions] = await Promise.all([
-        names(client.can.listsFlavors, () => client.listFlavors()),
-        names(client.can.listsImages, () => client.listImages()),
-        names(client.can.listsRegions, () => client.listRegions()),
+        names("flavors", client.can.listsFlavors, () => client.listFlavors()),
+        names("images", client.can.listsImages, () => client.listImages()),
+        names("regions", client.can.listsRegions, () => client.listRegions()),
       ]);
-      return { catalogue: { flavors, images, regions }, diagnostics: [] };
+      return { catalogue: { flavors, images, regions }, diagnostics: unread };
     } finally {
       await service.close();
     }
