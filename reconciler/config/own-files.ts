@@ -4,7 +4,8 @@
  */
 
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import type { Advice } from "../core/model/fix";
+import { type Advice, toSay } from "../core/model/fix";
+import { quotedForShell } from "../core/model/ssh";
 import { listed } from "../core/text/list-text";
 import { nearestName } from "../core/text/nearest";
 import type { ConfigCode, Problem, Problems } from "./problems";
@@ -50,7 +51,7 @@ export function readIfOurs<C extends DiagnosticCode>(
       `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
     fix: held.some((problem) => problem.code === "config/encoding")
       ? "the file is not UTF-8 text: save it as UTF-8"
-      : (other?.fix ?? fix),
+      : (other?.fix?.(source.file) ?? fix),
     at: { source: nothing, offset: 0 },
     withoutExcerpt: true,
   });
@@ -66,15 +67,23 @@ function otherFile({ root }: YamlFile, keys: readonly string[]): OtherFile | und
 
 interface OtherFile {
   readonly says: string;
-  readonly fix?: string;
+  fix?(file: string): Advice;
 }
-const ownFormats: ReadonlyMap<unknown, OtherFile> = new Map([
-  ["reconcile-cloud/plan", { says: "it is a saved plan, which is shown and applied without other files" }],
+const ownFormats = new Map<unknown, OtherFile>([
+  [
+    "reconcile-cloud/plan",
+    {
+      says: "it is a saved plan, which is shown and applied without other files",
+      fix: (file) => [
+        toSay([["apply", quotedForShell(file)], " carries it out"], "name a file that begins with version: 1"),
+      ],
+    },
+  ],
   ["reconcile-cloud/state", { says: "it is a state, which --state names" }],
 ]);
 const componentFile: OtherFile = {
   says: "it is a component, which a file of desired state uses with components: { KEY: { from: … } }",
-  fix: "where a folder is read, move it into one of its own, such as components/, and correct from:",
+  fix: () => "where a folder is read, move it into one of its own, such as components/, and correct from:",
 };
 
 /** Whether a file shows by a key at its top that it is of this program. An empty one has nothing to show. */

@@ -91,6 +91,9 @@ describe("several files and folders", () => {
       ["error[config/wrong-type]: the file is no desired state"],
     ]);
     expect(ran.stderr).toContain("it is a component");
+    write("site/my plan.json", '{ "format": "reconcile-cloud/plan" }\n');
+    const plan = await validate("../site/my plan.json");
+    expect(plan.stderr).toContain("fix: reconcile apply '../site/my plan.json' carries it out");
   });
 
   it.each([
