@@ -8,7 +8,8 @@ export interface HostedPull {
   readonly base: string;
   readonly author: string;
   readonly fork: boolean;
-  state: "open" | "closed" | "merged";
+  /** GitLab locks one while it merges it. */
+  state: "open" | "closed" | "merged" | "locked";
 }
 
 export interface HostedComment {
@@ -48,6 +49,7 @@ export async function startGitHost(): Promise<GitHost> {
   const statuses: GitHost["statuses"] = [];
   const asked = new Map<string, number>();
   const broken = new Set<number>();
+  let nextId = 1000;
   let clock = Date.parse("2026-11-20T10:00:00Z");
   function tick(): string {
     clock += 1000;
@@ -58,7 +60,7 @@ export async function startGitHost(): Promise<GitHost> {
 
   function comment(pull: number, by: string, text: string): HostedComment {
     const at = tick();
-    const made = { id: 1000 + comments.length, pull, by, text, at, changedAt: at };
+    const made = { id: nextId++, pull, by, text, at, changedAt: at };
     comments.push(made);
     touch(pull);
     return made;

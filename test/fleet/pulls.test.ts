@@ -2,11 +2,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls";
 import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
 import { lookForPulls } from "../../reconciler/fleet/pulls/look";
-import { commentText } from "../../reconciler/fleet/pulls/tell";
+import { commentText, tellPulls } from "../../reconciler/fleet/pulls/tell";
 import { isTouched } from "../../reconciler/fleet/pushes";
 import type { Trigger } from "../../reconciler/fleet/queue";
 import { eventually } from "../support/eventually";
@@ -69,7 +69,7 @@ describe.each([
           },
     );
     const number = pull?.number ?? 0;
-    expect(await host.isMerged(number)).toBe(true);
+    expect(await host.endOf(number, "main")).toBe("merged");
     expect(await host.comments(number)).toEqual(
       kind === "github"
         ? [{ id: "1", by: "octocat", text: "Me too", isEdited: false }]
@@ -87,6 +87,21 @@ describe.each([
     await expect(host.open("main")).rejects.toThrow(/answered 40[13] to GET .*: /);
     expect(left).toEqual([]);
   });
+});
+
+test.each([
+  ["https://github.com/acme/infra", { state: "open", base: { ref: "main" } }, undefined],
+  ["https://github.com/acme/infra", { state: "open", base: { ref: "next" } }, "closed"],
+  ["https://github.com/acme/infra", { state: "closed", base: { ref: "main" } }, "closed"],
+  ["https://gitlab.com/acme/infra", { state: "opened", target_branch: "main" }, undefined],
+  ["https://gitlab.com/acme/infra", { state: "locked", target_branch: "main" }, undefined],
+  ["https://gitlab.com/acme/infra", { state: "opened", target_branch: "next" }, "closed"],
+  ["https://gitlab.com/acme/infra", { state: "closed", target_branch: "main" }, "closed"],
+])("what no list shows is asked for by itself: %s %j", async (repository, answer, end) => {
+  const place = hostPlace(repository, undefined);
+  if (place === undefined) throw new Error("no place");
+  const fetch = async (): Promise<Response> => Response.json(answer);
+  expect(await openHost({ place, token: "t", fetch }).endOf(7, "main")).toBe(end);
 });
 
 test.each(["v3", "v4"])("what is said behind a thousand comments is read (%s)", async (version) => {
@@ -137,6 +152,82 @@ test("a plan whose round was never queued is asked for by the next look", async 
   await lookForPulls({ records, queue, cache: makeFolder(), say: () => undefined }, new AbortController().signal);
   delete process.env["PULLS_TOKEN"];
   expect(asked).toMatchObject([{ stack: "a", cause: "pull request", pull: 7 }]);
+  await host.close();
+  await database.close();
+});
+
+test("what a look finds again changes nothing: a conflict, a silent repository, a merge under way", async () => {
+  const { database, records } = await newRecords();
+  const host = await startGitHost();
+  const repository = makeFolder({ "a/reconcile.yaml": "one", "b/reconcile.yaml": "one" });
+  const git = (...words: string[]): string =>
+    execFileSync("git", ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", ...words], {
+      cwd: repository,
+      encoding: "utf8",
+    }).trim();
+  const commit = (file: string, text: string): string => {
+    writeFileSync(join(repository, file), text);
+    git("add", "--all");
+    git("commit", "--quiet", "--message", text);
+    return git("rev-parse", "HEAD");
+  };
+  const propose = (number: number, file: string, text: string): string => {
+    git("checkout", "--quiet", "--detach", "main");
+    const head = commit(file, text);
+    git("update-ref", `refs/merge-requests/${number}/head`, head);
+    git("checkout", "--quiet", "main");
+    return head;
+  };
+  git("init", "--quiet", "--initial-branch", "main");
+  commit("a/reconcile.yaml", "first");
+  const [clashes, fits] = [propose(7, "a/reconcile.yaml", "mine"), propose(8, "b/reconcile.yaml", "fine")];
+  const url = "https://git.example/acme/infra";
+  const pulls = { approvers: ["otto"], api: `${host.url}/api/v4`, token: { env: "PULLS_TOKEN" } };
+  const source = (path: string) => ({ source: { kind: "git", url, ref: "main", path, pulls } }) as const;
+  await records.saveStacks([stackSpec("a", source("a")), stackSpec("b", source("b"))]);
+  await records.sawCommit(url, "main", commit("a/reconcile.yaml", "theirs"));
+  for (const [number, head] of [[7, clashes] as const, [8, fits] as const])
+    host.pulls.push({ number, head, base: "main", author: "ann", fork: false, state: "open" });
+  vi.stubEnv("PULLS_TOKEN", hostToken);
+  vi.stubEnv("GIT_CONFIG_COUNT", "1");
+  vi.stubEnv("GIT_CONFIG_KEY_0", `url.${repository}.insteadOf`);
+  vi.stubEnv("GIT_CONFIG_VALUE_0", url);
+  const said: string[] = [];
+  const ports = { records, queue: idleQueue, cache: makeFolder(), say: (text: string) => void said.push(text) };
+  const { signal } = new AbortController();
+  const look = async (): Promise<void> => {
+    await records.releaseTask(`pull requests of ${url} main`);
+    await lookForPulls(ports, signal);
+    await tellPulls(ports, undefined, signal);
+  };
+  const approval = async () => (await records.pullPlan(url, 8, "b"))?.approval?.by;
+  await look();
+  const written = host.comments.map(({ pull, text, changedAt }) => ({ pull, text, changedAt }));
+  expect(written).toMatchObject([{ pull: 7, text: expect.stringMatching(/it conflicts/) }, { pull: 8 }]);
+  await look();
+  expect(host.comments).toMatchObject(written);
+
+  const { content = "" } = (await records.pullPlan(url, 8, "b")) ?? {};
+  await records.savePullPlan(url, 8, { stack: "b", content, result: "asks", digest: "d".repeat(16) });
+  host.comments.length = 0;
+  host.comment(8, "otto", `/reconcile approve ${"d".repeat(16)}`);
+  await look();
+  expect(await approval()).toBe("otto");
+  expect(host.comments.map(({ pull, by }) => `${pull} ${by}`)).toEqual(["8 otto", "8 reconcile-bot"]);
+
+  vi.stubEnv("GIT_CONFIG_KEY_0", `url.${repository}-is-away.insteadOf`);
+  await records.sawCommit(url, "main", commit("a/reconcile.yaml", "goes on"));
+  await look();
+  expect(said.join()).toContain("the pull request 8 of");
+  expect(await approval()).toBe("otto");
+  vi.stubEnv("GIT_CONFIG_KEY_0", `url.${repository}.insteadOf`);
+  for (const pull of host.pulls) pull.state = "locked";
+  await look();
+  expect(await approval()).toBe("otto");
+  for (const pull of host.pulls) pull.state = "closed";
+  await look();
+  expect(await approval()).toBeUndefined();
+  vi.unstubAllEnvs();
   await host.close();
   await database.close();
 });

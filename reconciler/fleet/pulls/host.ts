@@ -33,7 +33,8 @@ export interface CommitStatus {
 export interface PullHost {
   /** Those that are to be merged into this branch. */
   open(ref: string): Promise<readonly Pull[]>;
-  isMerged(pull: number): Promise<boolean>;
+  /** Absent: it is still to be merged into this branch. */
+  endOf(pull: number, ref: string): Promise<"merged" | "closed" | undefined>;
   /** The oldest first. */
   comments(pull: number): Promise<readonly Comment[]>;
   /** Writes a comment, or another text into one; the answer is its id. */
@@ -108,6 +109,16 @@ export function openHost(setting: HostSetting): PullHost {
   const { place } = setting;
   return place.kind === "github" ? github(setting) : gitlab(setting);
 }
+
+export class HostRefused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 type AskHost = (method: string, path: string, body?: object) => Promise<unknown>;
 
 function asking({ place, token, fetch: send = fetch, signal }: HostSetting): AskHost {
@@ -135,7 +146,8 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
     const given: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return given;
     const { message } = fieldsIn(given);
-    throw new Error(
+    throw new HostRefused(
+      answer.status,
       `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}`,
     );
   };
@@ -188,7 +200,11 @@ function github(setting: HostSetting): PullHost {
         };
       });
     },
-    isMerged: async (pull) => fieldsIn(await ask("GET", `${project}/pulls/${pull}`))["merged"] === true,
+    async endOf(pull, ref) {
+      const { merged, state, base } = fieldsIn(await ask("GET", `${project}/pulls/${pull}`));
+      if (merged === true) return "merged";
+      return state === "open" && textIn(fieldsIn(base), "ref") === ref ? undefined : "closed";
+    },
     comments: async (pull) =>
       (await allPages(ask, `${project}/issues/${pull}/comments`, mostPagesOfComments)).map((comment) => ({
         id: textIn(comment, "id"),
@@ -222,7 +238,12 @@ function gitlab(setting: HostSetting): PullHost {
         updatedAt: textIn(pull, "updated_at"),
       }));
     },
-    isMerged: async (pull) => fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`))["state"] === "merged",
+    async endOf(pull, ref) {
+      const { state, target_branch: branch } = fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`));
+      if (state === "merged") return "merged";
+      // It is locked while it is merged.
+      return (state === "opened" || state === "locked") && branch === ref ? undefined : "closed";
+    },
     async comments(pull) {
       const notes = await allPages(
         ask,

@@ -16,7 +16,7 @@ import { isTouched, lookAtEach, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
-import { contentAt, type MergedBranch, mergedCommit } from "../sources/merge";
+import { contentAt, MergeConflict, type MergedBranch, mergedCommit } from "../sources/merge";
 import { approveWord, type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
 
 export interface PullPorts extends FollowPorts {
@@ -92,12 +92,13 @@ async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortS
   const open = await here.host.open(ref);
   const known = await records.pulls(url, ref);
   const base = (await records.repositorySeen(url, ref)).revision;
+  const branch = { url, ref, base };
   const look = async (pull: Pull): Promise<void> => {
     const before = known.get(pull.number);
     if (before === undefined || before.head !== pull.head || (base !== undefined && before.base !== base))
-      await planAll(ports, here, { url, ref }, pull, before, signal);
-    if (before?.updatedAt === pull.updatedAt || !(await hear(ports, here, { url, ref }, pull, signal))) return;
-    await planAll(ports, here, { url, ref }, pull, await records.pull(url, pull.number), signal);
+      await planAll(ports, here, branch, pull, before, signal);
+    if (before?.updatedAt === pull.updatedAt || !(await hear(ports, here, url, pull, signal))) return;
+    await planAll(ports, here, branch, pull, await records.pull(url, pull.number), signal);
   };
   // What the host refuses of one says nothing of the others.
   const each = (number: number, act: () => Promise<void>): Promise<void> =>
@@ -105,30 +106,38 @@ async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortS
   for (const pull of open) await each(pull.number, () => look(pull));
   for (const number of known.keys())
     if (!open.some((pull) => pull.number === number))
-      await each(number, async () => records.closePull(url, number, await here.host.isMerged(number)));
+      await each(number, async () => {
+        // A list that is read page by page may have passed over it.
+        const end = await here.host.endOf(number, ref);
+        if (end !== undefined) await records.closePull(url, number, end === "merged");
+      });
 }
 
-/** Where a pull request is. */
-type Branch = { readonly url: string; readonly ref: string };
+/** Where a pull request is to be merged. `base`: the commit that was seen there; absent: the newest counts. */
+type Branch = { readonly url: string; readonly ref: string; readonly base: string | undefined };
 
 async function planAll(
   { records, queue, cache }: PullPorts,
   { stacks, place }: Place,
-  { url, ref }: Branch,
+  { url, ref, base: seen }: Branch,
   pull: Pull,
   before: PullRecord | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const source = { url, ref, path: "" };
-  let merged: MergedBranch | undefined;
+  let merged: Partial<MergedBranch>;
   let why: string | undefined;
   try {
-    merged = await mergedCommit(source, cache, { kind: place.kind, ...pull }, { signal });
+    const merge = { kind: place.kind, ...pull, ...onlyDefined({ base: seen }) };
+    merged = await mergedCommit(source, cache, merge, { signal });
   } catch (error) {
-    if (signal.aborted) throw error;
+    const isConflict = error instanceof MergeConflict;
+    // A repository that did not answer takes nothing back of what is known of this commit: the next look asks again.
+    if (signal.aborted || (before?.head === pull.head && !isConflict)) throw error;
     why = errorMessage(error);
+    merged = isConflict ? { base: error.base } : {};
   }
-  const { files = [], base = before?.base ?? "", commit = "" } = merged ?? {};
+  const { files = [], base = "", commit = "" } = merged;
   const touched = stacks.filter((stack) => isTouched(stack, files));
   // A pull request that touches no stack is none of ours to comment on.
   if (touched.length === 0 && before === undefined && why === undefined) return;
@@ -172,7 +181,7 @@ const commandLine =
   /^\s*\/(?:reconcile[ \t]+)?(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?)(?:[ \t]+(.{1,300}))?)?\s*$/;
 
 /** Carries out what people ask for in comments that are new. True: everything is to be planned anew. */
-async function hear(ports: PullPorts, here: Place, { url }: Branch, pull: Pull, signal: AbortSignal): Promise<boolean> {
+async function hear(ports: PullPorts, here: Place, url: string, pull: Pull, signal: AbortSignal): Promise<boolean> {
   const { records } = ports;
   const record = await records.pull(url, pull.number);
   if (record === undefined) return false;

@@ -4,7 +4,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { shortenedTo } from "../channels";
 import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
 import { asksWhy, namesIn } from "../decide";
-import { approveWord, type CommitStatus, type HostPlace } from "./host";
+import { approveWord, type CommitStatus, type HostPlace, HostRefused } from "./host";
 import { type PullPorts, placeOfPulls } from "./look";
 
 const words: Readonly<Record<PullResult, string>> = {
@@ -142,17 +142,24 @@ async function tellOne(
 ): Promise<string | undefined> {
   const here = await placeOfPulls(ports, pull.url, pull.ref, signal);
   if (here === undefined) return undefined;
+  const { host } = here;
   const plans = await ports.records.pullPlans(pull.url, pull.number);
   for (const plan of plans) {
     const key = `${plan.head} ${plan.result}`;
     if (plan.told === key) continue;
-    await here.host.setStatus(pull.head, statusOf(plan, pull.link));
+    await host.setStatus(plan.head, statusOf(plan, pull.link));
     told[plan.stack] = key;
   }
-  // A worker may have died after it wrote the comment and before it wrote down which one it is.
-  const written =
-    pull.comment ?? (await here.host.comments(pull.number)).find(({ text }) => text.includes(pull.mark))?.id;
   const approvers = new Map(here.stacks.map(({ name, spec }) => [name, spec.approvers]));
   const text = commentText(pull, plans, pages, (stack) => approvers.get(stack) ?? 1, here.place.kind);
-  return here.host.write(pull.number, text, written);
+  if (pull.comment !== undefined)
+    try {
+      return await host.write(pull.number, text, pull.comment);
+    } catch (error) {
+      // Somebody deleted it.
+      if (!(error instanceof HostRefused && error.status === 404)) throw error;
+    }
+  // A worker may have died after it wrote the comment and before it wrote down which one it is.
+  const written = (await host.comments(pull.number)).find((comment) => comment.text.includes(pull.mark));
+  return host.write(pull.number, text, written?.id);
 }

@@ -132,7 +132,7 @@ async function changeBetween(
   const log = async (...range: readonly string[]) =>
     commitsIn(await runGit(["log", `--format=${logFormat}`, ...range, "--", ...meant], call), url);
   if (since === commit) return { commits: [], more: 0 };
-  const known = since !== null && isCommit(since) && (await has(mirror, since, signal)) ? since : undefined;
+  const known = since !== null && isCommit(since) && (await hasCommit(mirror, since, signal)) ? since : undefined;
   const ahead = known === undefined ? [] : await log(`${known}..${commit}`);
   const all = known !== undefined && (await isAncestor(mirror, known, commit, signal)) ? ahead : await log(commit);
   const commits = ahead.length > 0 ? ahead.slice(0, mostCommits) : all.slice(0, 1);
@@ -167,7 +167,7 @@ const isAncestor = (mirror: string, older: string, commit: string, signal: Abort
     () => false,
   );
 
-const has = (mirror: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
+export const hasCommit = (mirror: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
   runGit(["cat-file", "-e", `${commit}^{commit}`], { cwd: mirror, signal }).then(
     () => true,
     () => false,

@@ -1,7 +1,7 @@
 /** What a repository would be once a pull request is merged, as a commit of the mirror that every worker makes alike. */
 import { createHash } from "node:crypto";
 import { SourceFailed } from "./checkout";
-import { changedFiles, type Freshness, fetchCommit, type GitSource, mirrorOf } from "./git";
+import { changedFiles, type Freshness, fetchCommit, type GitSource, hasCommit, mirrorOf } from "./git";
 import { runGit } from "./run-git";
 import { inTurn } from "./turn";
 
@@ -15,7 +15,12 @@ export interface MergedBranch {
 }
 
 /** The pull request changes what the branch has changed as well. */
-export class MergeConflict extends SourceFailed {}
+export class MergeConflict extends SourceFailed {
+  /** `base`: the commit of the branch. */
+  constructor(readonly base: string) {
+    super("it conflicts with the branch that it is to be merged into");
+  }
+}
 
 /** Where hosts keep the commit of a pull request, its own repository or not. */
 const headRef = { github: "pull", gitlab: "merge-requests" } as const;
@@ -45,12 +50,13 @@ export async function mergedCommit(
   const call = { cwd: mirror, signal };
   const kept = `refs/reconcile/${number}`;
   const from = `+refs/${headRef[kind]}/${number}/head:${kept}/head`;
-  await inTurn(`${mirror}.turn`, signal, async () => {
-    await runGit(["-c", "gc.auto=0", "fetch", "--progress", "--force", "--", source.url, from], call);
-  });
-  await runGit(["cat-file", "-e", `${head}^{commit}`], call).catch(() => {
-    throw new SourceFailed(`the commit ${head.slice(0, 12)} of the pull request ${number} is not there any more`);
-  });
+  if (!(await hasCommit(mirror, head, signal))) {
+    await inTurn(`${mirror}.turn`, signal, async () => {
+      await runGit(["-c", "gc.auto=0", "fetch", "--progress", "--force", "--", source.url, from], call);
+    });
+    if (!(await hasCommit(mirror, head, signal)))
+      throw new SourceFailed(`the commit ${head.slice(0, 12)} of the pull request ${number} is not there`);
+  }
   const tree = await mergedTree(base, head, call);
   const commit = (
     await runGit(["commit-tree", "--no-gpg-sign", tree, "-p", base, "-p", head, "-m", "merged"], {
@@ -69,8 +75,7 @@ async function mergedTree(base: string, head: string, call: Parameters<typeof ru
     return told.split("\n")[0]?.trim() ?? "";
   } catch (error) {
     if (!(error instanceof SourceFailed) || error.isSilent || call.signal?.aborted === true) throw error;
-    if (/it ended with 1$/.test(error.message))
-      throw new MergeConflict("it conflicts with the branch that it is to be merged into");
+    if (/it ended with 1$/.test(error.message)) throw new MergeConflict(base);
     throw new SourceFailed(`${error.message} (pull requests need git 2.38 or newer on the workers)`);
   }
 }
