@@ -10,7 +10,14 @@ import { type Kind, sectionOf } from "../core/model/kinds";
 import { onlyDefined } from "../core/text/objects";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
-import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
+import {
+  type Each,
+  type InterpolationScope,
+  interpolate,
+  type OnProblem,
+  type Secret,
+  storedInTheClear,
+} from "./interpolation";
 import { namesNothing, type Origins, originsOf, type Reference, referencesAt } from "./origins";
 import type { Problems } from "./problems";
 import { type Defaults, findIn, type Layer, type MergedEntry } from "./sources";
@@ -156,10 +163,14 @@ const isEnabled = (block: Block, enabled: unknown, scope: InterpolationScope, pr
  * The settings of the files that use a component, in the words of those files: with their variables, not the
  * component's parameters.
  */
-function inherited({ defaults, ...block }: Block, { each }: InterpolationScope, report?: OnProblem): YamlMap {
+function inherited(
+  { defaults, ...block }: Block,
+  { each, onSensitive }: InterpolationScope,
+  report?: OnProblem,
+): YamlMap {
   const { below } = defaults;
   if (below === undefined) return {};
-  const scope: InterpolationScope = { ...below.scope, ...onlyDefined({ each }) };
+  const scope: InterpolationScope = { ...below.scope, ...onlyDefined({ each, onSensitive }) };
   const own = interpolate(below.defaults.values, scope, report ?? (() => undefined));
   return mergeUnder(isMap(own) ? own : {}, inherited({ ...block, defaults: below.defaults }, scope, report));
 }
@@ -178,23 +189,29 @@ function makeInstance(
   const address = formatAddress({ within, kind: block.kind, key: block.key, each: each?.key });
   let holdsShapes = false;
   const scope: InterpolationScope = each === undefined ? whole : { ...whole, each };
+  const refuse = ({ name, path }: Secret): void => {
+    if (!keepsSecrets(path)) problems.add({ ...storedInTheClear(name, path), address, at: placeInBlock(block, path) });
+  };
   const told: InterpolationScope = {
     ...scope,
     onShape: () => {
       holdsShapes = true;
     },
-    onSensitive: (name, path) => {
-      if (!keepsSecrets(path))
-        problems.add({ ...storedInTheClear(name, path), address, at: placeInBlock(block, path) });
-    },
+    onSensitive: (name, path) => refuse({ name, path }),
   };
   const report: OnProblem = (problem, path) => problems.add({ ...problem, address, at: placeInBlock(block, path) });
   const values = interpolate(merged, told, report);
   const own = isMap(values) ? values : {};
+  const secrets: Secret[] = [];
+  const onSensitive = (name: string, path: Path) => void secrets.push({ name, path: [...path] });
+  const under = inherited(block, { ...scope, onSensitive }, report);
+  const all = mergeUnder(own, under);
+  // What the block says itself takes the place of a setting, be it of a sensitive one.
+  for (const secret of secrets) if (valueAt(all, secret.path) === valueAt(under, secret.path)) refuse(secret);
   return {
     block,
     address,
-    values: block.defaults.below === undefined ? own : mergeUnder(own, inherited(block, scope, report)),
+    values: all,
     each: each?.key,
     holdsShapes: holdsShapes ? holdsShapes : undefined,
   };
@@ -203,14 +220,6 @@ function makeInstance(
 /** A check is run and forgotten; every other value is written to the state, or sent and shown again. */
 const keepsSecrets = (path: Path): boolean =>
   path[0] === "lifecycle" && path[1] === "verify_resize" && path[2] === "check";
-
-export const storedInTheClear = (name: string, path: Path) =>
-  ({
-    code: "config/sensitive",
-    summary: `the sensitive value ${name} would be stored in the clear`,
-    detail: `${path.findLast((step) => typeof step === "string") ?? "this"} is kept in the state or by the service; a sensitive value may stand in lifecycle.verify_resize.check`,
-    fix: "use another variable here, or take sensitive: true off its declaration",
-  }) as const;
 
 /**
  * Whether a file may hold an interpolation: a `${`, or an escape that could be one. Without any, no value is searched.

@@ -1,6 +1,6 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
 import { eachKeyProblem } from "../core/model/address";
-import { type Each, type InterpolationScope, interpolate } from "./interpolation";
+import { type Each, type InterpolationScope, interpolate, type Secret, storedInTheClear } from "./interpolation";
 import { holdsOpen, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import { type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
@@ -24,7 +24,12 @@ export function expandForEach(
       [],
       "split them into projects, each in a folder and with a state of its own",
     );
-  const given = interpolate(written, scope, (problem, step) => problems.add({ ...problem, at: at(step) }));
+  const secrets: Secret[] = [];
+  const told: InterpolationScope = {
+    ...scope,
+    onSensitive: (name, path) => void secrets.push({ name, path: [...path] }),
+  };
+  const given = interpolate(written, told, (problem, step) => problems.add({ ...problem, at: at(step) }));
   if (given === undefined) return [];
   // A variable given on the command line is text: 3, [a, b] and {a: 1} mean there what they mean in a file.
   const value = typeof given === "string" ? parseValue(given) : given;
@@ -50,7 +55,9 @@ export function expandForEach(
     );
     return [];
   }
-  const items = eachItems(value, fail);
+  // The items of a list are parts of addresses. The keys of a map are as well, and no secrets.
+  if (isList) for (const { name, path } of secrets) problems.add({ ...storedInTheClear(name, path), at: at(path) });
+  const items = eachItems(value, secrets, fail);
   if (items.length <= room) return items;
   tooMany();
   return [];
@@ -60,11 +67,11 @@ const numbered = (count: number): Each[] =>
   Array.from({ length: count }, (_, index) => ({ key: String(index), hasValue: false }));
 
 /** An instance for each item of a list, or for each entry of a map. */
-function eachItems(value: readonly unknown[] | YamlMap, fail: Fail): Each[] {
+function eachItems(value: readonly unknown[] | YamlMap, secrets: readonly Secret[], fail: Fail): Each[] {
   const items: Each[] = [];
   const seen = new Set<string>();
   const all: readonly (readonly [unknown, string | number, Omit<Each, "key">])[] = isMap(value)
-    ? Object.keys(value).map((key) => [key, key, { value: value[key], hasValue: true }])
+    ? Object.keys(value).map((key) => [key, key, { value: value[key], hasValue: true, ...secretsOf(key, secrets) }])
     : value.map((item, index) => [item, index, { hasValue: false }]);
   for (const [item, step, own] of all) {
     if (item === undefined) continue;
@@ -74,6 +81,12 @@ function eachItems(value: readonly unknown[] | YamlMap, fail: Fail): Each[] {
     if (typeof item !== "object") seen.add(String(item));
   }
   return items;
+}
+
+/** Those of the value under one key. */
+function secretsOf(key: string, secrets: readonly Secret[]): Pick<Each, "secrets"> {
+  const own = secrets.filter(({ path: [first = key] }) => first === key);
+  return own.length === 0 ? {} : { secrets: own.map(({ name, path }) => ({ name, path: path.slice(1) })) };
 }
 
 /** Why a key makes no instance. `seen`: the keys before it. */

@@ -18,7 +18,19 @@ export interface Each {
   /** `undefined` for a list or a number, whose items have no value of their own. */
   readonly value?: unknown;
   readonly hasValue: boolean;
+  /** The parts of the value that came from sensitive variables. */
+  readonly secrets?: readonly Secret[] | undefined;
 }
+
+/** A part of a value that a sensitive variable gave. */
+export interface Secret {
+  readonly name: string;
+  readonly path: Path;
+}
+
+/** The sensitive variable that gave a part of a value, or something in that part. */
+export const secretIn = (secrets: readonly Secret[], part: readonly string[]): string | undefined =>
+  secrets.find(({ path }) => path.every((step, at) => at >= part.length || String(step) === part[at]))?.name;
 
 /** Variables of a file, or parameters of a component. */
 export interface VariableValues {
@@ -60,6 +72,14 @@ export interface InterpolationProblem {
 }
 
 export type Report = (problem: InterpolationProblem) => void;
+
+export const storedInTheClear = (name: string, path: Path) =>
+  ({
+    code: "config/sensitive",
+    summary: `the sensitive value ${name} would be stored in the clear`,
+    detail: `${path.findLast((step) => typeof step === "string") ?? "this"} is kept in the state or by the service; a sensitive value may stand in lifecycle.verify_resize.check`,
+    fix: "use another variable here, or take sensitive: true off its declaration",
+  }) as const;
 
 /** Called for each problem, with the path of the text. */
 export type OnProblem = (problem: InterpolationProblem, path: readonly (string | number)[]) => void;
@@ -170,10 +190,13 @@ function asProblem(
 
 type Evaluate = (expression: Expression, scope: InterpolationScope, report: Report, path: Path) => unknown;
 
-const valueElsewhere: Evaluate = (expression, scope, report) =>
-  scope.elsewhere === undefined
-    ? failReference(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone")
-    : scope.elsewhere(expression, report, scope);
+const valueElsewhere: Evaluate = (expression, scope, report, path) => {
+  const { elsewhere, onSensitive } = scope;
+  if (elsewhere === undefined)
+    return failReference(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone");
+  const here = onSensitive === undefined ? scope : { ...scope, onSensitive: (name: string) => onSensitive(name, path) };
+  return elsewhere(expression, report, here);
+};
 
 const evaluators: Record<Root, Evaluate> = {
   var: (expression, scope, report, path) =>
@@ -205,8 +228,8 @@ const evaluators: Record<Root, Evaluate> = {
       scope.vars.has("env") ? "write ${var.env}" : "declare environments: { NAME: {} }, and give --env NAME",
     );
   },
-  component: (expression, scope, report) => {
-    if (expression.steps.length > 0) return valueElsewhere(expression, scope, report, []);
+  component: (expression, scope, report, path) => {
+    if (expression.steps.length > 0) return valueElsewhere(expression, scope, report, path);
     if (scope.component !== undefined) return scope.component.key;
     return failReference(
       report,
@@ -333,7 +356,7 @@ export function keyOf(step: TemplateStep, scope: InterpolationScope, report: Rep
   );
 }
 
-function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, report: Report): unknown {
+function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, report: Report, path: Path): unknown {
   const { each } = scope;
   if (each === undefined)
     return failReference(
@@ -365,6 +388,8 @@ function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, re
     if (key === undefined) return undefined;
     keys.push(key);
   }
+  const secret = secretIn(each.secrets ?? [], keys);
+  if (secret !== undefined) scope.onSensitive?.(secret, path);
   return valueAt(each.value, keys) ?? failWithoutValue(text, each, keys, report);
 }
 

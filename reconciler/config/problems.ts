@@ -70,23 +70,38 @@ export const problemsIn = (problems: Problems, along: string): Problems => ({
   covers: (place) => problems.covers(place),
 });
 
-/**
- * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which
- * nobody would find them any more. A fix for such a value may be made of its parts, and is left out.
- */
-export function withMaskedTexts(diagnostics: readonly Diagnostic[], secrets: readonly string[]): Diagnostic[] {
-  const spellings = secrets
+const spellingsOf = (secrets: readonly string[]): string[] =>
+  secrets
     .filter((secret) => secret.length >= shortestHidden)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .flatMap((text) => [text, printable(text)])
     .sort((a, b) => b.length - a.length);
+
+/**
+ * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which
+ * nobody would find them any more. A fix for such a value may be made of its parts, and is left out. A source line keeps
+ * its length, so that its mark points at the same place; `written`: what only such a line may hold.
+ */
+export function withMaskedTexts(
+  diagnostics: readonly Diagnostic[],
+  secrets: readonly string[],
+  written: readonly string[],
+): Diagnostic[] {
+  const spellings = spellingsOf(secrets);
+  const inLines = spellingsOf([...secrets, ...written]);
+  if (inLines.length === 0) return [...diagnostics];
+  const coverLine = (line: string): string =>
+    inLines.reduce((rest, spelling) => rest.replaceAll(spelling, "*".repeat(spelling.length)), line);
   const clean = (text: string): string =>
     spellings.reduce((rest, spelling) => withoutCut(rest.replaceAll(spelling, credentialMask), spelling), text);
   return diagnostics.map((diagnostic) => {
     const { fix: _, fixParts: __, ...kept } = diagnostic;
     const summary = clean(kept.summary);
     const detail = kept.detail === undefined ? undefined : clean(kept.detail);
-    return summary === kept.summary && detail === kept.detail ? diagnostic : { ...kept, summary, detail };
+    const excerpt = kept.excerpt === undefined ? undefined : coverLine(kept.excerpt);
+    return summary === kept.summary && detail === kept.detail
+      ? { ...diagnostic, excerpt }
+      : { ...kept, summary, detail, excerpt };
   });
 }
 

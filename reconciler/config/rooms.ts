@@ -15,7 +15,17 @@ import { type ExpandedBlocks, expandBlocks } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
-import { type Each, hasHole, type InterpolationScope, interpolate, keyOf, type Report, walk } from "./interpolation";
+import {
+  type Each,
+  hasHole,
+  type InterpolationScope,
+  interpolate,
+  keyOf,
+  type Report,
+  type Secret,
+  secretIn,
+  walk,
+} from "./interpolation";
 import { openValue } from "./open-values";
 import { namingOrigins, type Origins } from "./origins";
 import { type Problems, problemsIn } from "./problems";
@@ -121,7 +131,12 @@ interface Uses {
 
 interface OpenUse {
   readonly outputs: ReadonlyMap<string, MergedEntry>;
-  output(name: string): unknown;
+  output(name: string): OutputValue;
+}
+
+interface OutputValue {
+  readonly value: unknown;
+  readonly secrets: readonly Secret[];
 }
 
 interface Use {
@@ -254,12 +269,13 @@ function openUse(
     house,
   );
   const outputs = new Map(file.merged.outputs.map((output) => [output.key, output] as const));
-  const values = new Map<string, unknown>();
+  const values = new Map<string, OutputValue>();
   return {
     outputs,
     output(wanted) {
-      if (!values.has(wanted)) values.set(wanted, evaluateOutput(outputs.get(wanted), room, inside));
-      return values.get(wanted);
+      const worth = values.get(wanted) ?? evaluateOutput(outputs.get(wanted), room, inside);
+      values.set(wanted, worth);
+      return worth;
     },
   };
 }
@@ -318,14 +334,17 @@ function readWith(
   return given;
 }
 
-function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, problems: Problems): unknown {
-  if (output === undefined) return undefined;
+function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, problems: Problems): OutputValue {
+  const secrets: Secret[] = [];
+  if (output === undefined) return { value: undefined, secrets };
   const { key, value, source } = output;
+  const told: InterpolationScope = { ...scope, onSensitive: (name, at) => void secrets.push({ name, path: [...at] }) };
   const isLong = isMap(value) && Object.hasOwn(value, "value");
   const path: Path = ["outputs", key, ...(isLong ? ["value"] : [])];
-  return interpolate(isLong ? value["value"] : value, scope, (problem, inner) =>
+  const worth = interpolate(isLong ? value["value"] : value, told, (problem, inner) =>
     problems.add({ ...problem, at: placeOf(source, [...path, ...inner], "value") }),
   );
+  return { value: worth, secrets };
 }
 
 /**
@@ -381,10 +400,16 @@ function outputAt(
   if (opened === undefined) return undefined;
   const names = [...opened.outputs.keys()];
   if (field?.kind === "field" && opened.outputs.has(field.name)) {
-    const value = opened.output(field.name);
-    return value === undefined
-      ? undefined
-      : walk(value, path, `component.${name}.${field.name}`, expression, scope, report);
+    const { value, secrets } = opened.output(field.name);
+    const part =
+      value === undefined ? undefined : walk(value, path, `component.${name}.${field.name}`, expression, scope, report);
+    if (part === undefined) return undefined;
+    const secret = secretIn(
+      secrets,
+      path.flatMap((step) => keyOf(step, scope, report) ?? []),
+    );
+    if (secret !== undefined) scope.onSensitive?.(secret, []);
+    return part;
   }
   const wanted = field?.kind === "field" ? field.name : undefined;
   report({

@@ -1,9 +1,9 @@
 /** What a section of the files says, with its references filled in, and where each part of it stands. */
 import type { Subject, Values } from "./fields";
-import { type InterpolationScope, interpolate } from "./interpolation";
+import { type InterpolationScope, interpolate, storedInTheClear } from "./interpolation";
 import type { Problems } from "./problems";
 import { type ListItem, type ListName, type Merged, type MergedEntry, placeIn, type SettingName } from "./sources";
-import { isMap, placeOf } from "./yaml/file";
+import { isMap, type Path, placeOf } from "./yaml/file";
 
 export interface SectionContext {
   readonly scope: InterpolationScope;
@@ -32,14 +32,17 @@ export function valueOfSetting(name: SettingName, settings: Merged["settings"], 
   return { subject, value: interpolated(subject, found.value, scope) };
 }
 
-/** The items of a list that are maps. */
+/** The items of a list that are maps. What is imported, moved and removed is recorded. */
 export const itemsOfList = (name: ListName, lists: Merged["lists"], { scope, problems }: SectionContext): Written[] =>
   lists[name].flatMap(({ value, source, index }: ListItem) => {
     const subject: Subject = {
       problems,
       place: (path, on) => placeOf(source, [name, index, ...path], path.length === 0 ? "value" : (on ?? "value")),
     };
-    const values = isMap(value) ? interpolated(subject, value, scope) : undefined;
+    const onSensitive = (variable: string, path: Path): void => {
+      if (name !== "reachability") problems.add({ ...storedInTheClear(variable, path), at: subject.place(path) });
+    };
+    const values = isMap(value) ? interpolated(subject, value, { ...scope, onSensitive }) : undefined;
     return isMap(values) ? [{ subject, values }] : [];
   });
 

@@ -11,7 +11,16 @@ import { holdsForeignMark } from "./open-text";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
 import { type Declaration, type Fitted, fitToType, readDeclaration, reportMisfit } from "./typed-values";
-import { type ConfigSource, isMap, keyOffset, offsetOfPath, type Path, type Place, type YamlFile } from "./yaml/file";
+import {
+  type ConfigSource,
+  isMap,
+  keyOffset,
+  offsetOfPath,
+  type Path,
+  type Place,
+  valueAt,
+  type YamlFile,
+} from "./yaml/file";
 
 /** Values that are given from outside the files. */
 export interface GivenVars {
@@ -238,16 +247,28 @@ function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: 
   });
 }
 
+const textsIn = (value: unknown): string[] =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(textsIn)
+    : typeof value === "string" || typeof value === "number"
+      ? [String(value)]
+      : [];
+
 /** Every text in a sensitive value: output must not show it. */
-export function sensitiveTexts(vars: VariableValues): string[] {
-  const texts = new Set<string>();
-  const collect = (value: unknown): void => {
-    if (typeof value === "object" && value !== null) Object.values(value).forEach(collect);
-    else if (typeof value === "string" || typeof value === "number") texts.add(String(value));
-  };
-  for (const name of vars.keys()) if (vars.isSensitive?.(name) === true) collect(vars.get(name));
-  return [...texts];
-}
+export const sensitiveTexts = (vars: VariableValues): string[] => [
+  ...new Set([...vars.keys()].flatMap((name) => (vars.isSensitive?.(name) === true ? textsIn(vars.get(name)) : []))),
+];
+
+/** What the files give to sensitive variables, in every environment: a line of them that is shown may hold it. */
+export const writtenSecrets = (
+  vars: Iterable<Pick<VarDeclaration, "name" | "declared">>,
+  environments: readonly { readonly value: unknown }[],
+): string[] =>
+  [...vars].flatMap(({ name, declared }) =>
+    isMap(declared) && declared["sensitive"] === true
+      ? [declared["default"], ...environments.map(({ value }) => valueAt(value, ["vars", name]))].flatMap(textsIn)
+      : [],
+  );
 
 export function readVarFile(
   source: ConfigSource,

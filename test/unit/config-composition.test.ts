@@ -177,6 +177,56 @@ describe("sensitive variables", () => {
     expect(problem).toMatchObject({ code: "config/sensitive", detail: expect.stringContaining(`${field} is kept`) });
     expect(JSON.stringify(problem)).not.toContain("sesame");
   });
+  const component = `component: 1
+parameters: { p: {} }
+vms: { one: { region: there } }
+outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
+  const open = () => ({ source: { file: "c.yaml", text: component } });
+  const each = "a: { pw: '${var.hook}', user: me }";
+  const use = "components: { c: { from: c.yaml, with: { p: '${var.hook}' } } }";
+  it.each([
+    ["the value of a for_each", "groups: { web: { for_each: { a: '${var.hook}' }, description: '${each.value}' } }"],
+    ["a part of such a value", `groups: { web: { for_each: { ${each} }, description: "\${each.value.pw}" } }`],
+    ["the keys of a for_each", "groups: { web: { for_each: [abc, '${var.hook}'] } }"],
+    ["what a component hands out", `${use}\ngroups: { web: { description: "\${component.c.out.pw}" } }`],
+    [
+      "a setting for components",
+      "components: { c: { from: c.yaml, with: { p: x } } }",
+      "{ vm: { owner: '${var.hook}' } }",
+    ],
+    ["what is imported", "vms: { web: {} }\nimports: [{ to: vm.web, id: '${var.hook}' }]"],
+    [
+      "another part of the value of a for_each",
+      `groups: { web: { for_each: { ${each} }, description: "\${each.value.user}" } }`,
+      "{}",
+      0,
+    ],
+    [
+      "another part of what a component hands out",
+      `${use}\ngroups: { web: { description: "\${component.c.out.user}" } }`,
+      "{}",
+      0,
+    ],
+    [
+      "a setting that the component replaces",
+      "components: { c: { from: c.yaml, with: { p: x } } }",
+      "{ vm: { region: '${var.hook}' } }",
+      0,
+    ],
+  ])("are known in %s", (_, written, defaults = "{}", found = 1) => {
+    const body = `vars: { hook: { sensitive: true } }\nenvironments: { e: { defaults: ${defaults} } }\n${written}`;
+    const { diagnostics } = readText(body, { ...options, env: "e", open });
+    expect(diagnostics.map(({ code }) => code)).toEqual(found === 1 ? ["config/sensitive"] : []);
+  });
+  it.each([
+    ["", ""],
+    ["where the environment is not chosen", "\nenvironments: { a: { vars: { s: sesame-a }, typo: 1 } }"],
+    ["where a part cannot be read", "\nvms: { ? [a] : b }"],
+  ])("are covered in the lines of a file that are shown %s", (_, rest) => {
+    const { diagnostics } = readText(`vars: { s: { sensitive: true, default: open-sesame, typo: 1 } }${rest}`);
+    expect(diagnostics[0]?.excerpt ?? diagnostics[1]?.excerpt).toBeDefined();
+    expect(JSON.stringify(diagnostics)).not.toContain("sesame");
+  });
   it.each([
     ["with signs that reports escape", "open_Sesame<&'%>!"],
     ["of several lines", "open-one\nopen-two"],

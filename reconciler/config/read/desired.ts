@@ -22,22 +22,22 @@ import { readVm } from "../../kinds/vm/read";
 import { withWayBack } from "../../kinds/vm/read-rollouts";
 import { type OwnSsh, readSsh } from "../../kinds/vm/read-ssh";
 import { readVolume } from "../../kinds/volume/read";
-import { type Instance, inheritedBy, placeInBlock, storedInTheClear, writtenAt } from "../blocks";
+import { type Instance, inheritedBy, placeInBlock, writtenAt } from "../blocks";
 import type { ComponentFiles } from "../component-file";
 import { chooseEnvironment, type OpenNamedFile, openOrSayWhy } from "../environments";
 import { isGiven, readText, type Subject, type Values } from "../fields";
 import { problemsOf } from "../generated/desired-state";
-import type { InterpolationScope, VariableValues } from "../interpolation";
+import { type InterpolationScope, storedInTheClear, type VariableValues } from "../interpolation";
 import { namingOrigins } from "../origins";
 import { type ExpectedFile, readOwnYaml, topKeys } from "../own-files";
 import { endlessDetail, endlessFix, fitOf } from "../patterns";
-import { addNumberProblems, collectProblems, type Problems, shown, withMaskedTexts } from "../problems";
+import { addNumberProblems, collectProblems, countProblems, type Problems, shown, withMaskedTexts } from "../problems";
 import { openRooms, type Room } from "../rooms";
 import { schemaProblems } from "../schema-problems";
 import { schemaWords } from "../schema-words";
 import { interpolated } from "../sections";
 import { type Merged, mergeSources, placeIn } from "../sources";
-import { type GivenVars, readVars, sensitiveTexts } from "../vars";
+import { type GivenVars, readVars, sensitiveTexts, writtenSecrets } from "../vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "../yaml/file";
 import { externalValue, type GivenExternal, readExternal } from "./external";
 import { readGuards } from "./guards";
@@ -145,10 +145,12 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > mostTextOfFiles) return { diagnostics: [filesTooLarge(characters)] };
   const files = sources.map((source) => ("root" in source ? source : readOwnYaml(source, problems, expectedDesired())));
+  const masked = (secrets: readonly string[], { vars, environments }: Merged): Diagnostic[] =>
+    withMaskedTexts(sortDiagnostics(problems.diagnostics), secrets, writtenSecrets(vars.values(), environments));
   // An unreadable section would make everything in it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);
-    return { diagnostics: sortDiagnostics(problems.diagnostics) };
+    return { diagnostics: masked([], mergeSources(files, countProblems())) };
   }
   const written = mergeSources(files, problems);
   const opened: ConfigSource[] = [];
@@ -161,7 +163,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const environments = written.environments.map(({ key }) => key);
   if (chosen === undefined) {
     for (const file of files) addShapeProblems(file, problems);
-    return { diagnostics: sortDiagnostics(problems.diagnostics), environments };
+    return { diagnostics: masked([], written), environments };
   }
   const { merged } = chosen;
   const vars = readVars(merged.vars, options, problems, chosen.vars, chosen.name);
@@ -180,7 +182,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   for (const file of files) addShapeProblems(file, problems);
   for (const component of new Set(reading.components.known.values())) component?.checkShape();
   const hidden = [...new Set([...sensitiveTexts(vars), ...secrets])];
-  const diagnostics = withMaskedTexts(sortDiagnostics(problems.diagnostics), hidden);
+  const diagnostics = masked(hidden, written);
   const sensitive = ifAny(hidden);
   const result = { diagnostics, environments, opened, sensitive };
   return hasErrors(diagnostics) ? result : { desired, ssh, ...result };
