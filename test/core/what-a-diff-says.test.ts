@@ -379,8 +379,16 @@ describe("a VM that is gone", () => {
     ["leaves its data volume of the size that it had", { applied: [gone], missing: ["volume.list"] }, [`${own} 20`]],
     ["leaves nothing where the data volume is gone too", { applied: [gone] }, []],
     [
-      "leaves nothing where the data volume hangs on another VM",
-      { applied: [gone], strangers: [liveVolume(own, { attachedTo: "other" })] },
+      "leaves its data volume where somebody has hung it on another VM",
+      { applied: [gone], strangers: [liveVolume(own, { attachedTo: "other", sizeGb: 30 })] },
+      [`${own} 30`],
+    ],
+    [
+      "leaves no other disk that hangs on another VM",
+      {
+        applied: [{ ...gone, memory: { dataVolumeId: undefined, disks: [{ id: own }] } }],
+        strangers: [liveVolume(own, { attachedTo: "other" })],
+      },
       [],
     ],
     [

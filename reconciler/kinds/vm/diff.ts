@@ -155,8 +155,10 @@ function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): 
     const sighting = sight(context.live, "volume", disk.id);
     if (sighting.seen === "gone" || context.addressOf(identity("volume", disk.id)) !== undefined) return [];
     const seen = sighting.seen === "yes" ? sighting.value : undefined;
-    // A volume's own record may go on naming the VM that is gone. A volume that hangs on another VM belongs to that VM.
-    if (seen?.attachedTo != null && seen.attachedTo !== recorded.id) return [];
+    // A volume's own record may go on naming the VM that is gone. Of what hangs on another VM only the data volume is
+    // known to have been this one's.
+    const isElsewhere = seen?.attachedTo != null && seen.attachedTo !== recorded.id;
+    if (isElsewhere && disk.id !== recorded.dataVolumeId) return [];
     const told = { ...disk, ...onlyDefined({ sizeGb: seen?.sizeGb }) };
     return [orphanedDisk(told, recorded.name, seen?.name ?? disk.name ?? disk.id)];
   });
