@@ -15,6 +15,7 @@ import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
+import { SourceFailed } from "../../reconciler/fleet/sources/checkout";
 import { beginRun, fillFleet, markup, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
@@ -89,7 +90,7 @@ describe("the pages of a fleet", () => {
     await database.close();
   });
 
-  const pages = (local?: string) =>
+  const pages = (local?: string, more: Partial<Parameters<typeof createPages>[0]> = {}) =>
     createPages({
       records,
       queue,
@@ -100,6 +101,7 @@ describe("the pages of a fleet", () => {
       hooks: { github: ["hook-secret", "the one before"], gitlab: [] },
       metrics: async () => "up 1\n",
       say: () => undefined,
+      ...more,
     });
   const local = { host: "127.0.0.1:8470" };
   const as = (name: string) => ({ headers: { authorization: `Bearer token-of-${name}` } });
@@ -331,6 +333,21 @@ describe("the pages of a fleet", () => {
       body: comment,
     });
     expect(await told.json()).toEqual({ woken: [], looked: true });
+  });
+
+  test.each([
+    ["a database that is away, so that it is sent again", Object.assign(new Error("away"), { code: "57P03" }), 503],
+    ["a repository that does not answer, which the workers look at", new SourceFailed("git fetch: no answer"), 200],
+  ])("a push meets %s", async (_, error, status) => {
+    const body = JSON.stringify({ ref: "refs/heads/main", repository: { clone_url: repository } });
+    const signature = `sha256=${createHmac("sha256", "hook-secret").update(body).digest("hex")}`;
+    const app = pages(undefined, { pushed: () => Promise.reject(error) });
+    const answer = await app.request("/hooks/github", {
+      method: "POST",
+      headers: { "x-hub-signature-256": signature },
+      body,
+    });
+    expect(answer.status).toBe(status);
   });
 
   test("whoever sees a few stacks gets the newest runs of those", async () => {

@@ -5,7 +5,7 @@ import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hashOf } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
@@ -257,6 +257,9 @@ describe("a command that asks the server", () => {
     const wrong = await asked("canary", "list");
     expect(wrong.stderr).toContain("no such token");
     expect(wrong.stdout + wrong.stderr).not.toContain("token-of-canary");
+    vi.spyOn(records, "stacks").mockRejectedValueOnce(Object.assign(new Error("x"), { code: "ECONNREFUSED" }));
+    const away = await asked("otto", "list");
+    expect(away.stderr).toMatch(/the fleet's database did not answer[\s\S]*= fix: try again/);
     const env = { RECONCILE_FLEET_TOKEN: "token-of-canary" };
     for (const [args, says] of [
       [["--server", "http://127.0.0.1:9"], "did not answer"],

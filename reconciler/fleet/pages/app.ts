@@ -66,9 +66,11 @@ export function createPages(setting: PagesSetting): Hono {
     const code = errorCode(error);
     // A number of PostgreSQL or a name of the network; anything else is an error of these pages.
     const isAway = code !== undefined || /timeout|terminated|connection/i.test(error.message);
-    return isAway
-      ? told(context, 503, "The database does not answer", "the fleet's database did not answer; try again", true)
-      : told(context, 503, "An error", "this page could not be made; the log of this server says why", true);
+    const [title, what, next] = isAway
+      ? ["The database does not answer", "the fleet's database did not answer", "try again"]
+      : ["An error", "this page could not be made", "the log of this server says why"];
+    if (context.req.path.startsWith("/api/")) return context.json({ error: what, fix: next }, 503);
+    return told(context, 503, title, `${what}; ${next}`, true);
   });
   return app;
 }

@@ -5,6 +5,7 @@ import { bodyLimit } from "hono/body-limit";
 import { fieldsIn, isObject, parsedJson } from "../../core/text/objects";
 import { isSameSecret } from "../access";
 import type { Pushed } from "../pushes";
+import { SourceFailed } from "../sources/checkout";
 
 export interface HookSetting {
   readonly pushed: (url: string, ref: string) => Promise<Pushed>;
@@ -55,7 +56,9 @@ async function hook(
   const woken: string[] = [];
   let isOurs = false;
   for (const url of push.urls) {
-    const result = await pushed(url, push.ref).catch((error: Error) => {
+    const result = await pushed(url, push.ref).catch((error: unknown) => {
+      // The workers look at the repository again. Where the database is away, whoever tells of the push has to tell it again.
+      if (!(error instanceof SourceFailed)) throw error;
       say(`${url}: ${error.message}`);
       isOurs = true;
       return { fetched: false, woken: [] };
