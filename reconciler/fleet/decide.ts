@@ -148,6 +148,9 @@ function withoutAsking(facts: PlanFacts, approve: Approve, { rejection, undo }: 
   if (approve === "never") return { do: "observe", why: "approve: never" };
   if (rejection?.digest === facts.digest) return { do: "observe", why: rejectedWhy(rejection), rejected: true };
   if (undo?.held === facts.wish) return { do: "observe", why: undoneWhy(undo), rejected: true };
+  const guarded = facts.consents.find(({ kind }) => kind === "prevent_destroy");
+  if (guarded !== undefined)
+    return { do: "observe", why: `${guarded.detail}, which no approval permits: ${guarded.grant}` };
   // A plan that only records what became true changes nothing in the world.
   if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
   return undefined;
@@ -198,7 +201,7 @@ export const asksWhy = (consents: readonly Pick<Consent, "grant">[]): boolean =>
 /** Grants exactly the consents that the plan lists, because a person has read and approved them. */
 const listed = (consents: readonly Consent[]): Grants => ({
   ...noGrants,
-  approved: consents.filter(({ kind }) => kind !== "prevent_destroy"),
+  approved: consents,
   confirmFlush: consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : [])),
 });
 

@@ -358,6 +358,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
           end: "observed",
           why: decision.rejected === true ? decision.why : `${pendingText(planned)}, and is left so (${decision.why})`,
         },
+        ...(undo === undefined ? {} : { undo: "impossible" as const }),
         ...offered(decision.why),
       };
     case "await":

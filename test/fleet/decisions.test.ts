@@ -149,6 +149,8 @@ describe("what becomes of a plan", () => {
     ["an approval of another plan is none", { digest: "d2" }, "plan", approved, true, "await"],
     ["a closed window holds it", {}, "safe", undefined, false, "hold"],
     ["a closed window voids an approval", {}, "plan", approved, false, "await"],
+    ["what is protected is only shown", { consents: [loss, guarded] }, "auto", undefined, true, "observe"],
+    ["what is protected is only shown, also when approved", { consents: [guarded] }, "plan", approved, true, "observe"],
     ["without leases it only looks", { leases: false }, "auto", approved, true, "observe"],
     ["what only writes down is applied", { steps: 0 }, "plan", undefined, false, "apply"],
   ];
@@ -179,9 +181,9 @@ describe("what becomes of a plan", () => {
     expect([of(flush), of(elsewhere), of(flush, elsewhere)]).toEqual(["apply", "await", "await"]);
   });
 
-  test("grants are for what the plan lists and nothing else, and never against prevent_destroy", () => {
+  test("grants are for what the plan lists and nothing else", () => {
     const decision = decide(
-      { ...facts, consents: [loss, guarded, flush] },
+      { ...facts, consents: [loss, flush] },
       { approve: "auto", consents: ["data_loss", "flush", "removal"] },
       approved,
       open,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
+import type { StackRecord } from "../../reconciler/fleet/database/stacks";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type RoundOutcome, type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
@@ -55,6 +56,7 @@ describe("a round of a stack from a repository", () => {
     opened: (open: RoundPorts["openProject"]) => RoundPorts["openProject"] = (open) => open,
     status = newStatus,
     more: Partial<StackSpec> = {},
+    asked: Pick<StackRecord, "undoing"> = {},
   ): Promise<RoundOutcome> {
     const cache = makeFolder();
     const ports: RoundPorts = {
@@ -81,6 +83,7 @@ describe("a round of a stack from a repository", () => {
       outputsUsed: {},
       files: [],
       leaving: false,
+      ...asked,
     };
     const settings = {
       ...noSettings,
@@ -108,6 +111,31 @@ describe("a round of a stack from a repository", () => {
   ])("what it depends on is told apart: %s", async (name, why) => {
     const { result } = await round(never, undefined, newStatus, { dependsOn: [name] });
     expect(result).toEqual({ end: "blocked", why, waitingFor: { what: "dependency", detail: name } });
+  });
+
+  test("what would undo a run and destroy what is protected says so, and the stack goes on without it", async () => {
+    const detail = "group.web (shop-web) has prevent_destroy, and this plan would delete it";
+    const undoing = { run: 7, id: "r7", by: "otto", at: "2026-11-20T10:00:00Z" };
+    const outcome = await round(
+      never,
+      (open) =>
+        async ({ undo: _, ...request }) => {
+          const project = await open(request);
+          const consents = [{ kind: "prevent_destroy", detail, grant: "change the file" }] as const;
+          return {
+            ...project,
+            async plan(signal) {
+              const planned = await project.plan(signal);
+              return { ...planned, facts: { ...planned.facts, leases: true, consents } };
+            },
+          };
+        },
+      newStatus,
+      {},
+      { undoing },
+    );
+    expect(outcome).toMatchObject({ undo: "impossible", result: { end: "observed" } });
+    expect(outcome.result).toHaveProperty("why", expect.stringContaining(`${detail}, which no approval permits`));
   });
 
   test("reads that a drain cuts short are no failure: the round is handed over", async () => {
