@@ -344,12 +344,14 @@ export function createService(log: Log) {
       response.setStablesList([...handler.stables]);
       response.setHasdetaileddiff(true);
       for (const { property, replaces } of changes) {
-        const between = pathsBetween(property, before[property], inputs[property]);
-        // A difference that only the service shows is reported at the property.
+        // A difference that only the service shows is reported at the property, and so is one of the record, which no
+        // program gives: the engine would show it as taken out.
+        const isGiven = Object.hasOwn(handler.inputs, property);
+        const between = isGiven ? pathsBetween(property, before[property], inputs[property]) : [];
         for (const [path, kind] of between.length === 0 ? [[property, "update"] as const] : between) {
           const detail = new messages.PropertyDiff();
           detail.setKind(detailOf[kind][replaces ? "replace" : "update"]);
-          detail.setInputdiff(Object.hasOwn(handler.inputs, property));
+          detail.setInputdiff(true);
           response.getDetaileddiffMap().set(path, detail);
         }
       }

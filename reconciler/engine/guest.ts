@@ -152,13 +152,19 @@ function notPaid(
   const { message, output } = toldBy(`${duty} of ${address} ended with ${result.exitCode} and is still owed`, result);
   const told = Object.entries(values).map(([name, value]) => `${name}=${shellWord(value)}`);
   const words = [...told, ...argv.map(shellWord)].join(" ");
-  const byHand = `try it by hand, in the folder of its file: ${words}; the next run runs it first`;
+  const byHand = (folder: string) => `try it by hand, in ${folder}: ${words}; the next run runs it first`;
+  const ofFile = byHand("the folder of its file");
   return {
     end: "failed",
     code: "apply/owed",
     message,
     ...onlyDefined({ output }),
-    fix: [toSay([byHand, "; if you have done it by hand: ", ["state resolve", address, "--paid"]], byHand)],
+    fix: [
+      toSay(
+        [ofFile, "; if you have done it by hand: ", ["state resolve", address, "--paid"]],
+        byHand("the folder of the program"),
+      ),
+    ],
   };
 }
 

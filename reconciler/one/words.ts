@@ -29,9 +29,9 @@ const operationWords: ReadonlySet<string> = new Set(
 );
 
 const nounPattern = kinds.map((kind) => kindRows[kind].noun).join("|");
-/** Where the noun stands before the address already, it is not said twice. */
+/** Where the noun stands before the address already, it is not said twice. The value of a variable stays as it is. */
 const resourceAddress = new RegExp(
-  `(?:\\b(?:${nounPattern}) )?(?<![\\w.])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`,
+  `(?:\\b(?:${nounPattern}) )?(?<![\\w.=])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`,
   "g",
 );
 

@@ -376,6 +376,7 @@ describe("words of a file in the words of a program", () => {
     ["volume.attachment", "the volume"],
     ["group.rule", "the group"],
     ["a.vm.web stays", "a.vm.web stays"],
+    ["RECONCILE_ADDRESS=vm.web mount", "RECONCILE_ADDRESS=vm.web mount"],
     ["the run will end waiting (exit code 4) until", "the run will end waiting until"],
   ])("%s: %s", (text, words) => {
     expect(inProgramWords(text)).toBe(words);

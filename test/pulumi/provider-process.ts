@@ -119,6 +119,7 @@ export interface ProviderProcess {
     changes: "unknown" | "none" | "some";
     replaces: string[];
     deleteBeforeReplace: boolean;
+    /** Each path behind what becomes of it: + - ~ */
     detailed: string[];
   }>;
   create(
@@ -199,9 +200,9 @@ export async function startProviderProcess({
     async diff(id, urn, olds, news, oldInputs) {
       const response = await call("diff", make("DiffRequest", { id, urn, olds, news, oldInputs }));
       const detailed: string[] = [];
-      const map = response["getDetaileddiffMap"]!() as { forEach(use: (value: unknown, key: string) => void): void };
-      map.forEach((_value, key) => {
-        detailed.push(key);
+      const map = response["getDetaileddiffMap"]!() as { forEach(use: (value: Message, key: string) => void): void };
+      map.forEach((value, key) => {
+        detailed.push(`${"++--~~"[Number(value["getKind"]!())]}${key}`);
       });
       return {
         changes: (["unknown", "none", "some"] as const)[response["getChanges"]!() as 0 | 1 | 2],

@@ -81,7 +81,7 @@ describe.each(readdirSync(folder))("a state of %s", (file) => {
         return changed;
       };
 
-      for (const what of Object.values(await up())) expect([mode, what]).toEqual(["plugin", ["recorded"]]);
+      for (const what of Object.values(await up())) expect([mode, what]).toEqual(["plugin", ["~recorded"]]);
       expect(writes()).toEqual([]);
       if (mode === "plugin") expect(JSON.stringify(kept.map(({ outs }) => clear(outs)))).not.toMatch(secretWords);
       expect(await up()).toEqual({});
