@@ -147,3 +147,14 @@ describe("a VM whose volumes come off", () => {
     expect(stepsOf(one)).toEqual(steps);
   });
 });
+
+it("flush commands in one guest run one after the other", () => {
+  const flush = { via: "command", argv: ["sync"] } as const;
+  const wish = (on: object) => [volume("data", { ...on, flush }), volume("logs", { ...on, flush })];
+  const { steps } = planFor(world([web, ...wish({ attachTo: on.attachTo })], [web, ...wish({})]));
+  const holds = steps.flatMap((step) => (step.action.operation === "flush" ? [step.holds] : []));
+  expect(holds).toEqual([
+    ["volume:volume.data", "vm:vm.web"],
+    ["volume:volume.logs", "vm:vm.web"],
+  ]);
+});

@@ -5,7 +5,7 @@
 import type { Address } from "../../core/model/address";
 import { shownText } from "../../core/model/computed";
 import type { Command, FlushPolicy } from "../../core/model/desired";
-import { addStep, type Draft } from "../../core/plan/draft";
+import { addStep, type Draft, vmHold } from "../../core/plan/draft";
 import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { stopForFlush } from "./flush-stop";
@@ -64,7 +64,8 @@ function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, whi
     action: { operation: "flush", argv, ...onlyDefined({ env }) },
     title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
     needs,
-    holds: [`volume:${address}`],
+    // One guest: as with the commands that are owed to it, one runs after the other.
+    holds: [`volume:${address}`, vmHold(draft, vm)],
   });
   draft.flushesBy(vm.id, step);
   return step;
