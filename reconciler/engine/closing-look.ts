@@ -81,9 +81,9 @@ function noteLooked(
 
 /** Writes that the service answered and shows. */
 function noteAnswered({ shown }: Samples, read: readonly OpenWrite[], missing: readonly OpenWrite[]): void {
-  const missed = new Set(missing.map(({ id }) => id));
+  const missed = new Set(missing.map(({ kind, id }) => `${kind}:${id}`));
   for (const { kind, answered, id } of read)
-    if (answered === true && !missed.has(id)) shown.set(kind, (shown.get(kind) ?? new Set()).add(id));
+    if (answered === true && !missed.has(`${kind}:${id}`)) shown.set(kind, (shown.get(kind) ?? new Set()).add(id));
 }
 
 const growth = 1.6;

@@ -404,3 +404,10 @@ it.each(Object.entries(rows))("%s", async (_, { writes, ends, reads, waits = "no
   else if (waits === "once") expect(found.tookMs).toBe(defaultTiming.pollIntervalMs / 4);
   else expect(found.tookMs).toBeGreaterThanOrEqual(window);
 });
+
+it("an answer that showed counts beside a thing of another kind with its id that did not show", async () => {
+  const samples = noSamples();
+  const writes = [write("vm", "106", "existence", "106", { answered: true }), write("volume", "106", "size", "9")];
+  await look(writes, { vms: [accepted([vm("106")])], samples, stopping: true });
+  expect([...samples.shown]).toEqual([["vm", new Set(["106"])]]);
+});
