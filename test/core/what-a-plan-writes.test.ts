@@ -65,6 +65,7 @@ describe("a record after a look", () => {
       of({ resizing: { to: web.flavor } }, { phase: "verify_resize", status: "VERIFY_RESIZE" }),
       stays,
     ],
+    ["has its power while it changes", of({ power: "running" }, changing, vm("web", { power: "stopped" })), stays],
     ["was not stopped for a flush once it runs", of({ stoppedForFlush: true }), {}],
     ["was stopped for a flush while it changes", of({ stoppedForFlush: true }, changing), stays],
     [
@@ -92,6 +93,7 @@ describe("a record after a look", () => {
       stays,
     ],
     ["has no move of its data volume open once it shows it", of({ dataVolumeMoving: "attaching" }), {}],
+    ["has no power any more where the file says none, also while it changes", of({ power: "stopped" }, changing), {}],
     ["is not being deleted where it is wanted again", of({ deleting: true }), {}],
     ["has the addresses that show", of({}, { ...running, privateIp: "10.0.0.1" }), { privateIp: "10.0.0.1" }],
     [

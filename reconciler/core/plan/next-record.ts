@@ -138,14 +138,16 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
 }
 
-function undecidedFields({ difference, desired: { lifecycle } }: KnownVm): readonly string[] {
+function undecidedFields({ difference, desired: { power, lifecycle } }: KnownVm): readonly string[] {
   const { live, verify } = difference;
   return [
     ...ignoredFields(difference),
     ...(verify === undefined ? [] : ["flavor_id"]),
     ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
-    // The VM is in transition: whether it runs is compared when it has arrived.
-    ...(live === undefined || live.phase === "running" || live.phase === "stopped" ? [] : ["power"]),
+    // The VM is in transition: whether it runs as the file says is compared when it has arrived.
+    ...(power === undefined || live === undefined || live.phase === "running" || live.phase === "stopped"
+      ? []
+      : ["power"]),
   ];
 }
 
