@@ -287,6 +287,18 @@ describe("names", () => {
       "vms: { web: { name: my_web } }",
       'invalid-name 1:21 | the name my_web contains "_"; only a-z, 0-9 and hyphens are allowed | write my-web',
     ],
+    "with a key of its for_each that fits no name": [
+      "vms: { web: { for_each: [a_b, c] } }",
+      'invalid-name 1:8 | the name web-a_b contains "_"; only a-z, 0-9 and hyphens are allowed | the key is a part of the name: write one of a-z, 0-9 and hyphens in place of a_b in the for_each',
+    ],
+    "with an underscore beside such a key": [
+      "vms: { web: { for_each: [web], name: 'my_${each}' } }",
+      'invalid-name 1:38 | the name my_web contains "_"; only a-z, 0-9 and hyphens are allowed | write "my-${each}"',
+    ],
+    "too long for such a key": [
+      `vms: { web: { for_each: [a], name: 'x${"1".repeat(50)}-\${each}' } }`,
+      `invalid-name 1:36 | the name x${"1".repeat(50)}-a is 53 characters long; 3 to 50 are allowed | give it a shorter name with \${each} in it`,
+    ],
     "the platform's group": [
       "groups: { net: { name: Default } }",
       "reserved-name 1:24 | the group default is managed by the platform and cannot be declared | choose another name; a rule can still refer to it with { id: … }",

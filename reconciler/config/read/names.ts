@@ -21,12 +21,18 @@ export function readName(subject: Subject, instance: Instance): string {
   const name = written ?? derived;
   if (!hasPlainNames[block.kind]) {
     if (name.length > longestVolumeName)
-      reportName(subject, name, `is ${name.length} characters long; at most ${longestVolumeName} are allowed`, written);
+      reportName(
+        subject,
+        name,
+        `is ${name.length} characters long; at most ${longestVolumeName} are allowed`,
+        instance,
+        written,
+      );
     warnOfForeignVariable(subject, name, written);
     return canonicalText(name);
   }
   const problem = nameProblem(name);
-  if (problem !== undefined) reportName(subject, name, problem, written);
+  if (problem !== undefined) reportName(subject, name, problem, instance, written);
   const canonical = canonicalName(name);
   if (definitionOf(block.kind).reservedNames?.includes(canonical) === true)
     subject.problems.add({
@@ -53,15 +59,35 @@ function warnOfForeignVariable(subject: Subject, name: string, written: string |
   });
 }
 
-function reportName(subject: Subject, name: string, problem: string, written: string | undefined): void {
+function reportName(
+  subject: Subject,
+  name: string,
+  problem: string,
+  { each }: Instance,
+  written: string | undefined,
+): void {
+  const lead = written === undefined ? "give it a name: name: " : "write ";
   subject.problems.add({
     code: "config/invalid-name",
     summary: `the name ${name} ${problem}`,
     detail: "expected one word of a-z, 0-9 and hyphens, 3 to 50 long",
-    fix: written === undefined ? `give it a name: name: ${suggestName(name)}` : `write ${suggestName(name)}`,
+    fix: each === undefined || !name.includes(each) ? `${lead}${suggestName(name)}` : fixOfEach(each, name, lead),
     address: subject.address,
     at: subject.place(written === undefined ? [] : ["name"]),
   });
+}
+
+/** Of a name that differs by the key of the for_each: written without it, all instances would have it. */
+function fixOfEach(each: string, name: string, lead: string): string {
+  const odd = /[^A-Za-z0-9-]/.test(each);
+  if (odd)
+    return `the key is a part of the name: write one of a-z, 0-9 and hyphens in place of ${each} in the for_each`;
+  const suggested = suggestName(name);
+  const key = canonicalName(each);
+  const at = name.startsWith(each) && suggested.startsWith(key) ? 0 : suggested.lastIndexOf(key);
+  return at === -1
+    ? "give it a shorter name with ${each} in it"
+    : `${lead}"${suggested.slice(0, at)}\${each}${suggested.slice(at + each.length)}"`;
 }
 
 function suggestName(name: string): string {

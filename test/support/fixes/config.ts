@@ -59,6 +59,10 @@ export const config = {
   ],
   "config/invalid-name": [
     mistake(`${head()}vms: { web: { name: web_server } }`, { word: /write (\S+)/, insteadOf: "web_server" }),
+    mistake(`${head()}vms: { web_server: { for_each: [a, b], } }`, {
+      word: /give it a name: (.*)/,
+      insteadOf: /(?<=b\], )/,
+    }),
     mistake(`${head()}vms: { we: {} }`, { word: /give it a name: (.*)/, insteadOf: /(?<=we: \{)/ }),
   ],
   "config/reserved-name": [
