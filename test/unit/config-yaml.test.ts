@@ -92,6 +92,11 @@ groups: { web: { name: web-1, rules: *rules } }
     ["an unknown alias is refused", "a: *nothing\n", ["config/yaml-syntax:1"]],
     ["an alias to what contains it is refused", "a: &a [*a]\n", ["config/yaml-syntax:1"]],
     ["a tag is refused", "a: !env HOME\n", ["config/yaml-syntax:1"]],
+    [
+      "a tag that makes bytes or a date is refused",
+      "a: !!binary aGk=\nb: !!timestamp 2026-01-01\n",
+      ["config/yaml-syntax:1", "config/yaml-syntax:2"],
+    ],
     ["the key __proto__ is refused", "a: { __proto__: { polluted: true } }\n", ["config/forbidden-key:1"]],
     [
       "a merge of what is no map is refused",

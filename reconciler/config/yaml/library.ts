@@ -234,6 +234,8 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
   reading.size++;
   if (isScalar(node)) {
     const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
+    // `!!binary` and `!!timestamp`: bytes and dates would pass for maps.
+    if (typeof value === "object" && value !== null) return reportTag(node.tag, base + offsetOfNode(node), reading);
     if (typeof value === "number" && node.source !== undefined && !isFaithful(value, node.source))
       reading.oddNumbers.push({ offset: base + offsetOfNode(node), written: node.source, value });
     if (typeof value === "string" && holdsMark(value))
@@ -265,6 +267,16 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
   const { anchor } = fieldsIn(node);
   if (typeof anchor === "string") reading.anchors.set(anchor, { value, size: reading.size - before + 1 });
   return value;
+}
+
+function reportTag(tag: string | undefined, offset: number, { problems, source }: DocumentReading): undefined {
+  problems.add({
+    code: "config/yaml-syntax",
+    summary: `no value here is of the type ${(tag ?? "").replace(/^tag:yaml\.org,2002:/, "!!")}`,
+    fix: syntaxFixes["TAG_RESOLVE_FAILED"],
+    at: { source, offset },
+  });
+  return undefined;
 }
 
 /** Numbers that JavaScript would round stay text, so that a long id is never another id. */
