@@ -8,7 +8,7 @@ import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/d
 import { itemAt } from "../core/text/invariant";
 import { groupedBy } from "../core/text/objects";
 import { printable, printableLine } from "../core/text/printable";
-import { numberText, wrapText } from "./style";
+import { displayColumns, numberText, wrapText } from "./style";
 
 export interface DiagnosticsStyle {
   readonly color?: boolean;
@@ -58,10 +58,10 @@ function diagnosticText(
     if (excerpt !== undefined) {
       lines.push(`${gutter} ${bar}`, `${paint("2", String(source.line))} ${bar} ${printableLine(excerpt)}`);
       if (source.column !== undefined && source.column <= excerpt.length + 1) {
-        const width = caretWidth(excerpt, source.column - 1);
-        lines.push(
-          `${gutter} ${bar} ${" ".repeat(source.column - 1)}${paint(`1;${hueOfSeverity[severity]}`, "^".repeat(width))}`,
-        );
+        const shown = printableLine(excerpt);
+        const indent = displayColumns(shown.slice(0, source.column - 1));
+        const width = Math.max(1, displayColumns(markedPart(shown, source.column - 1)));
+        lines.push(`${gutter} ${bar} ${" ".repeat(indent)}${paint(`1;${hueOfSeverity[severity]}`, "^".repeat(width))}`);
       }
     }
   }
@@ -94,7 +94,5 @@ function wrapBeside(taken: number, text: string, width: number): string[] {
 }
 
 /** The caret underlines the word at the column, or the whole quoted text. */
-function caretWidth(line: string, from: number): number {
-  const word = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:\$\{[^}]*\}|[^\s:,[\]{}#])+)/.exec(line.slice(from));
-  return Math.max(1, word?.[0].length ?? 1);
-}
+const markedPart = (line: string, from: number): string =>
+  /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:\$\{[^}]*\}|[^\s:,[\]{}#])+)/.exec(line.slice(from))?.[0] ?? "";

@@ -18,6 +18,12 @@ describe("diagnostics for people", () => {
 `,
     );
   });
+  it("point at the place also behind signs of two columns, and cut none in two", () => {
+    const text = `groups: { web: { description: "日本", foo: "${"😀".repeat(110)}" } }`;
+    const [, , , line, caret] = diagnosticsText(read(`version: 1\n${text}\n`)).split("\n");
+    expect(line).toBe(`2 | groups: { web: { description: "日本", foo: "${"😀".repeat(99)}`);
+    expect(caret).toBe(`  | ${" ".repeat(38)}^^^`);
+  });
   it("come errors first, and by line", () => {
     const text = "version: 1\nvolumes:\n  big: { size: 2000 }\n  bad: { size: x }\n";
     const heads = diagnosticsText(read(text))

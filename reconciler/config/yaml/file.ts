@@ -161,7 +161,9 @@ export function excerptOf(place: Place): string | undefined {
   const { line, start } = lineAround(place);
   const end = (lineStartsOf(place.source)[line] ?? place.source.text.length + 1) - 1;
   if (place.offset - start > longestExcerpt) return undefined;
-  const text = place.source.text.slice(start, Math.min(end, start + longestExcerpt)).trimEnd();
+  const kept = place.source.text.slice(start, Math.min(end, start + longestExcerpt));
+  // Half of a character may be left at the end.
+  const text = kept.replace(/[\ud800-\udbff]$/, "").trimEnd();
   // Another value of the line may be an address with a password.
   const hidden = text.replace(/(?<=:\/\/[^\s:/@]*:)[^\s"'@]+(?=@)/g, (password) => "*".repeat(password.length));
   return hidden === "" ? undefined : printableLine(hidden);
