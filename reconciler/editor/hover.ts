@@ -1,11 +1,13 @@
 /** What the cursor is on, in words: what a field means and what a change of it costs, and what the state remembers. */
 import { fieldAt } from "../config/schema-fields";
-import { valueAt } from "../config/yaml/file";
+import { isMap, valueAt } from "../config/yaml/file";
 import { type Address, componentOf, localAddress } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
 import { isKind, type Kind, kinds, sectionOf } from "../core/model/kinds";
 import type { RecordedResource, State } from "../core/model/recorded";
+import { credentialMask } from "../core/text/credential-mask";
 import { fieldsIn } from "../core/text/objects";
+import { printable } from "../core/text/printable";
 import { recordText } from "../report/record-text";
 import type { Cursor } from "./cursor";
 import { placeAt } from "./names";
@@ -46,8 +48,27 @@ function aboutName(project: EditedProject, name: ProjectName, states: StatesByEn
       ? `${title}\n\nNot in the state: the next apply creates it.`
       : `${title}, when it was last looked at:\n\n\`\`\`text\n${most.join("\n").trimEnd()}\n${rest > 0 ? `and ${rest} more\n` : ""}\`\`\``;
   }
-  const written = valueAt(root, declared.path);
+  const written = withoutSecret(valueAt(root, declared.path));
   return `${title}${written === null || written === undefined ? "" : `\n\n\`\`\`json\n${JSON.stringify(written, null, 2).slice(0, 1000)}\n\`\`\``}`;
+}
+
+/** What a file says of a sensitive variable, parameter or output, without its value. */
+const withoutSecret = (written: unknown): unknown =>
+  isMap(written) && written["sensitive"] === true
+    ? Object.fromEntries(
+        Object.entries(written).map(([key, value]) => [
+          key,
+          ["default", "value"].includes(key) ? credentialMask : value,
+        ]),
+      )
+    : written;
+
+/** A text of the service as code, whatever of Markdown it holds itself. */
+function asCode(text: string): string {
+  const shown = printable(text);
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `${fence}${shown}${fence}` : `${fence} ${shown} ${fence}`;
 }
 
 function aboutField(
@@ -87,7 +108,7 @@ function lastValues(
     if (value === undefined || typeof value === "object") return [];
     return [
       {
-        value: `\`${String(value)}\``,
+        value: asCode(String(value)),
         where: `${environment === undefined ? "" : `${environment} `}${record.address}`,
       },
     ];

@@ -6,7 +6,12 @@ import { describe, expect, it } from "vitest";
 import type { CompletionItem, Diagnostic, Hover, Location, WorkspaceEdit } from "vscode-languageserver-protocol";
 import { collectProblems } from "../../reconciler/config/problems";
 import { readYaml } from "../../reconciler/config/yaml/reader";
+import type { RecordedResource } from "../../reconciler/core/model/recorded";
+import { emptyState } from "../../reconciler/core/state/fold";
+import { cursorAt } from "../../reconciler/editor/cursor";
+import { hover } from "../../reconciler/editor/hover";
 import { namesInFile } from "../../reconciler/editor/names";
+import { projectFile } from "../../reconciler/editor/project";
 import { cliPath, root, runCli } from "../support/cli-process";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
@@ -191,6 +196,39 @@ describe("reconcile lsp", () => {
     expect(await told(shop.replace("attach_to: db", "attach_to: d|b"))).toContain("ubuntu-24.04");
     expect(await told(shop.replace("dst_port: 443", "dst_p|ort: 443"))).toContain("port");
     expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("tells in a hover no sensitive value, and what a service shows as text", () => {
+    const text = `vars: { pw: { sensitive: true, default: open-sesame } }\nvolumes:\n  data:\n    size: 1\n    name: x\n`;
+    const source = readYaml({ file: "r.yaml", text }, collectProblems());
+    const editing = {
+      main: ["r.yaml"],
+      files: new Map([["r.yaml", projectFile(source)]]),
+      desired: new Map(),
+      besides: String,
+    };
+    const name = "a` ![b](https://c.example) `";
+    const record = {
+      kind: "volume",
+      address: "volume.data",
+      id: "v1",
+      name,
+      sizeGb: 1,
+      flush: { via: "ask" },
+      preventDestroy: false,
+    } as const;
+    const state = {
+      ...emptyState("0123456789abcdef"),
+      resources: new Map<string, RecordedResource>([["volume.data", record]]),
+    };
+    const schema: unknown = JSON.parse(readFileSync(join(root, "schemas/desired-state.schema.json"), "utf8"));
+    const told = (word: string) => {
+      const at = text.indexOf(word) + word.length;
+      return hover(editing, "r.yaml", at, cursorAt(text, at), schema, new Map([[undefined, state]]));
+    };
+    expect(told("pw")).toContain("********");
+    expect(told("pw")).not.toContain("sesame");
+    expect(told("name: x")).toContain(`looked at: \`\` ${name} \`\`.`);
   });
 
   it("renames a key so that nothing changes but the key: the plan moves it, and no other byte is touched", async () => {
