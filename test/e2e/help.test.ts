@@ -146,16 +146,19 @@ describe("a new user", () => {
     expect((await runCli(["plan", "--detailed-exitcode"], { cwd: folder, env })).exitCode).toBe(0);
   });
 
-  it("may stop reading in the middle (`| head`)", () => {
-    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${cliPath}" explain | head -1`], {
+  it.each([
+    ["explain", "head -1", "apply/ambiguous"],
+    ["version", "exec <&-", ""],
+  ])("may stop reading in the middle: %s | %s", (words, reader, read) => {
+    const ran = spawnSync("bash", ["-c", `"${process.execPath}" "${cliPath}" ${words} | ${reader}`], {
       cwd: folder,
       encoding: "utf8",
     });
-    expect(ran.stdout).toContain("apply/ambiguous");
+    expect(ran.stdout).toContain(read);
     expect(ran.stderr).toBe("");
   });
 
-  it.each(["apply -y", "apply -y --json", "plan", "explain"])(
+  it.each(["apply -y", "apply -y --json", "plan", "explain", "version"])(
     "is told when the disk that takes the output is full, and the run goes on to its end: %s",
     async (words) => {
       await runCli(["init"], { cwd: folder, env });
