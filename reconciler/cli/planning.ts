@@ -37,7 +37,7 @@ import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
 import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, notSettledIn, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
-import type { Session } from "./session";
+import { type Session, unlessStopped } from "./session";
 import { environmentsOf, refuseSiblings } from "./siblings";
 import type { Stop } from "./stop-signals";
 import { lockedSession } from "./with-session";
@@ -45,7 +45,7 @@ import { lockedSession } from "./with-session";
 export async function prepare(session: Session, options: PlanOptions, given?: Closed): Promise<Prepared> {
   const { invocation } = session;
   const project = projectOfSession(session);
-  const desired = given ?? (await project.close(options));
+  const desired = given ?? (await unlessStopped(session.signal, project.close(options)));
   const observe = isLooking(invocation.flags);
   const letGoOf = (resources: number): void => {
     if (resources >= hugeProject) freeMemory();

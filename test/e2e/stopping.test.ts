@@ -1,7 +1,7 @@
 /** Ctrl-C where a run waits: at a question, while the plan is made, in a health check. */
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,10 +57,11 @@ describe("Ctrl-C", () => {
     isReady: () => Promise<boolean>,
     flags: readonly string[],
     andThen: () => void = () => undefined,
+    { words = ["apply", "-y"], cwd = folder } = {},
   ) =>
     new Promise<Ran>((done) => {
-      const child = spawn(process.execPath, [cliPath, "apply", "-y", ...flags], {
-        cwd: folder,
+      const child = spawn(process.execPath, [cliPath, ...words, ...flags], {
+        cwd,
         env: { PATH: process.env["PATH"], ...environment() },
         stdio: ["ignore", "pipe", "pipe"],
       });
@@ -87,6 +88,39 @@ describe("Ctrl-C", () => {
     expect([ran.exitCode, ran.stdout]).toEqual([1, ""]);
     expect(ran.stderr).toContain("stopped before anything was sent");
     expect(readDump(await control("GET", "/world")).vm).toEqual([]);
+  });
+
+  it("while a command only looks ends it, and nothing is sent: whichever it is", async () => {
+    declare({});
+    await reconcile("apply", "-y");
+    writeFileSync(join(folder, "listing.json"), '{"SecurityGroups":[{"GroupName":"web-front","Description":"web"}]}');
+    const commands = [
+      ["vm", "stop", "vm.web"],
+      ["import", "vm.web", "00000000-0000-4000-8000-000000000001"],
+      ["orphans", "delete", "--all"],
+      ["group", "import", "listing.json"],
+      ["apply", "-f", "looks-up.yaml", "-f", "reconcile.yaml"],
+    ];
+    writeFileSync(join(folder, "looks-up.yaml"), "version: 1\nlookups: { other: { vm: { name: other } } }\n");
+    await control("POST", "/faults", { operation: "vm.list", kind: "latency", ms: 60_000 });
+    const asked = async () =>
+      ((await control("GET", "/faults")) as { data: { hit: number }[] }).data.reduce((sum, { hit }) => sum + hit, 0);
+    const areAsked = async () => (await asked()) >= commands.length;
+    const ran = await Promise.all(
+      commands.map((words, at) => {
+        // Each has the state to itself.
+        const cwd = join(folder, String(at));
+        for (const file of readdirSync(folder, { withFileTypes: true }))
+          if (file.isFile()) cpSync(join(folder, file.name), join(cwd, file.name));
+        return signalled(["SIGINT"], areAsked, ["--new-state"], undefined, { words, cwd });
+      }),
+    );
+    for (const [at, { exitCode, stderr }] of ran.entries())
+      expect([exitCode, stderr], commands[at]?.join(" ")).toEqual([
+        1,
+        expect.stringContaining("stopped before anything was sent"),
+      ]);
+    expect(readDump(await control("GET", "/world")).group.map(({ name }) => name)).not.toContain("web-front");
   });
 
   it("three times leaves without the answer to what was sent, and says so in a summary", async () => {

@@ -33,7 +33,7 @@ import { type AskLine, askOpen, questionOf, questionsAfter } from "../doctor/que
 import { nothingTold, readTold, type ToldToDoctor, withTold } from "../doctor/told";
 import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft, unprovenByTrial } from "../doctor/trial";
 import { commonFlags } from "../flags";
-import type { Session } from "../session";
+import { type Session, unlessStopped } from "../session";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
@@ -128,7 +128,7 @@ async function examineService(
     return { ports, looked: await diagnose(ports, { told: by, given, start, known }) };
   };
   let told = toldBefore;
-  let { ports, looked } = await look(told);
+  let { ports, looked } = await unlessStopped(trial?.signal, look(told));
   const askLine = lineAsker(invocation, trial?.signal);
   // What is answered about one list may well lead to the others, so a look comes after each answer.
   const asked = new Set<AssumedOperation>();
@@ -139,7 +139,7 @@ async function examineService(
     const answers = await askOpen([question], told, askLine);
     if (answers.isAnswered) {
       ({ told } = answers);
-      ({ ports, looked } = await look(told));
+      ({ ports, looked } = await unlessStopped(trial?.signal, look(told)));
     }
     next = answers.isOver ? [] : questionsAfter("looked", looked, asked);
   }

@@ -25,6 +25,7 @@ import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import { command, type Invocation, oneArgument } from "../command";
 import { fail, readDialectWith, type Service } from "../compose";
 import { commonFlags } from "../flags";
+import { unlessStopped } from "../session";
 import { withLockedSession } from "../with-session";
 import { readGiven, readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml } from "../yaml-output";
@@ -113,8 +114,9 @@ async function importAll(
 ): Promise<number> {
   const { output } = invocation;
   return withLockedSession(invocation, workspace, async ({ service, store }, stop) => {
-    await assertMayCreate(service.client, workspace.desired, store, stop.soft);
-    const twins = await twinsOf(service.client, listed, stop.soft);
+    const look = <T>(looking: Promise<T>): Promise<T> => unlessStopped(stop.soft, looking);
+    await look(assertMayCreate(service.client, workspace.desired, store, stop.soft));
+    const twins = await look(twinsOf(service.client, listed, stop.soft));
     if (twins.length > 0) return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, ...twins] });
     const outcome = await service.client.importGroups(listing);
     if (outcome.status !== "accepted")

@@ -53,6 +53,7 @@ import { CommandFailed } from "../crash";
 import { projectOfSession } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
+import { unlessStopped } from "../session";
 import { heldBySibling } from "../siblings";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -91,35 +92,37 @@ export const importCommand = command({
         );
       return generate(invocation, workspace, address, given);
     }
-    return withLockedSession(invocation, workspace, async (session) => {
+    return withLockedSession(invocation, workspace, async (session, stop) => {
+      const look = <T>(looking: Promise<T>): Promise<T> => unlessStopped(stop.soft, looking);
       const { store, service } = session;
       const { client } = service;
       const state = await stateIn(store);
       if (!isDeclared && !isCreateOpen(state, address)) throw undeclaredAddress(address, given, workspace);
       assertSameScope(state, scopeOf(client, workspace.desired));
-      const id = definitionOf(parts.kind).takenByName === true ? await idOfNamed(parts.kind, client, given) : given;
+      const id =
+        definitionOf(parts.kind).takenByName === true ? await look(idOfNamed(parts.kind, client, given)) : given;
       const recorded = state.resources.get(address);
       const isManaged = recorded?.id !== undefined && !state.intents.has(address);
-      const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
+      const gone = isManaged ? await look(changesThatForget(client, workspace, state, address)) : undefined;
       refuseManaged(workspace, state, address, id);
       if (isManaged && gone === undefined) {
         // Nobody is told to forget what is there for the sake of what is not.
-        await assertExists(client, workspace, state, { to: address, id });
+        await look(assertExists(client, workspace, state, { to: address, id }));
         throw fail(
           "state/occupied",
           `${address} is ${recorded.id} already`,
           `${fixText(toRun(["state rm", address], "forgets it, leaves it alive"))}, then import`,
         );
       }
-      const held = await heldBySibling(session, parts.kind, address, id);
+      const held = await look(heldBySibling(session, parts.kind, address, id));
       if (hasErrors(held)) throw new CommandFailed(held);
       for (const { summary, fix } of held) invocation.output.note(`${summary}; ${fix}`);
       // An open create knows what the resource was made with: only the id of the resource is missing.
       const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
-      const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
+      const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone, look };
       return !isDeclared && made !== undefined
         ? settleUndeclared(wish, made)
-        : takeOverResource(wish, await projectOfSession(session).close());
+        : takeOverResource(wish, await look(projectOfSession(session).close()));
     });
   },
 });
@@ -191,14 +194,16 @@ interface Wish {
   readonly made: RecordToMake | undefined;
   /** Changes of the state that forget the former resource of this address, where the service no longer has it. */
   readonly gone: readonly StateChange[] | undefined;
+  /** Waits for a look, unless the command was told to stop. */
+  look<T>(looking: Promise<T>): Promise<T>;
 }
 
 async function settleUndeclared(
-  { invocation, workspace, store, client, state, address, id }: Wish,
+  { invocation, workspace, store, client, state, address, id, look }: Wish,
   made: RecordToMake,
 ): Promise<number> {
   const { output } = invocation;
-  const live = await assertExists(client, workspace, state, { to: address, id });
+  const live = await look(assertExists(client, workspace, state, { to: address, id }));
   const settled = settledByImport(address, made, id, { can: client.can, live });
   await changeState(invocation, store, () => withScope(settled, state, client, workspace.desired, live));
   output.event({ type: "change", address, action: "import", fields: [], id });
@@ -224,7 +229,7 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   // Other open creates stay in the state, so that what they made is not taken for an unmanaged resource.
   const bare =
     made === undefined && gone === undefined ? withoutDamaged(state, address) : withoutResource(state, address);
-  const seen = await refresh(client, desired, bare);
+  const seen = await wish.look(refresh(client, desired, bare));
   assertShown(bare, seen.live, seen.findings);
   const planFor = (wished: Closed, can: Abilities): Plan =>
     makePlan({

@@ -23,6 +23,7 @@ import type { StateStore } from "../../store/store";
 import { command, type Invocation, noArguments } from "../command";
 import { fail, openStore, stateIn, systemClock } from "../compose";
 import { commonFlags } from "../flags";
+import { unlessStopped } from "../session";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
@@ -141,7 +142,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       output.print(`Forgot ${orphan.kind} ${orphan.name} (${orphan.id}): the service does not find it.`);
     };
     // Together, and before anything goes: one that shows is the proof that the others would be shown.
-    const { sight } = await observeOrphans(client, asked.desired, state, deletable);
+    const { sight } = await unlessStopped(stop.soft, observeOrphans(client, asked.desired, state, deletable));
     const known = deletable.filter((orphan) => !isContradicted(sight(orphan)));
     const there = known.filter((orphan) => sight(orphan).seen !== "gone");
     for (const orphan of known) if (!there.includes(orphan)) await forget(orphan);

@@ -26,6 +26,7 @@ import { commonFlags } from "../flags";
 import { prepare } from "../planning";
 import { startProgress } from "../progress";
 import { exitCodeOf, runDiagnostics } from "../run-end";
+import { unlessStopped } from "../session";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
@@ -133,7 +134,8 @@ function actOnVm(
       estimateMs: estimateMs(action.operation),
     };
     assertSameScope(state, scopeOf(session.service.client, workspace.desired));
-    const { plan: empty, live } = await prepare(session, { targets: [address] }, nothingDesired);
+    const looking = prepare(session, { targets: [address] }, nothingDesired);
+    const { plan: empty, live } = await unlessStopped(stop.soft, looking);
     // What could not be looked at is acted on no more than by a plan.
     const unread = empty.diagnostics.filter(
       ({ severity, code }) => severity === "error" && code.startsWith("service/"),
