@@ -329,9 +329,11 @@ export async function reject(
   { records, queue, who }: Desk,
   name: string,
   digest: string,
-  { why, now = new Date() }: { readonly why?: string | undefined; readonly now?: Date } = {},
+  { why, now: given }: { readonly why?: string | undefined; readonly now?: Date } = {},
 ): Promise<void> {
   const stack = await stackNamed({ records }, name);
+  const { readAt = new Date() } = stack;
+  const now = given ?? readAt;
   const plan = await waitingPlan({ records }, name, digest);
   if (
     isUnderWay(stack) &&

@@ -223,7 +223,7 @@ export async function answerFor(
 }
 
 /** What these commands read, of the stacks that the visitor may see. */
-function recordsSeenBy(records: Records, visitor: Visitor): Records {
+export function recordsSeenBy(records: Records, visitor: Visitor): Records {
   const sees = (name: string | undefined): boolean =>
     name === undefined ? maySeeAll(visitor) : may(visitor, "see", name);
   const stacks = async () => (await records.stacks()).filter(({ name }) => sees(name));

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { approve, reject } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
@@ -426,6 +426,10 @@ describe("the desk", () => {
     const { id } = await beginRun(records, { stack: "going", worker: "w:1" });
     await approve(desk("bob"), "going", digest, { now: new Date() });
     await expect(no()).rejects.toThrow(`was approved, and run ${id} is under way with it`);
+    // By the clock of this machine the approval is long over.
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 1000 * 3_600_000 });
+    await expect(no()).rejects.toThrow(/is under way/);
+    vi.useRealTimers();
     await records.finishRun(id, { result: "awaiting_approval", reason: null, counts: {} }, newStatus, null);
     await no();
     expect(await records.stack("going")).toMatchObject({ rejection: { by: "eve" } });

@@ -4,7 +4,8 @@ import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { servePages } from "../../reconciler/cli/fleet/serve";
 import { hashOf } from "../../reconciler/fleet/access";
 import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
@@ -296,6 +297,8 @@ describe("the pages of a fleet", () => {
   test("a viewer sees only what the token names", async () => {
     const answer = await pages().request("/api/stacks", as("ann"));
     expect(((await answer.json()) as { stack: string }[]).map(({ stack }) => stack)).toEqual(["prod-a"]);
+    const none = await post(`/api/stacks/${encodeURIComponent("prod-<script>alert(1)")}/approve`, "ann");
+    expect([none.status, await none.text()]).toEqual([409, expect.not.stringContaining("did you mean")]);
   });
 
   test("a push wakes the stacks that it touches, and only with the right signature", async () => {
@@ -333,6 +336,20 @@ describe("the pages of a fleet", () => {
       body: comment,
     });
     expect(await told.json()).toEqual({ woken: [], looked: true });
+  });
+
+  test("what a webhook names moves no cursor of a terminal", async () => {
+    vi.stubEnv("RECONCILE_FLEET_GITHUB_SECRET", "hook-secret");
+    const said: string[] = [];
+    const session = { database, records, queue, who: "ann" };
+    const server = await servePages(session, { listen: "127.0.0.1:0", cache, say: (text) => void said.push(text) });
+    const body = JSON.stringify({ ref: "refs/heads/main", repository: { clone_url: "https://x/\u001b[2J" } });
+    const signature = `sha256=${createHmac("sha256", "hook-secret").update(body).digest("hex")}`;
+    const headers = { "x-hub-signature-256": signature };
+    await fetch(new URL("/hooks/github", server.url), { method: "POST", headers, body });
+    expect(said.join()).toContain("a push to https://x/\\u001b[2J main");
+    await server.close();
+    vi.unstubAllEnvs();
   });
 
   test.each([

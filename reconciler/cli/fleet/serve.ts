@@ -2,6 +2,7 @@
 
 import { serve } from "@hono/node-server";
 import { isLoopbackHost } from "../../core/text/outside-policy";
+import { printableLines } from "../../core/text/printable";
 import { followMoved } from "../../fleet/follow";
 import { createProvider } from "../../fleet/identity";
 import { metricsText } from "../../fleet/metrics";
@@ -73,7 +74,8 @@ export async function servePages(
     pulled: (urls) => pullsMoved(session.records, urls),
     hooks: { github: secretsOf("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsOf("RECONCILE_FLEET_GITLAB_TOKEN") },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
-    say,
+    // Whoever sends a webhook wrote some of it.
+    say: (text) => say(printableLines(text)),
   });
   const server = serve({ fetch: app.fetch, hostname: host, port: wanted });
   const listening = await onceListening(server, host, listen, "another --listen");

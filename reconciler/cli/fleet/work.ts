@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
+import { printableLines } from "../../core/text/printable";
 import { secretOf } from "../../fleet/channels";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
@@ -58,7 +59,8 @@ export function startWork(session: FleetSession, { concurrency, services, cache,
     cache,
     openProject: createProjectOpener({ cache }),
     within: (stack, round) => withRoundTrace(`reconcile fleet round ${stack}`, round, ({ result }) => result),
-    say,
+    // A repository or its host wrote some of it.
+    say: (text) => say(printableLines(text)),
     onSettings: (settings) => withhold(secretNames(settings)),
   });
 }

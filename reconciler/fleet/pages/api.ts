@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { keyIn } from "../../core/text/objects";
 import { may, roleNeeded } from "../access";
 import { ActionRefused } from "../actions";
-import { answerFor, personCommands } from "../person";
+import { answerFor, personCommands, recordsSeenBy } from "../person";
 import { planEvent, runEvent, stackLine } from "../views";
 import { carryOutAct, formOf, type PagesSetting, refusedBy, type SaidWord, saidWords, typedIn } from "./acts";
 import { doorTo, mayBeForged, visitorOf } from "./sign-in";
@@ -81,7 +81,8 @@ export function actRoutes(setting: PagesSetting): Hono {
         if (!may(visitor, act, name))
           return answer("role", `${visitor.name} may not ${act} ${name}: that needs the role ${roleNeeded(act)}`, 403);
         try {
-          const word = await carryOutAct({ records, queue, who: visitor.name }, act, name, await formOf(context));
+          const desk = { records: recordsSeenBy(records, visitor), queue, who: visitor.name };
+          const word = await carryOutAct(desk, act, name, await formOf(context));
           return answer(word, `${name}: ${saidWords[word].text}`, 200);
         } catch (error) {
           if (!(error instanceof ActionRefused)) throw error;
