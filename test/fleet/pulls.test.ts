@@ -104,6 +104,33 @@ test.each([
   expect(await openHost({ place, token: "t", fetch }).endOf(7, "main")).toBe(end);
 });
 
+test.each([
+  [403, { "retry-after": "60" }, "60 s"],
+  [429, { "retry-after": "7" }, "7 s"],
+  [
+    403,
+    { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1764500030", date: "Sun, 30 Nov 2025 10:53:20 GMT" },
+    "30 s",
+  ],
+  [403, { "x-ratelimit-remaining": "59", "x-ratelimit-reset": "4000000000" }, undefined],
+])("a host that answers %i with %j is let alone for as long as it says", async (status, headers, rest) => {
+  const place = hostPlace("https://github.com/acme/infra", undefined);
+  if (place === undefined) throw new Error("no place");
+  let asked = 0;
+  const fetch = async (): Promise<Response> => {
+    asked += 1;
+    return Response.json({ message: "slow down" }, { status, headers });
+  };
+  const host = openHost({ place, token: `${status} ${rest}`, fetch });
+  vi.useFakeTimers({ toFake: ["performance"] });
+  await expect(host.open("main")).rejects.toThrow("slow down");
+  await expect(host.comments(7)).rejects.toThrow(rest === undefined ? "slow down" : `wants no request for ${rest}`);
+  expect(asked).toBe(rest === undefined ? 2 : 1);
+  vi.advanceTimersByTime(60_000);
+  await expect(host.comments(7)).rejects.toThrow("slow down");
+  vi.useRealTimers();
+});
+
 test.each(["v3", "v4"])("what is said behind a thousand comments is read (%s)", async (version) => {
   const host = await startGitHost();
   for (let n = 1; n <= 1001; n++) host.comment(7, "ann", `comment ${n}`);

@@ -1,6 +1,8 @@
 /** What a fleet asks of GitHub and GitLab: the open pull requests, their comments, and the status of a commit. */
 import { type Fields, fieldsIn, onlyDefined } from "../../core/text/objects";
+import { readRetryAfter } from "../../core/text/retry-after";
 import { hostedAt } from "../sources/change";
+import { steadyNow } from "../steady";
 
 /** A merge request of GitLab is one as well. */
 export interface Pull {
@@ -121,9 +123,24 @@ export class HostRefused extends Error {
 
 type AskHost = (method: string, path: string, body?: object) => Promise<unknown>;
 
+/** Until when a host wants no request with a token. */
+const restsUntil = new Map<string, number>();
+
+/** How long a host that refuses wants to be let alone, as GitHub and GitLab say it. */
+function restIn({ headers }: Response): number {
+  const isSpent = headers.get("x-ratelimit-remaining") === "0";
+  const said = headers.get("retry-after") ?? (isSpent ? headers.get("x-ratelimit-reset") : null) ?? undefined;
+  const now = Date.parse(headers.get("date") ?? "");
+  return readRetryAfter(said, Number.isNaN(now) ? Date.now() : now) ?? 0;
+}
+
 function asking({ place, token, fetch: send = fetch, signal }: HostSetting): AskHost {
   const { host } = new URL(place.root);
+  const asker = `${place.root} ${token}`;
   return async (method, path, body) => {
+    const restMs = (restsUntil.get(asker) ?? 0) - steadyNow();
+    if (restMs > 0) throw new Error(`${host} wants no request for ${Math.ceil(restMs / 1000)} s`);
+    restsUntil.delete(asker);
     const limit = AbortSignal.timeout(limitMs);
     // What fails names no header: it holds the token.
     const answer = await send(`${place.root}/${path}`, {
@@ -145,6 +162,8 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
     });
     const given: unknown = await answer.json().catch(() => undefined);
     if (answer.ok) return given;
+    const rest = restIn(answer);
+    if (rest > 0) restsUntil.set(asker, steadyNow() + rest);
     const { message } = fieldsIn(given);
     throw new HostRefused(
       answer.status,
