@@ -76,6 +76,7 @@ const lines: Readonly<Record<string, object>> = {
   },
   "deletes that take long, and long lists that end in silence": {
     pagination: { number: 1, param: "page" },
+    states: { vm: { changing: ["transit"], gone: [] } },
   },
   "operations as answers, a cursor in a header, entries that are null": {
     operations: { "image.list": { items: [{ in: "/result/data/templates/*" }] } },

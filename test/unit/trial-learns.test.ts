@@ -427,6 +427,13 @@ test("an id and a name that are known are found under any key, and an id that is
 test.each([
   ["that other records refer to", "vm", { Uuid: "u-1", VpsRef: "v-1" }, { id: "/VpsRef" }],
   ["that is named for its kind", "vm", { Uuid: "u-1", InstanceId: "i-1" }, { id: "/InstanceId" }],
+  [
+    "of the record, and not of what stands in it",
+    "vm",
+    { serverId: "u-1", serverName: "web", image: { id: "i-1", name: "debian" }, region: { id: "r-1", name: "west" } },
+    { id: "/serverId", name: "/serverName" },
+  ],
+  ["within what holds the record", "vm", { server: { id: "u-1" }, image: { id: "i-1" } }, { id: "/server/id" }],
   ["that is called as its kind is", "flavor", { InstanceType: "f-1", TypeName: "m1" }, { id: "/InstanceType" }],
   [
     "and not the name that is shown",
@@ -690,7 +697,10 @@ test("a cursor in a header is sent as the header calls it, and keys with capital
   const page = { items: [{}], at: "", id: undefined, origin: "https://c.example" };
   const ways = waysOn({ ...page, body: [{}], headers: { "x-next-cursor": "c:2" } });
   expect(ways?.[0]).toEqual({ next_header: "x-next-cursor", param: "cursor" });
-  expect(counting({ ...page, body: { TotalCount: 4 }, headers: {} })[0]).toEqual({ offset: true, param: "Offset" });
+  const counted = counting({ ...page, body: { TotalCount: 4 }, headers: {} });
+  expect(counted[0]).toEqual({ offset: true, param: "Offset" });
+  // Keys with a capital do not prove that the parameters have one.
+  expect(counted).toContainEqual({ offset: true, param: "offset" });
 });
 
 test("bytes are counted in thousands where only that makes whole gigabytes", () => {

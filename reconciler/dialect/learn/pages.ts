@@ -37,7 +37,7 @@ function holdersOf(body: unknown, at: string): readonly PageHolder[] {
   return holders;
 }
 
-const mostWays = 32;
+const mostWays = 48;
 
 /** `undefined`: nothing says that there is more. */
 export function waysOn(page: FirstPage): readonly Way[] | undefined {
@@ -137,9 +137,9 @@ export const capitalized = (word: string): string => word.charAt(0).toUpperCase(
 /** By a count or the last id, for lists that name nothing that leads on. */
 export function counting(page: FirstPage): readonly Way[] {
   const { id, body, at } = page;
-  // A service that begins its keys with a capital mostly wants such parameters.
+  // A service that begins its keys with a capital mostly wants such parameters; some want small ones all the same.
   const isUpper = Object.keys(fieldsIn(body)).some((key) => /^[A-Z][a-z]/.test(key));
-  const params = (...names: readonly string[]): readonly string[] => (isUpper ? names.map(capitalized) : names);
+  const writings: readonly ((name: string) => string)[] = [...(isUpper ? [capitalized] : []), (name) => name];
   // What the answer says of the page that it shows is mostly called as the parameter that asks for it.
   const beside = holdersOf(body, at).flatMap(({ value }) => [value, ...Object.values(value).filter(isObject)]);
   const said = (name: RegExp): readonly string[] => [
@@ -152,21 +152,17 @@ export function counting(page: FirstPage): readonly Way[] {
     { number: 0, param },
     { number: 1, param },
   ];
-  const usual = (...names: readonly string[]): readonly string[] =>
-    params(...names).filter((name) => !places.includes(name) && !pages.includes(name));
-  const markers =
-    id === undefined
-      ? []
-      : params("marker", "after", "starting_after", "start_after", "last_id", "cursor").map(
-          (param): Way => ({ marker: [id], param }),
-        );
-  return [
-    ...places.map(asOffset),
-    ...pages.flatMap(asNumber),
-    ...usual("offset", "skip", "start", "from", "page[offset]").map(asOffset),
-    ...usual("page", "p", "page_number", "pageNumber", "page[number]").flatMap(asNumber),
-    ...markers,
-  ].flatMap(sentIn(page));
+  const asMarker = (param: string): readonly Way[] => (id === undefined ? [] : [{ marker: [id], param }]);
+  const usual = (written: (name: string) => string): readonly Way[] => {
+    const params = (...names: readonly string[]): readonly string[] =>
+      names.map(written).filter((name) => !places.includes(name) && !pages.includes(name));
+    return [
+      ...params("offset", "skip", "start", "from", "page[offset]").map(asOffset),
+      ...params("page", "p", "page_number", "pageNumber", "page[number]").flatMap(asNumber),
+      ...params("marker", "after", "starting_after", "start_after", "last_id", "cursor").flatMap(asMarker),
+    ];
+  };
+  return [...places.map(asOffset), ...pages.flatMap(asNumber), ...writings.flatMap(usual)].flatMap(sentIn(page));
 }
 
 /** In the query; where the list is asked for with a body, at its top or among its variables. */

@@ -79,8 +79,11 @@ export interface PlaceRule {
   readonly everywhere?: true;
   /** The value is enough to recognise the field, where only one place shows such values. */
   readonly byValue?: true;
-  /** The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. */
-  readonly own?: true | undefined;
+  /**
+   * The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. What only
+   * holds the fields of one may have one of these names, and those that hold any.
+   */
+  readonly own?: RegExp | undefined;
   /** A field of the record comes before one of an entry in a list. */
   readonly plain?: true;
   /** A link stands for what it ends with. */
@@ -120,7 +123,7 @@ export function learnPlace(
   }
   // One line for each clause of the rule that a place has to keep.
   const candidates = [...byPlace.values()].flatMap(({ place, names }): Candidate[] => {
-    if (rule.own === true && !isOwn(place) && !isChosenFor(rule, place, names)) return [];
+    if (rule.own !== undefined && !isOwn(place, rule.own) && !isChosenFor(rule, place, names)) return [];
     const found = leaves.map((all) => all.find((leaf) => samePlace(leaf.place, place)));
     const values = found.map((leaf) =>
       leaf?.value === null ? "" : leaf === undefined ? undefined : asText(leaf.value),
@@ -202,20 +205,21 @@ function referring(
 }
 
 /** At the top of the record, or within what only holds its fields. */
-const isOwn = (place: RecordPlace): boolean =>
+const isOwn = (place: RecordPlace, called: RegExp): boolean =>
   typeof place !== "string"
     ? place.in === undefined
     : place
         .split("/")
         .slice(1, -1)
-        .every((key) => holders.test(lettersAndDigits(key)));
+        .map(lettersAndDigits)
+        .every((key) => holders.test(key) || called.test(key));
 
 /** A tag is chosen by the word for the field; any other entry of a list is a thing of its own, such as a disk. */
 const isChosenFor = (rule: PlaceRule, place: RecordPlace, [word = ""]: readonly string[]): boolean =>
   typeof place !== "string" && place.where !== undefined && scoreOfNames(rule, [word]) > 0;
 
 const holders =
-  /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|object|node|resource|record|entity|item|fields|vm|server|instance|volume|disk|group|securitygroup|flavor|image|region)$/;
+  /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|object|node|resource|record|entity|item|fields)$/;
 
 /** The unit of a size, by the words of its place. */
 function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {

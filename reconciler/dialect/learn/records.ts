@@ -58,6 +58,15 @@ const idNamesOf = (kind: Learnt): readonly RegExp[] => [
   ...idNames,
   new RegExp(`^(${nouns[kind].map(lettersAndDigits).join("|")})$`),
 ];
+/** What a record of a kind may have its own fields in. The image within a VM's record is another thing. */
+const called = {
+  vm: /^(vm|server|instance)$/,
+  volume: /^(volume|disk)$/,
+  group: /^(group|securitygroup)$/,
+  flavor: /^flavor$/,
+  image: /^image$/,
+  region: /^region$/,
+} as const satisfies Readonly<Record<Learnt, RegExp>>;
 const isShort = (text: string): boolean => text !== "" && text.length <= 60;
 const isAddressOfKind = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
@@ -65,8 +74,8 @@ const isAddressOfKind = (wanted: "private" | "public") => (text: string) => addr
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
 const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   vm: {
-    id: { names: idNamesOf("vm"), fits: isId, unique: true, own: true, links: true },
-    name: { names: nameNames, everywhere: true, own: true },
+    id: { names: idNamesOf("vm"), fits: isId, unique: true, own: called.vm, links: true },
+    name: { names: nameNames, everywhere: true, own: called.vm },
     status: { names: stateNames, plain: true, fits: isShort, everywhere: true },
     flavor: {
       names: [new RegExp(`^(flavor|plan|instancetype|machinetype|size|product)${idWord}?$`)],
@@ -100,8 +109,8 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   volume: {
-    id: { names: idNamesOf("volume"), fits: isId, unique: true, own: true, links: true },
-    name: { names: nameNames, own: true },
+    id: { names: idNamesOf("volume"), fits: isId, unique: true, own: called.volume, links: true },
+    name: { names: nameNames, own: called.volume },
     size: {
       names: [
         new RegExp(`^${noun}?(size|capacity|storage)(in)?(gb|gib|g|gigabytes|value|amount)?$`),
@@ -124,22 +133,22 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   group: {
-    id: { names: idNamesOf("group"), fits: isId, unique: true, own: true, links: true },
-    name: { names: nameNames, everywhere: true, own: true },
+    id: { names: idNamesOf("group"), fits: isId, unique: true, own: called.group, links: true },
+    name: { names: nameNames, everywhere: true, own: called.group },
     description: { names: [new RegExp(`^${noun}?desc(ription)?$`), /^(note|notes|about|comment|summary|remark)$/] },
   },
   flavor: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
-    name: { names: nameNames, own: true },
+    id: { names: catalogueIds, fits: isId, unique: true, own: called.flavor, links: true },
+    name: { names: nameNames, own: called.flavor },
   },
   image: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
-    name: { names: nameNames, own: true },
+    id: { names: catalogueIds, fits: isId, unique: true, own: called.image, links: true },
+    name: { names: nameNames, own: called.image },
     status: { names: stateNames, plain: true, fits: isShort },
   },
   region: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
-    name: { names: nameNames, own: true },
+    id: { names: catalogueIds, fits: isId, unique: true, own: called.region, links: true },
+    name: { names: nameNames, own: called.region },
   },
 };
 

@@ -301,17 +301,8 @@ function slowly(): Odd {
       server: {
         server_no: Number(raw["id"]),
         server_name: raw["name"],
-        state: word(
-          {
-            ACTIVE: "active",
-            SHUTOFF: "inactive",
-            VERIFY_RESIZE: "resized",
-            DELETING: "deleting",
-            deleting: "deleting",
-          },
-          raw,
-          "pending",
-        ),
+        // One word for all that is under way, a delete as well, and none that says so.
+        state: word({ ACTIVE: "active", SHUTOFF: "inactive", VERIFY_RESIZE: "resized" }, raw, "transit"),
         product_code: raw["flavor_id"],
         os_image_no: raw["image_id"],
         owner: raw["owner"],

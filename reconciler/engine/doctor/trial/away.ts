@@ -275,7 +275,7 @@ async function departure(
     return undefined;
   }
   if (last !== undefined && (asked === undefined || asked.status === "accepted")) {
-    if (last !== word) trial.mean(words, "gone", last);
+    if (last !== word && !trial.isLively(kind, last)) trial.mean(words, "gone", last);
     const flag = isGoneBy(words, last) ? undefined : flagOfDeleted(record, (await trial.shownNow(kind, id)).record);
     const isFlagged = flag !== undefined && trial.tellDeletedBy(kind, flag, word ?? last, record);
     if (isFlagged || isGoneBy(words, last)) {

@@ -133,7 +133,8 @@ export async function settle(
       [since, looks] = [now, 1];
     }
     // A word that speaks of something under way is given longer to change.
-    const patience = look !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
+    const isOnItsWay = look !== undefined && (isOfProgress(look) || trial.isLively(kind, look.word));
+    const patience = isOnItsWay ? quietMs * 12 : quietMs;
     const isQuiet = now - since >= patience && looks >= fewestLooks;
     const isOver = look === undefined || isRest(look) || isQuiet || now - start >= timing.mostMs;
     if (isOver) return { words, last: look, ms: now - start };

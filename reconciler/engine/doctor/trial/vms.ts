@@ -72,7 +72,7 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
   const stop = await persist(trial, () => trial.client.stopVm(id));
   const stopped = await settle(trial, "vm", id, showsItself("stopped", running));
   const rest = [running, stopped.last?.word];
-  trial.onTheWay(trial.words.vm, [...seen, ...stopped.words], rest);
+  trial.onTheWay("vm", [...seen, ...stopped.words], rest);
   // What became of it may be told by its word alone: an answer or a job that was lost is sent again, and refused then.
   const isStopped = stop.status === "accepted" || stopped.last?.word !== running;
   if (!isStopped || !(await trial.keep("stopped", id))) {
@@ -85,7 +85,7 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
   trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
   await persist(trial, () => trial.client.startVm(id));
   const started = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
-  trial.onTheWay(trial.words.vm, started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
+  trial.onTheWay("vm", started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
 }
 
 /** A word at which it rests and that stood on its way as well: the dialect has it, and a person has a question. */
@@ -125,7 +125,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     if (isTold) askIfPassing(trial, [], trial.wordFor("verify_resize"), "as one whose resize waits");
     if (!isTold) trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
     const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
-    trial.onTheWay(trial.words.vm, waiting.words, [running, verify, waiting.last.word]);
+    trial.onTheWay("vm", waiting.words, [running, verify, waiting.last.word]);
     const route = await tryWrites(trial, operation, "vm", { id }, async () => {
       const after = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
       if (after.last?.word !== trial.wordFor("running")) return false;

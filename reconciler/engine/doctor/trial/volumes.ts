@@ -58,7 +58,7 @@ export const attachingActs: readonly TrialAct[] = [
     await keepIfOffList(trial, vm, volume);
     const rest = [free.last?.word, used.last?.word, freed.last?.word];
     for (const word of rest) trial.mean(trial.words.volume, "ready", word);
-    trial.onTheWay(trial.words.volume, [...free.words, ...used.words, ...freed.words], rest);
+    trial.onTheWay("volume", [...free.words, ...used.words, ...freed.words], rest);
   }),
 ];
 
@@ -118,7 +118,7 @@ export const growingActs: readonly TrialAct[] = [
         isReady(trial, { live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
     );
     trial.mean(trial.words.volume, "ready", after.last?.word);
-    trial.onTheWay(trial.words.volume, [...before.words, ...after.words], [before.last?.word, after.last?.word]);
+    trial.onTheWay("volume", [...before.words, ...after.words], [before.last?.word, after.last?.word]);
     // A number that grew with the volume is its size.
     if (grow.status === "accepted" && after.last !== undefined && sizeShown(after.last) === undefined) {
       trial.made.sizes.set(id, 2);

@@ -39,6 +39,7 @@ export class Trial {
   readonly #seen: string[] = [];
   /** The words that were seen, by what they mean. */
   readonly words: Readonly<Record<"vm" | "volume", Record<string, Set<string>>>> = { vm: {}, volume: {} };
+  readonly #livelyWords = { vm: new Set<string>(), volume: new Set<string>() };
   readonly routes: Partial<Record<TriedOperation, Route>> = {};
   readonly inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly errors: ErrorRule[] = [];
@@ -149,8 +150,11 @@ export class Trial {
     });
     if (again.operations.length === 0) return;
     // A list that was long once and could not be followed is a question, however short it is at the end.
-    for (const line of again.todo)
-      if (/\.pagination: the list at/.test(line) && !this.open.includes(line)) this.open.push(line);
+    for (const line of again.todo) {
+      // With another length it is the same question.
+      const [list] = /^operations\.[\w.]+\.pagination: the list at \S+/.exec(line) ?? [];
+      if (list !== undefined && !this.open.some((one) => one.startsWith(list))) this.open.push(line);
+    }
     // Operations that were found or missing before keep their verdict.
     const operations = again.operations.map((finding) => {
       const earlier = this.report.operations.find(({ operation }) => operation === finding.operation);
@@ -235,8 +239,18 @@ export class Trial {
     words[phase] = new Set([...(words[phase] ?? []), word]);
   }
 
-  onTheWay(words: Record<string, Set<string>>, seen: readonly string[], rest: readonly (string | undefined)[]): void {
-    for (const word of seen) if (!rest.includes(word)) this.mean(words, "changing", word);
+  /** Words of one that lives, between one rest and the next: none of them says that another one is gone. */
+  onTheWay(kind: "vm" | "volume", seen: readonly string[], rest: readonly (string | undefined)[]): void {
+    for (const word of seen.filter((one) => !rest.includes(one))) {
+      this.#livelyWords[kind].add(word);
+      this.words[kind]["gone"]?.delete(word);
+      this.mean(this.words[kind], "changing", word);
+    }
+  }
+
+  /** Whether one that lives showed this word on its way. */
+  isLively(kind: "vm" | "volume", word: string | undefined): boolean {
+    return word !== undefined && this.#livelyWords[kind].has(word);
   }
 
   wordFor(phase: TrialPhase): string | undefined {
