@@ -18,6 +18,7 @@ import {
   YAMLSeq,
 } from "yaml";
 import type { SomeMap } from "../config/edit-text";
+import { parseValue } from "../config/yaml/reader";
 import { deepEqual } from "../core/text/deep-equal";
 import { isObject } from "../core/text/objects";
 
@@ -206,8 +207,10 @@ function withHead(text: string, head: readonly string[]): string {
 
 /** The places that a text says something at and another one does not, as keys with dots. */
 export function saysMore(text: string, than: string): readonly string[] {
-  const [one, other]: unknown[] = [parseDocument(text).toJS(), parseDocument(than).toJS()];
-  return leavesBelow(one, other, []);
+  const said = parseValue(text);
+  return typeof said === "string" && said.trim() !== ""
+    ? ["what is no dialect"]
+    : leavesBelow(said, parseValue(than), []);
 }
 
 function leavesBelow(one: unknown, other: unknown, path: readonly string[]): string[] {

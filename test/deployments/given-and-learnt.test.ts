@@ -178,3 +178,13 @@ test.each(laid)("%s", (_, given, learnt, after) => {
   expect(layOver(given, learnt)).toBe(after);
   dialectIn(after);
 });
+
+test.each([
+  ["a text", "My notes.\n", ["what is no dialect"]],
+  ["an alias of nothing", "operations: { vm.list: *x }\n", ["what is no dialect"]],
+  ["another key", "x: 1\n", ["x"]],
+  ["nothing", "", []],
+  ["a remark", "# to be learnt\n", ["what is no dialect"]],
+])("a file that holds %s is written over only where nothing is lost", (_, text, lost) => {
+  expect(saysMore(text, "operations: {}\n")).toEqual(lost);
+});

@@ -120,13 +120,17 @@ export async function writeDialectFile(text: string, { out, base, misfits }: Wri
 /** Another file that is to be written over, and says something that the new one does not. */
 function lostLines(text: string, out: string, base: StartingFile | undefined): Diagnostic | undefined {
   if (!existsSync(out) || (base?.path !== undefined && resolve(base.path) === resolve(out))) return undefined;
-  const lost = saysMore(readFileSync(out, "utf8"), text);
+  const there = readFileSync(out, "utf8");
+  const lost = saysMore(there, text);
   if (lost.length === 0) return undefined;
+  const isDialect = !hasErrors(readDialectText(there, out).diagnostics);
   return {
     severity: "error",
     code: "dialect/says-more",
     summary: `${out} was not written over: it says what the new dialect does not`,
     detail: listed(lost, 5),
-    fix: `start from it (--dialect ${out} --out ${out}), or write into another file`,
+    fix: isDialect
+      ? `start from it (--dialect ${out} --out ${out}), or write into another file`
+      : "write into another file",
   };
 }
