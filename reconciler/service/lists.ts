@@ -253,7 +253,8 @@ export function createListReader({
       const records = readAll(items, readRecord);
       if (records.status !== "accepted") return records;
       // The page before counted all that was read, and this one shows it again: the list has no pages.
-      if (countsAll(pages.at(-2), values.size) && records.value.every(({ id }) => values.has(id))) {
+      const isShownAgain = records.value.length > 0 && records.value.every(({ id }) => values.has(id));
+      if (isShownAgain && countsAll(pages.at(-2), values.size)) {
         pages.pop();
         return whole();
       }

@@ -285,7 +285,7 @@ describe("pages", () => {
     [
       what: string,
       dialect: string,
-      behind: "more" | "again" | "refused" | "left out",
+      behind: "more" | "again" | "refused" | "left out" | "nothing",
       ids: readonly string[] | undefined,
     ]
   >([
@@ -309,6 +309,12 @@ describe("pages", () => {
       whole.slice(0, 3),
     ],
     [
+      "ends where the next page is empty, however full its page was",
+      list("pagination: { number: 1, param: page }"),
+      "nothing",
+      whole.slice(0, 3),
+    ],
+    [
       "is no proof where another page shows more",
       "operations: { vm.list: { method: GET, path: /api/v1/vms } }",
       "more",
@@ -326,6 +332,7 @@ describe("pages", () => {
       if (behind === "refused" && page > 1)
         return { status: 400, body: { error: { code: 1, message: "no such page" } } };
       if (behind === "left out" && page > 1) return { body: { count: 3 } };
+      if (behind === "nothing") return { body: { count: 3, limit: 3, vms: page > 1 ? [] : pageOf(0) } };
       const vms = pageOf(behind === "more" ? (page - 1) * 3 : 0);
       return { body: { count: vms.length, vms } };
     });
