@@ -548,6 +548,18 @@ describe("a group that is deleted", () => {
       },
     ],
     [
+      "and a list shows it all the time, and a rule names it",
+      {
+        asks: { retired: true },
+        groups: [shown("g-1")],
+        others: [namer("back", "g-2")],
+        rules: [[naming("back")]],
+        ends: /^waiting apply\/group-named the service accepted the delete of group front and still shows it, .*group\.back/,
+        is: "was to go",
+        waitsMs: defaultTiming.discoveryWindowMs,
+      },
+    ],
+    [
       "while a group names it that it names itself",
       {
         answers: [named],

@@ -223,7 +223,8 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedBy(outcome);
     const namers = speaksOfVms.test(outcome.message) ? [] : await stillNaming(id, run);
-    if (namers.length > 0) return refusedAsNamed(step, action, id, namers, run);
+    const said = `the service does not delete group ${action.name} while rules of other groups name it`;
+    if (namers.length > 0) return keptAsNamed(step, action, id, said, namers, run);
     if (action.retired)
       return {
         end: "waiting",
@@ -236,7 +237,12 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
       : { ...failedBy(outcome), fix: outcome.hint ?? ofUse(client.can) };
   }
   const settled = await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
-  if (settled.end !== "done") return settled;
+  if (settled.end !== "done") {
+    // Some accept the delete of what rules name, and keep it: sent once more it would be kept again.
+    const namers = settled.code === "apply/timeout" ? await stillNaming(id, run) : [];
+    const said = `the service accepted the delete of group ${action.name} and still shows it, and rules of other groups name it`;
+    return namers.length > 0 ? keptAsNamed(step, action, id, said, namers, run) : settled;
+  }
   run.deleted.add(`group:${id}`);
   await run.recorder.record(
     action.retired
@@ -264,17 +270,18 @@ async function stillNaming(id: string, run: Run): Promise<Namer[]> {
  * The service does not delete a group that rules name. Groups that name each other can never be deleted: they are left
  * as orphans, and the message says so.
  */
-async function refusedAsNamed(
+async function keptAsNamed(
   step: Step,
   action: ActionOf<"group.delete">,
   id: string,
+  said: string,
   namers: readonly Namer[],
   run: Run,
 ): Promise<StepResult> {
   const circle = new Map(action.circle?.map(({ id: other, label }) => [other, label]));
   // A group that was let go before this one has no record any more, so it bears the name that the plan gave it.
   const known = namers.map((namer) => ({ ...namer, label: circle.get(namer.id) ?? namer.label }));
-  const message = `the service does not delete group ${action.name} while rules of other groups name it: ${describeNamers(known, action.name)}`;
+  const message = `${said}: ${describeNamers(known, action.name)}`;
   const isLeft = (namer: Namer): boolean => run.recorder.state.orphans.has(orphanKey({ kind: "group", id: namer.id }));
   if (namers.every((namer) => circle.has(namer.id) || isLeft(namer))) {
     const reason = `it and ${known.map(({ label }) => label).join(", ")} name each other, and the service deletes none that is named`;
