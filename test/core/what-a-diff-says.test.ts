@@ -244,7 +244,7 @@ describe("the data volume that was taken off to be grown", () => {
   const shown = (attachedTo: string | null): Partial<World> => ({ strangers: [liveVolume(own, { attachedTo })] });
   it.each<[what: string, world: World, told: readonly string[]]>([
     ["is put back", off({ dataVolumeDetached: true }, shown(null)), ["vm.web update interrupted"]],
-    ["is not put back where it is gone", off({ dataVolumeDetached: true }), []],
+    ["is not put back where it is gone", off({ dataVolumeDetached: true }), ["note plan/data-volume-away"]],
     [
       "is on again where the VM shows it",
       { applied: [{ ...web, memory: { dataVolumeDetached: true } }], desired: [web] },
@@ -278,6 +278,35 @@ describe("the data volume that was taken off to be grown", () => {
   ])("%s", (_, world, lines) => {
     const errors = says(world).filter((one) => one.startsWith("error"));
     expect([...changes(world).filter((one) => !one.startsWith("error")), ...errors]).toEqual(lines);
+  });
+});
+
+describe("a data volume that is nothing to grow and nothing to put back", () => {
+  const own = `${idOf("vm.web")}-data`;
+  const bare = { ...web, now: { volumes: [{ id: "root", root: true }] } };
+  const there = (attachedTo: string | null | undefined, more = {}): World => ({
+    applied: [bare],
+    desired: [web],
+    strangers: [liveVolume(own, { attachedTo, sizeGb: 20, ...more })],
+  });
+  const note = (where: string, fix: string) => [
+    `note plan/data-volume-away: the data volume of vm.web (${own}) ${where} => ${fix}`,
+  ];
+  const back = `attach it to VM ${idOf("vm.web")} in the service's console`;
+  it.each<[what: string, world: World, says: readonly string[]]>([
+    ["hangs where it was made", there(idOf("vm.web")), []],
+    ["was taken off", there(null), note("hangs on no VM", back)],
+    ["was hung on another VM", there("other"), note("hangs on VM other", back)],
+    ["is on its way", there(null, { changing: true }), []],
+    ["hangs nobody knows where", there(undefined), []],
+    [
+      "is gone",
+      { applied: [bare], desired: [web] },
+      note("is gone", "reconcile apply --replace vm.web (a new one comes with a new VM)"),
+    ],
+  ])("%s", (_, world, lines) => {
+    expect(says({ missing: [], ...world })).toEqual(lines);
+    expect(planFor({ missing: [], ...world }).changes).toEqual([]);
   });
 });
 
@@ -656,7 +685,9 @@ describe("a volume", () => {
       { applied: [blindWeb, { ...data, now: hidden, memory: { attaching: idOf("vm.web") } }], desired: [web] },
       [moveUnknown("attached to")],
     ],
-  ])("%s", (_, world, lines) => expect(says(world).filter((one) => !one.includes("plan/gone"))).toEqual(lines));
+  ])("%s", (_, world, lines) =>
+    expect(says(world).filter((one) => !/plan\/(gone|data-volume-away)/.test(one))).toEqual(lines),
+  );
 
   const unseen = { now: { attachedTo: undefined } };
   const bare = { volumes: [{ id: `${idOf("vm.web")}-root`, root: true }] };

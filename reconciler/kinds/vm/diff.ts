@@ -382,12 +382,13 @@ function keepVm(
   const { live, id, adopted } = found;
   const { fields, verify } = comparison;
   const diagnostics: Diagnostic[] = [];
-  if (dataVolumeAt(vm) === "unknown") {
+  const isUnknown = dataVolumeAt(vm) === "unknown";
+  if (isUnknown) {
     const how = recorded?.dataVolumeMoving === "attaching" ? "attached to" : "detached from";
     diagnostics.push(moveUnknown(pair.address, desired.source, `its data volume ${dataVolumeId}`, how, id));
   }
   checkSize(fields, desired, dataVolumeId, live, diagnostics);
-  if (dataVolumeOff === true || isGrown(comparison)) diagnostics.push(...dataVolumeElsewhere(vm));
+  if (!isUnknown) diagnostics.push(...dataVolumeElsewhere(vm, dataVolumeOff === true));
   const isSent = (field: string): boolean => fields.some((one) => one.field === field);
   if (fields.length > 0) diagnostics.push(...checkCatalogue(desired, context, isSent).diagnostics);
   const acts =
@@ -408,10 +409,13 @@ function keepVm(
 
 const isChanging = (live: LiveVm | undefined): boolean => live?.phase === "changing" && live.status !== undefined;
 
-function dataVolumeElsewhere({ desired, found, comparison, dataVolumeId, context }: PresentVm): Diagnostic[] {
-  if (dataVolumeId === undefined || isCarriedBy(found.id, dataVolumeId, undefined, context) === true) return [];
-  const sighting = sight(context.live, "volume", dataVolumeId);
-  return dataVolumeAway(desired, found.id, dataVolumeId, sighting, isGrown(comparison));
+function dataVolumeElsewhere(vm: PresentVm, isOff: boolean): Diagnostic[] {
+  const { desired, found, comparison, dataVolumeId: id, context } = vm;
+  if (id === undefined || isCarriedBy(found.id, id, undefined, context) === true) return [];
+  const becomes = isGrown(comparison) ? "grown" : isOff ? "attached to it again" : undefined;
+  // A volume that has an address by now is told of there.
+  if (becomes === undefined && context.addressOf(identity("volume", id)) !== undefined) return [];
+  return dataVolumeAway(desired, found.id, id, sight(context.live, "volume", id), becomes);
 }
 
 const isGrown = ({ fields }: VmComparison): boolean => fields.some(({ field }) => field === "size");

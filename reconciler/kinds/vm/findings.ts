@@ -46,28 +46,33 @@ export function checkSize(
     });
 }
 
-/** The data volume that is to be grown or put back hangs on another VM, or is gone: no step can end well. */
+/**
+ * The data volume hangs elsewhere, or is gone. Where it is to be grown or put back no step can end well; else it is left
+ * where it is, and that is said.
+ */
 export function dataVolumeAway(
   { address, source }: DesiredVm,
   vm: string,
   volume: string,
   sighting: Sighting<LiveVolume>,
-  isGrown: boolean,
+  becomes: "grown" | "attached to it again" | undefined,
 ): Diagnostic[] {
   const isGone = sighting.seen === "gone";
-  const host = sighting.seen === "yes" ? (sighting.value.attachedTo ?? vm) : vm;
-  if (!isGone && host === vm) return [];
-  const setBack = isGrown ? [toAsk("set size back")] : [];
+  const seen = sighting.seen === "yes" && sighting.value.changing !== true ? sighting.value.attachedTo : undefined;
+  const host = seen === null && becomes !== undefined ? vm : seen;
+  if (!isGone && (host === undefined || host === vm)) return [];
+  const setBack = becomes === "grown" ? [toAsk("set size back")] : [];
+  const back = becomes === undefined ? `attach it to VM ${vm}` : `detach it from VM ${host}`;
   return [
     {
-      severity: "error",
+      severity: becomes === undefined ? "note" : "error",
       code: "plan/data-volume-away",
-      summary: `the data volume of ${address} (${volume}) ${isGone ? "is gone" : `hangs on VM ${host}`}`,
-      detail: `It was created with VM ${vm}, and is to be ${isGrown ? "grown" : "attached to it again"}.`,
+      summary: `the data volume of ${address} (${volume}) ${isGone ? "is gone" : `hangs on ${host === null ? "no VM" : `VM ${host}`}`}`,
+      detail: `It was created with VM ${vm}, and is ${becomes === undefined ? "left as it is" : `to be ${becomes}`}.`,
       ...told(
         isGone
           ? [...setBack, toRun(["apply", "--replace", address], "a new one comes with a new VM")]
-          : [toAsk(`detach it from VM ${host} in the service's console`), ...setBack],
+          : [toAsk(`${back} in the service's console`), ...setBack],
       ),
       address,
       source,

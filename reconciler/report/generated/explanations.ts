@@ -445,8 +445,8 @@ export const explanations = {
     "todo": "reconcile orphans list names it once the VM is gone; reconcile orphans delete ID deletes it."
   },
   "plan/data-volume-away": {
-    "means": "The data volume of a VM is to be grown or attached again, and it hangs on another VM or is gone.",
-    "todo": "Detach it from the other VM in the service's console, or set size back. One that is gone comes back with its VM, when the VM is replaced."
+    "means": "The data volume of a VM hangs on another VM or on none, or is gone. It is an error where the volume is to be grown or attached again, and else a note.",
+    "todo": "Detach it from the other VM in the service's console and attach it to its own, or set size back. One that is gone comes back with its VM, when the VM is replaced."
   },
   "plan/data-volume-unknown": {
     "means": "The data volume of a VM cannot be grown: no record shows which one it is.",
