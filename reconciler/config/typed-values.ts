@@ -110,8 +110,16 @@ export function fitToType(value: unknown, declaration: Declaration, isText: bool
   }
   const read = valueOfType(value, type, isText);
   if (read !== undefined) return limit(read, declaration, isText);
-  const fix = type === "list" && typeof value !== "object" ? `write [${String(value)}]` : undefined;
+  const fix = typeof value === "object" ? undefined : fixOfStructure(String(value), type);
   return { misfit: { code: "config/wrong-type", path: [], value, expected: expectations[type], fix } };
+}
+
+/** A text that begins as a list or a map does is one that could not be read as it is. */
+function fixOfStructure(text: string, type: ValueType): string | undefined {
+  if (type !== "list" && type !== "map") return undefined;
+  if (/^\s*[[{]/.test(text))
+    return "write it as YAML has it: numbers such as 007 in quotes, each key once, brackets closed";
+  return type === "list" ? `write [${text}]` : undefined;
 }
 
 const plainNumber = /^\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*$/;

@@ -48,6 +48,12 @@ describe("typed variables", () => {
       'wrong-type 1 | the variable x cannot be "a" | expected a list | write [a]',
     ],
     [
+      "a list in brackets that YAML does not take",
+      "{ type: list }",
+      { vars: { x: "[a, 007]" } },
+      'wrong-type - | the variable x cannot be "[a, 007]" | expected a list; it is given with --var x | write it as YAML has it: numbers such as 007 in quotes, each key once, brackets closed',
+    ],
+    [
       "a word that is none of them",
       "{ one_of: [small, large], default: smal }",
       {},
