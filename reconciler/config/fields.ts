@@ -314,6 +314,15 @@ export function readVariables(
 /** The values of RECONCILE_… that a program gets are those of its purpose. */
 const isVariableName = (name: string): boolean => /^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$/i.test(name);
 
+/** The words of a command line, each as a list in brackets takes it; what only a shell understands is left to one. */
+function argvMeant(text: string): string[] {
+  const needsShell = /[&|;<>$`"'\\*?()#!~{}[\]]/.test(text.replaceAll(/\$\{[^}]*\}/g, ""));
+  const words = needsShell ? ["sh", "-c", text] : text.trim().split(/\s+/);
+  return words.map((word) =>
+    /^-{0,2}[A-Za-z/._][\w./=@%+-]*$/.test(word) && !/^(?:null|true|false)$/i.test(word) ? word : JSON.stringify(word),
+  );
+}
+
 /** A program and its arguments; `undefined` when there is none. */
 export function readArgv<V extends object>(
   subject: Subject,
@@ -324,11 +333,11 @@ export function readArgv<V extends object>(
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const expected = "a list: the program and its arguments";
-  if (!Array.isArray(value) || value.length === 0)
-    return reportValue(subject, [...within, key], value, expected, {
-      code: "config/wrong-type",
-      fix: typeof value === "string" ? `write [${value.split(/\s+/).join(", ")}]` : undefined,
-    });
+  if (!Array.isArray(value) || value.length === 0) {
+    const text = typeof value === "string" ? withoutMarks(value) : undefined;
+    const fix = text === undefined ? undefined : `write [${argvMeant(text).join(", ")}]`;
+    return reportValue(subject, [...within, key], text ?? value, expected, { code: "config/wrong-type", fix });
+  }
   for (const [index, item] of value.entries())
     if (typeof item === "object" || (typeof item === "string" && item.includes("\u0000")))
       return reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });

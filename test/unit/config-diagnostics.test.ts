@@ -256,6 +256,23 @@ describe("values", () => {
       "volumes: { data: { size: 1, flush: { via: command, command: sync now } } }",
       'wrong-type 1:61 | command cannot be "sync now" | write [sync, now]',
     ],
+    "a command as one text for a shell": [
+      "volumes: { data: { size: 1, flush: { via: command, command: sync && umount /data } } }",
+      'wrong-type 1:61 | command cannot be "sync && umount /data" | write [sh, -c, "sync && umount /data"]',
+    ],
+    "a command as one text with what brackets take for more": [
+      "vms: { web: {} }\nvolumes: { data: { size: 1, flush: { via: command, command: '-x a,b 007 null ${vm.web.id}' } } }",
+      'wrong-type 2:61 | command cannot be "-x a,b 007 null ${vm.web.id}" | write [-x, "a,b", "007", "null", "${vm.web.id}"]',
+    ],
+    "a policy with nothing right": [
+      "policy: { command: conftest, env: [RECONCILE_TOKEN] }",
+      'wrong-type 1:20 | command cannot be "conftest"',
+      'invalid-value 1:36 | env cannot be "RECONCILE_TOKEN"',
+    ],
+    "a day that is none": [
+      'checks: { hours: { days: [Mon], from: "08:00", to: "09:00" } }',
+      'invalid-value 1:27 | days cannot be "Mon"',
+    ],
     "a control character": [
       'vms: { web: { owner: "a\\e[31mb" } }',
       'control-character 1:22 | owner cannot be "a\\u001b[31mb"',

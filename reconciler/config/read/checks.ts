@@ -108,8 +108,10 @@ export function readAmount(subject: Subject, path: Path, value: unknown, what: s
 function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>): Hours | undefined {
   if (Object.keys(values).length === 0) return undefined;
   const days = readTextList(subject, values, "days", ["hours"]) ?? [];
-  const wrong = days.find((day) => !dayNames.some((known) => known === day));
-  if (wrong !== undefined) reportValue(subject, ["hours", "days"], wrong, `days of ${dayNames.join(", ")}`);
+  const known: readonly string[] = dayNames;
+  const wrong = days.filter((day) => !known.includes(day));
+  for (const day of wrong)
+    reportValue(subject, ["hours", "days", days.indexOf(day)], day, `days of ${dayNames.join(", ")}`);
   const time = (key: "from" | "to"): number | undefined => {
     const text = readText(subject, values, key, ["hours"]);
     const match = /^([01][0-9]|2[0-4]):([0-5][0-9])$/.exec(text ?? "");
@@ -118,11 +120,11 @@ function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>):
     return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);
   };
   const [from, to] = [time("from"), time("to")];
-  if (from === undefined || to === undefined || wrong !== undefined) return undefined;
+  if (from === undefined || to === undefined || wrong.length > 0) return undefined;
   const clock = (minutes: number): string =>
     `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
   return {
-    days: days.map((day) => dayNames.findIndex((known) => day.startsWith(known))),
+    days: days.map((day) => known.indexOf(day)),
     from,
     to,
     text: `${days.length === 0 ? "" : `${days.join(", ")} `}${clock(from)} to ${clock(to)}`,
@@ -132,6 +134,7 @@ function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>):
 export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): Policy | undefined {
   const command = fieldOf(values, "command");
   const timeoutMs = readDuration(subject, values, "timeout", []) ?? 60_000;
+  const env = readVariables(subject, values, []);
   if (command === undefined) {
     reportMissing(subject, "command", "add command: [conftest, test, --output, json, -]");
     return undefined;
@@ -144,7 +147,7 @@ export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): 
     });
   return {
     command: words,
-    ...readVariables(subject, values, []),
+    ...env,
     timeoutMs,
     source: positionOf(subject.place(["command"], "key")),
   };
