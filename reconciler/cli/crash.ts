@@ -23,7 +23,7 @@ const fixesOfCrash: Record<string, string> = {
     "RECONCILE_STATE_ENCRYPTION: set it to required or optional, or leave it out; RECONCILE_STATE_KEY: 32 bytes in base64, or a passphrase",
   "state/not-encrypted": "make it anew with the key set, or unset the key to use it as it is",
   "state/damaged": "restore it from a copy",
-  "state/store-failed": "check the path or address given with --state, its rights and its space",
+  "state/store-failed": "check the path or address of the state, its rights and its space",
 };
 
 /** `undefined` when the error is a bug. */

@@ -153,7 +153,7 @@ async function withMovesFinished(
 
 /** An error in the command line itself: with the usage for a person, and like any other failure with `--json`. */
 function misused(argv: readonly string[], name: string, problems: readonly string[], text: string): number {
-  if (!argv.includes("--json")) {
+  if (!splitAtDashes(argv).head.includes("--json")) {
     process.stderr.write(text);
     return 1;
   }

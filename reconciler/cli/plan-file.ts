@@ -42,7 +42,7 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
   if (found !== undefined) return found;
   throw fail(
     "plan/no-checkout",
-    `the files this plan was made from are not here (${basename(first)} in ${candidates.join(" or ")})`,
+    `the files this plan was made from are not here (${basename(first)} in ${[...new Set(candidates)].join(" or ")})`,
     "apply it in a checkout, from the folder it was made in",
   );
 }

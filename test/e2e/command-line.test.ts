@@ -102,6 +102,11 @@ describe("what is wrong with the words themselves", () => {
       diagnostics: [{ severity: "error", code: "cli/usage", summary: expect.stringContaining(says) }],
     });
   });
+
+  it("is told to a person where --json belongs to a command of another machine", async () => {
+    const ran = await run(["ssh", "--bogus", "vm.db", "--", "kubectl", "--json"]);
+    expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([1, "", expect.stringContaining("no flag --bogus")]);
+  });
 });
 
 describe("a variable that is set and empty", () => {

@@ -96,7 +96,7 @@ it("holds when the plan itself was carried to another folder than the checkout, 
   expect(names()).toEqual(["one"]);
   const lost = await run(download, "apply", "p.plan.json");
   expect(lost.exitCode).toBe(1);
-  expect(lost.stderr).toContain("plan/no-checkout");
+  expect(lost.stderr).toMatch(/plan\/no-checkout.*\(reconcile\.yaml in \S+\)$/m);
 });
 
 it.each([

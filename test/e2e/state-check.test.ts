@@ -59,6 +59,8 @@ describe("state check", () => {
       const ran = await check(`${server.url}/prod`, "--json");
       // Most servers keep no order of serials.
       expect(broken(ran).filter((probe) => probe !== "serial-twice")).toEqual(expected);
+      const { diagnostics, exit_code } = jsonLines(ran.stdout).at(-1)!;
+      expect([diagnostics.length, exit_code]).toEqual([broken(ran).length, broken(ran).length > 0 ? 1 : 0]);
       expect(server.documentOf("prod")).toBeUndefined();
       expect(server.requests.every((request) => request.includes("prod-reconcile-check-"))).toBe(true);
     } finally {

@@ -47,5 +47,16 @@ async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonl
       ? "Everything that a state needs holds here."
       : `${broken.length} of ${findings.length} do not hold.`,
   );
-  return output.finish({ exitCode: broken.length === 0 ? 0 : 1 });
+  return output.finish({
+    exitCode: broken.length === 0 ? 0 : 1,
+    diagnostics: [],
+    // People have read them in the table.
+    forPrograms: broken.map(({ probe, seen, therefore }) => ({
+      severity: "error",
+      code: "state/store-failed",
+      summary: `${probe}: ${seen}`,
+      detail: therefore,
+      fix: "keep the state in a place where this holds",
+    })),
+  });
 }

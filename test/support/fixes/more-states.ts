@@ -75,7 +75,7 @@ export const moreStates = {
     {
       files: { ...file(groups), "folder/x": "" },
       command: ["apply", "-y", "--state", "folder"],
-      follow: [{ question: /check the path or address given with --state/ }],
+      follow: [{ question: /check the path or address of the state/ }],
     },
   ],
   "plan/checkout-differs": [
