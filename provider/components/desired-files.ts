@@ -2,7 +2,15 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fixInProgram, partsInCircles, resourceOfPart } from "../../reconciler/for-provider";
-import { type Diagnostic, type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../../reconciler/index";
+import {
+  type Desired,
+  type Diagnostic,
+  type Json,
+  openBeside,
+  outputPartsOf,
+  partsOf,
+  readDesired,
+} from "../../reconciler/index";
 import type { Parts } from "./parts";
 
 export interface FileSettings {
@@ -30,6 +38,18 @@ const thrownText = (told: readonly Told[]): string =>
     ...told.filter(({ severity }) => severity === "error").map(({ text }) => text),
     ...told.filter(({ severity }) => severity !== "error").map(({ severity, text }) => `${severity}: ${text}`),
   ].join("\n");
+
+/**
+ * What the files want of a plan as a whole, and an engine of programs knows nothing of: it asks about one resource after
+ * the other.
+ */
+function notFollowed({ deny, reachability, checks, policy, rollouts, isProtected }: Desired): readonly string[] {
+  const wants = { deny, reachability, checks, policy, rollout: rollouts, protect: isProtected };
+  const words = Object.entries(wants).flatMap(([word, value]) => (value === undefined ? [] : [word]));
+  return words.length === 0
+    ? []
+    : [`a program does not follow what the files want of a plan as a whole: ${words.join(", ")}`];
+}
 
 /** Throws with every problem of the files. Several files are one desired state. */
 export function partsOfFiles(paths: readonly string[], settings: FileSettings): Parts {
@@ -72,7 +92,7 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
     parts,
     outputs: outputPartsOf(desired),
     // Who logs them says that they are warnings.
-    warnings: [...told.map(({ text }) => text), ...kept],
+    warnings: [...told.map(({ text }) => text), ...kept, ...notFollowed(desired)],
     removed: removed.map(({ from, destroy }) => ({ from, destroy })),
   };
 }

@@ -166,19 +166,21 @@ const vmWithVolumes: Component = {
     if (!isKnownMap(keys)) return undefined;
     const vm = `vm.${name}`;
     const volumeOf = (key: string): string => `volume.${name}-${key}`;
-    const parts = Object.entries(keys).flatMap(([key, { size, name: called, flush, flushConfirmed: stated }]) => {
-      const how = {
-        ...(flush === undefined ? {} : { flush }),
-        ...(stated === undefined ? {} : { flushConfirmed: stated }),
-      };
-      return [
-        plainPart("Volume", volumeOf(key), { name: called ?? `${name}-${key}`, size, ...how }),
-        plainPart("VolumeAttachment", `${volumeOf(key)}/attachment`, {
-          ...{ vmId: { part: vm }, volumeId: { part: volumeOf(key) } },
-          ...how,
-        }),
-      ];
-    });
+    const parts = Object.entries(keys).flatMap(
+      ([key, { size, name: called, flush, flushConfirmed: stated, ...others }]) => {
+        const how = {
+          ...(flush === undefined ? {} : { flush }),
+          ...(stated === undefined ? {} : { flushConfirmed: stated }),
+        };
+        return [
+          plainPart("Volume", volumeOf(key), { name: called ?? `${name}-${key}`, size, ...how, ...others }),
+          plainPart("VolumeAttachment", `${volumeOf(key)}/attachment`, {
+            ...{ vmId: { part: vm }, volumeId: { part: volumeOf(key) } },
+            ...how,
+          }),
+        ];
+      },
+    );
     return {
       parts: [plainPart("Vm", vm, { name, ...inputs }), ...parts],
       warnings: [],

@@ -207,12 +207,15 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(said).not.toMatch(/(give|write) --/);
   });
 
-  it("says what a file removes and keeps, and asks for the id of what it imports by its name", async () => {
+  it("says what a file removes and keeps, and what of it is not followed, and asks for the id of what it imports by its name", async () => {
     const removed = fileOf("version: 1\nremoved: [ { from: volume.old }, { from: vm.old, destroy: true } ]\n");
     await make("DesiredState", { files: [removed] }, (request) => request.setDryrun(true));
     expect(told.filter((line) => line.includes("removed"))).toEqual([
       `${removed}:2: volume.old is removed, and stays in the service: a delete of it that the preview shows takes it out of the program's state alone`,
     ]);
+    const wants = fileOf(`${world}checks: { at_most: { remove: 0 } }\nenvironments: { prod: { protect: true } }\n`);
+    await make("DesiredState", { files: [wants], env: "prod" });
+    expect(told.at(-1)).toMatch(/does not follow .*: checks, protect$/);
     const named = fileOf(`${world}imports: [ { to: vm.db, name: db-1 } ]\n`);
     await expect(make("DesiredState", { files: [named] })).rejects.toThrow(
       /vm\.db is imported by its name.*write its id/,
@@ -257,14 +260,15 @@ moved: [ { from: volume.old, to: volume.data } ]
     const vm = { flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops", userId: "1", project: "p", region: "r" };
     const response = await make("VmWithVolumes", {
       ...{ ...vm, size: 10 },
-      volumes: { data: { size: 7, flushConfirmed: true }, logs: { size: 3, name: "old-logs" } },
+      volumes: { data: { size: 7, flushConfirmed: true }, logs: { size: 3, name: "old-logs", sise: 4 } },
     });
     const [, host, ...rest] = monitor.asked;
     expect(host).toMatchObject({ name: "vm.site", inputs: { name: "site", flavorId: "m1.small", size: 10 } });
     expect(host?.inputs).not.toHaveProperty("volumes");
     expect(Object.fromEntries(rest.map(({ name, inputs }) => [name, inputs]))).toEqual({
       "volume.site-data": { name: "site-data", size: 7, flushConfirmed: true },
-      "volume.site-logs": { name: "old-logs", size: 3 },
+      // For the volume's own check to refuse.
+      "volume.site-logs": { name: "old-logs", size: 3, sise: 4 },
       "volume.site-data/attachment": {
         vmId: "id-of-vm.site",
         volumeId: "id-of-volume.site-data",

@@ -14,13 +14,16 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { packageSchema } from "../../../provider/plugin/schema";
 import { version } from "../../../reconciler/index";
 import { eventually } from "../../support/eventually";
 import { everything } from "../shared-scenarios";
 import { hasLanguage, type RealStack, startStack, whyNot, writeSdk } from "./stack";
 
 const root = resolve(__dirname, "../../..");
+// As it is published: what is loaded on first use is found there.
+const { packageSchema }: typeof import("../../../provider/plugin/schema") = require(
+  join(root, "dist/provider/plugin/schema.js"),
+);
 const reason = whyNot();
 
 const can = (command: string, ...args: string[]): boolean => {
