@@ -26,14 +26,14 @@ export interface Declared {
   readonly suggestions: { left: number };
 }
 
-/** Reports a path of components in which nothing is declared. */
-export function unknownComponent(named: string, { rooms }: Declared): UnknownReference {
+/** Reports a path of components in which nothing is declared. `rest`: what an address says behind it. */
+export function unknownComponent(named: string, { rooms }: Declared, rest = ""): UnknownReference {
   const known = [...rooms.keys()].filter((within) => within !== "");
   return {
     code: "config/unknown-reference",
     summary: `there is no component ${named}`,
     detail: known.length === 0 ? "none is used" : `there is ${listed(known)}`,
-    fix: nearestText(named, known, (near) => `write ${near}`),
+    fix: nearestText(named, known, (near) => `write ${near}${rest}`),
   };
 }
 
@@ -128,8 +128,9 @@ interface UnknownReference {
  */
 export function unknownAddress(address: string, kind: Kind, from: Declared, full: boolean): UnknownReference {
   const parts = parseAddress(address);
-  const declared = from.rooms.get(parts?.within ?? "");
-  if (declared === undefined) return unknownComponent(parts?.within ?? "", from);
+  const path = parts?.within ?? "";
+  const declared = from.rooms.get(path);
+  if (declared === undefined) return unknownComponent(path, from, address.slice(path.length));
   const within = declared === from ? undefined : declared.within;
   const written = (key: string, each: string | undefined): string =>
     full ? formatAddress({ within, kind, key, each }) : formatAddress({ kind, key, each }).slice(kind.length + 1);

@@ -314,7 +314,7 @@ imports: [{ to: "asia[a]/vm.web[1]", id: v-1 }]`);
     ],
     [
       "imports: [{ to: stor/vm.web, id: x }]",
-      "2 there is no component stor/ | there is store/, asia[a]/ | write store/",
+      "2 there is no component stor/ | there is store/, asia[a]/ | write store/vm.web",
     ],
   ])("refuse %s", (body, expected) => {
     expect(problems(uses + body)).toEqual([expected]);
