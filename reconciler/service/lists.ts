@@ -220,7 +220,7 @@ export function createListReader({
     let led: string | undefined;
     for (;;) {
       const outcome = await answer;
-      const isBehindAll = countsAll(pages.at(-1), values.size);
+      const isBehindAll = countsAll(pages.at(-1), values.size) || saysNoMore(pages.at(-1));
       if (outcome.status !== "accepted") {
         if (led !== undefined) return notAPath(operation, led, outcome);
         return isBehindAll && isRefusedPage(outcome) ? whole() : outcome;
@@ -281,6 +281,10 @@ function whyNotOn(request: PageRequest, seen: ReadonlySet<string>, showedNothing
   if (showedNothingNew) return "a page shows nothing but what the pages before it have shown, and leads on";
   return seen.size >= mostPages ? `it has more than ${mostPages} pages` : undefined;
 }
+
+/** What is asked for behind such a page is not there. */
+const saysNoMore = (page: PageRead | undefined): boolean =>
+  page?.signs.some(({ kind, count }) => kind === "end" && count === 1) === true;
 
 /** By its own count, which may be that of the page alone, the page shows the last of as many as were read. */
 const countsAll = (page: PageRead | undefined, read: number): boolean =>

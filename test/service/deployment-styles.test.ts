@@ -285,7 +285,7 @@ describe("pages", () => {
     [
       what: string,
       dialect: string,
-      behind: "more" | "again" | "refused" | "left out" | "nothing",
+      behind: "more" | "again" | "refused" | "left out" | "nothing" | "refused, as it said",
       ids: readonly string[] | undefined,
     ]
   >([
@@ -315,6 +315,12 @@ describe("pages", () => {
       whole.slice(0, 3),
     ],
     [
+      "ends where it says that there is no more, and the next page is refused",
+      list("pagination: { number: 1, param: page }"),
+      "refused, as it said",
+      whole.slice(0, 3),
+    ],
+    [
       "is no proof where another page shows more",
       "operations: { vm.list: { method: GET, path: /api/v1/vms } }",
       "more",
@@ -329,9 +335,10 @@ describe("pages", () => {
   ])("a list that counts the items of its page %s", async (_, dialect, behind, ids) => {
     const { client } = await serve(dialect, ({ url }) => {
       const page = Number(parameter(url, "page") ?? 1);
-      if (behind === "refused" && page > 1)
+      if (behind.startsWith("refused") && page > 1)
         return { status: 400, body: { error: { code: 1, message: "no such page" } } };
       if (behind === "left out" && page > 1) return { body: { count: 3 } };
+      if (behind === "refused, as it said") return { body: { has_more: false, vms: pageOf(0) } };
       if (behind === "nothing") return { body: { count: 3, limit: 3, vms: page > 1 ? [] : pageOf(0) } };
       const vms = pageOf(behind === "more" ? (page - 1) * 3 : 0);
       return { body: { count: vms.length, vms } };
