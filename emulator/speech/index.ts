@@ -145,10 +145,11 @@ function spokenAnswer(
     const there = payload
       .filter(isPlainMap)
       .filter((one) => region === undefined || (one["region"] ?? region) === region);
+    const paging = pagingOf(dialect.pagination, route?.pagination);
     const records = isOfAttachments
       ? attachmentsIn(dialect, there, meant.params["id"], hostName)
-      : there.map((one) => recordIn(dialect, kind, one, hostName));
-    const page = pageIn(pagingOf(dialect.pagination, route?.pagination), records, pageSize, heard, base);
+      : there.map((one) => recordIn(dialect, kind, one, hostName, paging.marker?.[0]));
+    const page = pageIn(paging, records, pageSize, heard, base);
     const place = route?.items?.[0] ?? "";
     const list = bodyWithList(place, page.records);
     // What leads on beside the list may stand in the envelope, and then the list does; so does one whose items are all

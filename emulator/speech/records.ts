@@ -28,14 +28,25 @@ function plainIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields, hostN
   }
 }
 
-/** A record, with what the requests of its kind take from it: where it shows nothing else, its region or its kind. */
-export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields, hostName: HostName): unknown {
+/**
+ * A record, with what the requests of its kind take from it: where it shows nothing else, its region or its kind.
+ * `marker`: where its list's pages go on after it, which is its id unless something else stands there.
+ */
+export function recordIn(
+  dialect: SpokenDialect,
+  kind: RecordKind,
+  own: OwnFields,
+  hostName: HostName,
+  marker?: Place,
+): unknown {
   const draft = new RecordDraft();
   draft.value = plainIn(dialect, kind, own, hostName);
   if (kind === "vm" || kind === "volume" || kind === "group") draft.put(versionPlace(dialect), recordVersion(own));
   for (const pointer of fieldsWanted(dialect, kind))
     if (getAt(draft.value, pointerTokens(pointer)) === undefined)
       draft.set(pointer, scalar(own[pointerTokens(pointer).at(-1) ?? ""]) ?? scalar(own["region"]) ?? `of-a-${kind}`);
+  if (typeof marker === "string" && getAt(draft.value, pointerTokens(marker)) === undefined)
+    draft.set(marker, scalar(own["id"]));
   return draft.value;
 }
 

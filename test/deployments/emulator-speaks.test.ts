@@ -280,6 +280,7 @@ records: { vm: { volumes: [] }, volume: { status: [] } }`,
     body: { rules: [{ protocol: "{field:/protocol}", ports: "{field:/port_range_min}-{field:/port_range_max}", from: ["{field:/remote_ip_prefix}"], groups: ["{field:/remote_group_id}"] }] }
 answers: { group.rule.list: { item: { in: /rules/rule, absent: none } } }`,
   ],
+  ["pages that go on after an id that is not the first place of one", "pagination: { marker: /uuid, param: after }\n"],
 ];
 
 test.each(said.map(([what, text, always]) => [what, text, always] as const))(
