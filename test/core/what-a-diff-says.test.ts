@@ -846,7 +846,7 @@ describe("a volume", () => {
 
   it("that is not to be seen is recreated empty, and says so", () => {
     expect(says({ applied: [{ ...data, sighted: "gone" }], desired: [data] })).toEqual([
-      "warning plan/gone: volume.data: volume id-volume-data is gone from the service; an empty one will be created in its place => if it still exists, stop here and check the credential's rights; if another one took its place: reconcile import volume.data ID",
+      "warning plan/gone: volume.data: volume id-volume-data is gone from the service; this plan makes an empty one in its place => if it still exists, stop here and check the credential's rights; if another one took its place: reconcile import volume.data ID",
     ]);
   });
 });

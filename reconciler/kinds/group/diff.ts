@@ -348,7 +348,7 @@ function creationOfGroup(
     desired,
     added: desired.rules,
     change: creation(desired, fields, creationReason("security group", gone)),
-    diagnostics: gone === undefined ? [] : [goneNote(pair, "security group", gone, "it will be created again")],
+    diagnostics: gone === undefined ? [] : [goneNote(pair, "security group", gone, "this plan makes it anew")],
   };
 }
 

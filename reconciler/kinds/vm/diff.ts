@@ -181,7 +181,7 @@ function creationOfVm(
 ): ActedVm<"create"> {
   const { imageId, diagnostics } = checkCatalogue(desired, context);
   if (gone !== undefined && recorded !== undefined)
-    diagnostics.push(goneNote(pair, "VM", gone, "it will be created again"));
+    diagnostics.push(goneNote(pair, "VM", gone, "this plan makes it anew"));
   if (!context.live.of.vm.listed && pair.intent === undefined && context.can.seesVms !== "list")
     diagnostics.push(idWillBeUnknown(pair));
   const fields = vmServiceFields

@@ -98,7 +98,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
       diagnostics:
         found.gone === undefined
           ? []
-          : [goneNote(pair, "volume", found.gone, "an empty one will be created in its place")],
+          : [goneNote(pair, "volume", found.gone, "this plan makes an empty one in its place")],
     };
   }
   // An interrupted replacement: the new volume is found, and the old one was written down as an orphan before.
