@@ -1,6 +1,7 @@
 /**
  * `--changed-since REF DIR…`: which of the projects of a repository a change touches. A project is touched by a file in
- * its folder, and by a file elsewhere that it names: its dialect, components, the program of its policy, and files of variables and prices.
+ * its folder, and by a file elsewhere that it names: its dialect, components, the program of its policy with what that is
+ * given, and files of variables and prices.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -83,12 +84,14 @@ function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<st
       const { policy, service } = desired ?? {};
       const dialect = service?.dialect;
       if (dialect !== undefined && "path" in dialect) named.push(resolve(dirname(dialect.source.file), dialect.path));
-      // A policy with other lines judges the same plan otherwise.
-      for (const word of policy?.command ?? []) named.push(resolve(dirname(policy?.source.file ?? ""), word));
+      // A policy with other lines judges the same plan otherwise. Its rules may be a folder.
+      for (const word of policy?.command ?? [])
+        named.push(resolve(dirname(policy?.source.file ?? ""), word.replace(/^--?[\w-]+=/, "")));
     }
   } catch (error) {
     // Errors in the files of a project are reported by the plan of that project; here its folder and flags are enough.
     if (!(error instanceof CommandFailed)) throw error;
   }
-  return named.some((file) => file !== undefined && files.has(realPath(resolve(file))));
+  const paths = named.flatMap((file) => (file === undefined ? [] : realPath(resolve(file))));
+  return paths.some((path) => files.has(path) || [...files].some((file) => file.startsWith(path + sep)));
 }

@@ -220,7 +220,7 @@ export function createListReader({
     let led: string | undefined;
     for (;;) {
       const outcome = await answer;
-      const isBehindAll = countsAll(pages.at(-1), values.size) || saysNoMore(pages.at(-1));
+      const isBehindAll = isLast(pages.at(-1), values.size);
       if (outcome.status !== "accepted") {
         if (led !== undefined) return notAPath(operation, led, outcome);
         return isBehindAll && isRefusedPage(outcome) ? whole() : outcome;
@@ -252,9 +252,9 @@ export function createListReader({
       const ahead = named !== undefined && "request" in named && isNew(named.request) ? ask(named.request) : undefined;
       const records = readAll(items, readRecord);
       if (records.status !== "accepted") return records;
-      // The page before counted all that was read, and this one shows it again: the list has no pages.
+      // The page before was the last one, and this one shows it again: the list has no pages, or none behind that one.
       const isShownAgain = records.value.length > 0 && records.value.every(({ id }) => values.has(id));
-      if (isShownAgain && countsAll(pages.at(-2), values.size)) {
+      if (isShownAgain && isBehindAll) {
         pages.pop();
         return whole();
       }
@@ -282,13 +282,12 @@ function whyNotOn(request: PageRequest, seen: ReadonlySet<string>, showedNothing
   return seen.size >= mostPages ? `it has more than ${mostPages} pages` : undefined;
 }
 
-/** What is asked for behind such a page is not there. */
-const saysNoMore = (page: PageRead | undefined): boolean =>
-  page?.signs.some(({ kind, count }) => kind === "end" && count === 1) === true;
-
-/** By its own count, which may be that of the page alone, the page shows the last of as many as were read. */
-const countsAll = (page: PageRead | undefined, read: number): boolean =>
-  page?.signs.some(({ kind, count }) => kind === "count" && count === read) === true;
+/**
+ * By its own count, which may be that of the page alone, the page shows the last of as many as were read; or it says that
+ * there is no more.
+ */
+const isLast = (page: PageRead | undefined, read: number): boolean =>
+  page?.signs.some(({ kind, count }) => count === (kind === "count" ? read : kind === "end" ? 1 : undefined)) === true;
 
 /** What services answer where a page is asked for that is behind the end. */
 const isRefusedPage = (outcome: Failure): boolean =>

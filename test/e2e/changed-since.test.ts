@@ -55,7 +55,7 @@ describe("plan --changed-since", () => {
     write("b/reconcile.yaml", `${head}environments: { one: { vars_file: ../shared/one.vars.yaml }, two: {} }\n`);
     write("shared/web.yaml", "component: 1\nvolumes: { data: { size: 1 } }\n");
     write("shared/one.vars.yaml", "{}\n");
-    write("c/reconcile.yaml", `${head}policy: { command: [node, ../shared/judge.js] }\n`);
+    write("c/reconcile.yaml", `${head}policy: { command: [node, ../shared/judge.js, --rules=../shared/rules] }\n`);
     write("shared/judge.js", "");
     git("add", "--all");
     git("commit", "--quiet", "--message", "named");
@@ -75,9 +75,13 @@ describe("plan --changed-since", () => {
         .at(-1)!
         ["folders"].map((one: { folder: string }) => one.folder),
     ).toEqual(["b"]);
-    expect(jsonLines((await plan("named", "a", "c", "--json")).stdout).at(-1)!["folders"]).toMatchObject([
-      { folder: "c" },
-    ]);
+    const ofPolicy = async () => jsonLines((await plan("named", "a", "c", "--json")).stdout).at(-1)!["folders"];
+    expect(await ofPolicy()).toMatchObject([{ folder: "c" }]);
+    git("reset", "--quiet", "--hard", "named");
+    mkdirSync(join(folder, "shared/rules"));
+    write("shared/rules/ports.rego", "");
+    git("add", "--all");
+    expect(await ofPolicy()).toMatchObject([{ folder: "c" }]);
   });
 
   it("writes one comment with a part and a marker each, and a plan each", async () => {

@@ -285,7 +285,7 @@ describe("pages", () => {
     [
       what: string,
       dialect: string,
-      behind: "more" | "again" | "refused" | "left out" | "nothing" | "refused, as it said",
+      behind: "more" | "again" | "refused" | "left out" | "nothing" | "refused, as it said" | "again, as it said",
       ids: readonly string[] | undefined,
     ]
   >([
@@ -321,6 +321,12 @@ describe("pages", () => {
       whole.slice(0, 3),
     ],
     [
+      "ends where it says that there is no more, and the next page shows it again",
+      list("pagination: { number: 1, param: page }"),
+      "again, as it said",
+      whole.slice(0, 3),
+    ],
+    [
       "is no proof where another page shows more",
       "operations: { vm.list: { method: GET, path: /api/v1/vms } }",
       "more",
@@ -338,7 +344,7 @@ describe("pages", () => {
       if (behind.startsWith("refused") && page > 1)
         return { status: 400, body: { error: { code: 1, message: "no such page" } } };
       if (behind === "left out" && page > 1) return { body: { count: 3 } };
-      if (behind === "refused, as it said") return { body: { has_more: false, vms: pageOf(0) } };
+      if (behind.endsWith("as it said")) return { body: { has_more: false, vms: pageOf(0) } };
       if (behind === "nothing") return { body: { count: 3, limit: 3, vms: page > 1 ? [] : pageOf(0) } };
       const vms = pageOf(behind === "more" ? (page - 1) * 3 : 0);
       return { body: { count: vms.length, vms } };
