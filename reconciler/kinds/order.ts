@@ -142,13 +142,13 @@ function startAfterFlushes(draft: Draft): void {
         power.step,
         users.map((user) => need(user, "end")),
       );
-    if (stop === undefined || !starts || power !== undefined) continue;
+    if (stop === undefined || starts === "no" || power !== undefined) continue;
     const address = draft.context.addressOf(identity("vm", id)) ?? id;
     addStep(draft, {
       id: `${address}/flush-start`,
       address,
-      action: { operation: "vm.start", vm },
-      title: `start VM ${vmLabel(draft, vm)} again`,
+      action: { operation: "vm.start", vm, again: true },
+      title: `start VM ${vmLabel(draft, vm)} again${starts === "yes" ? "" : `, ${starts}`}`,
       needs: [need(stop), ...users.map((user) => need(user, "end"))],
       holds: [vmHold(draft, vm)],
       downtimeOf: address,

@@ -24,7 +24,14 @@ const stepsOf = (one: World): readonly string[] =>
   });
 const stranger: LiveVm = { kind: "vm", id: "vm-7", name: "theirs", status: "ACTIVE", phase: "running", volumes: [] };
 
+const theirs = {
+  ...web,
+  now: { phase: "verify_resize" },
+  lifecycle: { ...web.lifecycle, ignoreChanges: ["flavor_id"] },
+} as const;
+
 const stop = "vm.web/flush-stop (down) (noted: true)";
+const stopUnless = "vm.web/flush-stop (looks first) (down) (noted: true)";
 const start = "vm.web/flush-start (down) < vm.web/flush-stop";
 const detach = "volume.data/detach < vm.web/flush-stop";
 const otherImage = "9f1b2c3d-0000-4000-8000-000000000001";
@@ -55,7 +62,23 @@ describe("a VM whose volumes come off", () => {
     [
       "is stopped after its resize was decided, however that ended",
       world([{ ...web, now: { phase: "verify_resize" } }, data], [web, volume("data", off)]),
-      ["vm.web/confirm", `${stop} < vm.web/confirm?`, detach, `${start} volume.data/detach?`],
+      ["vm.web/confirm", `${stopUnless} < vm.web/confirm?`, detach, `${start} volume.data/detach?`],
+    ],
+    [
+      "is stopped after others decided the resize that the file leaves to them",
+      world([theirs, data], [theirs, volume("data", off)]),
+      ["vm.web/decided", `${stopUnless} < vm.web/decided?`, detach, `${start} volume.data/detach?`],
+    ],
+    [
+      "is rebuilt after that too, and stopped after both",
+      world([theirs, data], [{ ...theirs, image: otherImage }, volume("data", off)]),
+      [
+        "vm.web/decided",
+        "vm.web/rebuild (down) < vm.web/decided?",
+        `${stopUnless} < vm.web/decided? vm.web/rebuild?`,
+        detach,
+        `${start} volume.data/detach?`,
+      ],
     ],
     [
       "is not stopped for a volume that is replaced, where the file says another flush by now",

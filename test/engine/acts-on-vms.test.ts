@@ -322,6 +322,15 @@ describe("a revert of a resize", () => {
   ])("%s", async (_, how, row) => expect((await performed(row, how)).told).toBe(row.becomes));
 });
 
+it("a resize that the state does not know is decided outside, and no command about the state is advised", async () => {
+  const action = { operation: "vm.resize.confirm", ...on, manual: true } as ActionOf<"vm.resize.confirm">;
+  const { result } = await performed({ shows: [vm({ phase: "verify_resize" })], becomes: "" }, action);
+  expect([result.message, result.fix]).toEqual([
+    "it stays in VERIFY_RESIZE until the resize is decided outside",
+    "decide it in the service's console, then run the same command again",
+  ]);
+});
+
 describe("a stop", () => {
   const action = { operation: "vm.stop", ...on } as unknown as ActionOf<"vm.stop">;
   const first = { ...action, looksFirst: true } as ActionOf<"vm.stop">;
@@ -365,7 +374,32 @@ describe("a stop", () => {
         shows: [stopped],
         becomes: 'done (power: stopped) | stop | power "stopped"',
       },
+      false,
+    ],
+    [
+      "for a flush is not this run's where it was so before",
+      action,
+      flush,
+      { answers: [refused("invalid_state")], shows: [stopped], becomes: "done | stop" },
+      false,
+    ],
+    [
+      "for a flush that was lost and is refused then is this run's",
+      action,
+      flush,
+      {
+        answers: [lost, refused("invalid_state")],
+        shows: [vm(), stopped],
+        becomes: "done | stop | stoppedForFlush true",
+      },
       true,
+    ],
+    [
+      "for a flush leaves what the first look shows stopped",
+      first,
+      flush,
+      { shows: [stopped], becomes: "done | nothing" },
+      false,
     ],
     [
       "that is refused as being so is refused where the VM runs",
@@ -479,6 +513,7 @@ describe("a stop", () => {
 describe("a start", () => {
   const action = { operation: "vm.start", ...on } as unknown as ActionOf<"vm.start">;
   const first = { ...action, looksFirst: true } as ActionOf<"vm.start">;
+  const again = { ...action, again: true } as ActionOf<"vm.start">;
   const power = { record: { power: "running" } } as const;
   it.each<[what: string, action: ActionOf<"vm.start">, row: Row]>([
     ["is done when the VM runs", action, { shows: [stopped, vm()], becomes: 'done | start | power "running"' }],
@@ -502,6 +537,12 @@ describe("a start", () => {
       "that is refused as being so is done where the VM runs",
       action,
       { answers: [refused("invalid_state")], becomes: 'done | start | power "running"' },
+    ],
+    ["after a flush leaves what others have stopped", again, { shows: [stopped], becomes: "done | nothing" }],
+    [
+      "after a flush starts what an earlier run has stopped",
+      again,
+      { recorded: { stoppedForFlush: true }, shows: [stopped, vm()], becomes: 'done | start | power "running"' },
     ],
     [
       "that is refused is refused",

@@ -175,8 +175,8 @@ export interface FlushStop {
   readonly vm: Reference;
   /** The step that stops the VM or makes sure that it is stopped. `undefined`: the VM is stopped already. */
   readonly stop?: StepId;
-  /** The VM ran before, and is started again. */
-  readonly starts: boolean;
+  /** Whether the VM ran before, and is started again. */
+  readonly starts: "yes" | "no" | "if it ran";
   /** The steps that have to end before the VM is started again. */
   readonly users: StepId[];
 }

@@ -53,7 +53,8 @@ export interface Requests {
    */
   "vm.resize.revert": { readonly vm: Reference; readonly looksFirst?: boolean };
   "vm.stop": { readonly vm: Reference; readonly looksFirst?: boolean };
-  "vm.start": { readonly vm: Reference; readonly looksFirst?: boolean };
+  /** `again`: only where this tool has stopped the VM. */
+  "vm.start": { readonly vm: Reference; readonly looksFirst?: boolean; readonly again?: true };
   "vm.reboot": { readonly vm: Reference };
   "vm.delete": {
     readonly vm: Reference;

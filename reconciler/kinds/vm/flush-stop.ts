@@ -3,8 +3,10 @@
  * serves. kinds/order.ts starts the VM again when the last volume is done.
  */
 import { identity } from "../../core/model/identity";
+import type { LiveVm } from "../../core/model/live";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
+import { onceDecided } from "./resize-steps";
 
 interface StopOptions {
   /** Where the VM is known by an address that no record has yet. */
@@ -19,26 +21,36 @@ export const stopForFlush = (vm: { readonly id: string }, draft: Draft, options:
 
 function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {
   const live = draft.context.live.of.vm.byId.get(vm.id);
-  const stopped = live?.seen === "yes" && live.value.phase === "stopped";
+  const phase = live?.seen === "yes" ? live.value.phase : undefined;
+  const stopped = phase === "stopped";
   const power = draft.powerOf(vm.id);
   const isStill = stopped && !draft.isPowerOpen(vm.id);
   const stop =
-    power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, stopped, options);
-  return { vm, starts: !stopped, users: [], stop };
+    power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, phase, options);
+  return { vm, starts: stopped ? "no" : isOnItsWay(phase) ? "if it ran" : "yes", users: [], stop };
 }
 
-function addFlushStop(vm: { readonly id: string }, draft: Draft, stopped: boolean, options: StopOptions): StepId {
+/** Whether the VM runs shows when it has arrived. */
+const isOnItsWay = (phase: LiveVm["phase"] | undefined): boolean => phase === "verify_resize" || phase === "changing";
+
+function addFlushStop(
+  vm: { readonly id: string },
+  draft: Draft,
+  phase: LiveVm["phase"] | undefined,
+  options: StopOptions,
+): StepId {
+  const stopped = phase === "stopped";
   const managed = options.address ?? draft.context.addressOf(identity("vm", vm.id));
   const address = managed ?? vm.id;
   const reverted = draft.resizeUndoneBy(vm.id);
   return addStep(draft, {
     id: `${address}/flush-stop`,
     address,
-    action: { operation: "vm.stop", vm, looksFirst: stopped ? true : undefined },
+    action: { operation: "vm.stop", vm, looksFirst: stopped || isOnItsWay(phase) ? true : undefined },
     title: stopped
       ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
       : `stop VM ${address} so that its volumes are flushed`,
-    needs: [...(reverted === undefined ? [] : [need(reverted, "end")]), ...(options.after ?? [])],
+    needs: [...(reverted === undefined ? onceDecided(vm, draft) : [need(reverted, "end")]), ...(options.after ?? [])],
     holds: [vmHold(draft, managed === undefined ? vm : { address: managed })],
     downtimeOf: stopped || options.serves === false ? undefined : address,
     record: stopped || managed === undefined ? undefined : { stoppedForFlush: true },

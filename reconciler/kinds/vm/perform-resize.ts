@@ -100,20 +100,26 @@ function needsAddress(check: HealthCheck<string>): boolean {
   }
 }
 
-export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted"): StepResult => ({
+const decideOutside = "decide it in the service's console, then run the same command again";
+
+/** `decided`: the state knows of no resize. */
+export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted" | "decided"): StepResult => ({
   end: "waiting",
   code: "apply/resize-waits",
   message: `it stays in VERIFY_RESIZE until the resize is ${decided} outside`,
-  fix: [
-    toSay(
-      [
-        "decide it in the service's console, then run the same command again; where the service does not show it, say ",
-        ["state resolve", step.address, "--confirmed"],
-        ", or --reverted",
-      ],
-      "decide it in the service's console, then run the same command again",
-    ),
-  ],
+  fix:
+    decided === "decided"
+      ? decideOutside
+      : [
+          toSay(
+            [
+              `${decideOutside}; where the service does not show it, say `,
+              ["state resolve", step.address, "--confirmed"],
+              ", or --reverted",
+            ],
+            decideOutside,
+          ),
+        ],
 });
 
 function isResized(step: Step<"vm.resize.confirm">, vm: LiveVm, run: Run): boolean {
@@ -146,7 +152,8 @@ export async function confirm(
     if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
       return isResized(step, read.vm, run) ? recordSeen(step, run) : notResized(step, run);
   }
-  if (action.manual || !client.can.confirmsResize) return waitsInVerify(step, "confirmed");
+  if (action.manual || !client.can.confirmsResize)
+    return waitsInVerify(step, step.record === undefined ? "decided" : "confirmed");
   const outcome = await sendAndLook(
     () => client.confirmResize(id, optionsFor(step, run)),
     lookAtVm(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),

@@ -99,15 +99,20 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
 };
 
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
-  if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
-    return recordSeen(step, run);
-  // The stop is written down first: whatever ends this run, the next one starts the VM again.
   const before = recordedVm(step, run);
   const forFlush = step.record?.stoppedForFlush === true ? before : undefined;
+  if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
+    return forFlush === undefined ? recordSeen(step, run) : doneAndSeen;
+  // The stop is written down first: whatever ends this run, the next one starts the VM again.
   if (forFlush !== undefined) await run.recorder.record(recordOf(step, run));
+  let isOurs = false;
   const outcome = await onceSteady(step, run, id, () =>
     sendAndLook(
-      () => run.ports.client.stopVm(id, optionsFor(step, run)),
+      async () => {
+        const answer = await run.ports.client.stopVm(id, optionsFor(step, run));
+        isOurs ||= answer.status !== "rejected";
+        return answer;
+      },
       lookAtVm(run, id, (vm) => vm.phase === "stopped"),
       run,
       isInvalidState,
@@ -122,7 +127,8 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
       ? doneAndSeen
       : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
   }
-  run.stopped.add(id);
+  if (isOurs) run.stopped.add(id);
+  else if (forFlush !== undefined) await recordAsBefore(step, forFlush, run);
   // The call has blocked until the VM was stopped, so there is nothing to wait for. A volume comes off a VM that was
   // stopped for it only after a look of its own (watch-stopped.ts).
   if (forFlush !== undefined) return doneAndSeen;
@@ -134,6 +140,8 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
 const blindly = (run: Run): { readonly blind?: string } => (canSee(run) ? {} : { blind: vmsUnseen });
 
 const start: OnVm<"vm.start"> = async (step, action, id, run) => {
+  const isOurs = run.stopped.delete(id) || recordedVm(step, run)?.stoppedForFlush === true;
+  if (action.again === true && !isOurs) return { ...doneAndSeen, message: "it was stopped before, and stays so" };
   if (action.looksFirst === true && (await lookAtVm(run, id, isRunning)()) === "done")
     return recordSeen(step, run, startedOf(step, run));
   const outcome = await sendAndLook(
@@ -198,7 +206,7 @@ export const vmPerformers: Performers<OperationOn<"vm">> = {
   "vm.resize.revert": mayStart(revert),
   "vm.snapshot": onVm(performVmSnapshot),
   "vm.stop": onVm(stop),
-  "vm.start": mayStart(start),
+  "vm.start": onVm(start),
   "vm.reboot": mayStart(reboot),
   "vm.delete": onVm(performVmDelete),
 };

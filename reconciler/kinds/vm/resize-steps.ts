@@ -3,12 +3,39 @@
 import type { Abilities } from "../../core/model/abilities";
 import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
+import { addStep, type Draft, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { VmDifference } from "./diff";
 
 /** Adds a step after the steps that the VM has already. */
 export type Then = <O extends StepOperation>(step: OwnStep<O>) => StepId;
+
+/**
+ * A VM in VERIFY_RESIZE refuses a stop and a rebuild. Where neither the file nor an earlier run has to do with its resize,
+ * whoever began it decides it. Empty: it does not wait, or this plan decides it.
+ */
+export function onceDecided(vm: { readonly id: string }, draft: Draft, after: readonly Need[] = []): Need[] {
+  const live = draft.context.live.of.vm.byId.get(vm.id);
+  if (live?.seen !== "yes" || live.value.phase !== "verify_resize") return [];
+  const isDecided = draft.steps.some(
+    ({ action }) =>
+      (action.operation === "vm.resize.confirm" || action.operation === "vm.resize.revert") &&
+      "id" in action.vm &&
+      action.vm.id === vm.id,
+  );
+  if (isDecided) return [];
+  const address = vmLabel(draft, vm);
+  const decided = addStep(draft, {
+    id: `${address}/decided`,
+    address,
+    action: { operation: "vm.resize.confirm", vm, manual: true },
+    title: `wait for the resize of VM ${live.value.name}, which others began, to be decided`,
+    needs: after,
+    holds: [vmHold(draft, vm)],
+  });
+  return [need(decided, "end")];
+}
 
 /** What the service lacks of these is decided outside, and the run waits for it. */
 type DecidesResize = Pick<Abilities, "confirmsResize" | "revertsResize">;

@@ -26,7 +26,7 @@ import { powerWanted } from "./compare";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
 import { planVmDelete } from "./removal-steps";
-import { decideResize, revertPending, type Then } from "./resize-steps";
+import { decideResize, onceDecided, revertPending, type Then } from "./resize-steps";
 import { planVmSnapshot, type To, waitUntilSettled } from "./step-parts";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
@@ -292,8 +292,9 @@ function stepsToResizeVm(updating: Updating, before: FieldValue): void {
 }
 
 function stepsToRebuildVm(updating: Updating, image: string): void {
-  const { difference, vm, label, then, patch } = updating;
-  const { address, desired } = difference;
+  const { difference, vm, label, draft, then, patch } = updating;
+  const { address, id, desired } = difference;
+  updating.last = [...updating.last, ...onceDecided({ id }, draft, updating.last)];
   then({
     id: `${address}/rebuild`,
     action: { operation: "vm.rebuild", vm, image },
