@@ -35,7 +35,7 @@ function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
 
 function readTargets(file: string): string[] {
   const targets = readSourceFile(file, undefined, "correct the path")
-    .text.split("\n")
+    .text.split(/\r?\n/)
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
     .filter((line) => line !== "");
   // An empty file would plan for everything, which is the opposite of a narrow plan.

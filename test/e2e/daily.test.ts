@@ -39,7 +39,7 @@ describe("a plan", () => {
 
   it("takes its targets from a file, and refuses a file without any", async () => {
     write(world);
-    write("# the web tier\nvm.web[a]\n\nvolume.spare   # and this\n", "targets.txt");
+    write("# the web tier\r\nvm.web[a]\r\n\n# and\nvolume.spare   # and this\r\n", "targets.txt");
     const plan = await reconcile("plan", "--target-file", "targets.txt", "--json");
     expect(addressesOf(plan.stdout)).toEqual(["vm.web[a]", "volume.spare"]);
     write("# nothing\n", "none.txt");
