@@ -104,23 +104,25 @@ export function namesInFile(file: YamlFile): FileNames {
   };
   const addText = (value: string, path: Path): void => {
     const { offset } = offsetOfPath(root, path, "value");
+    const at = quoteAt(text, offset);
+    const field = path.findLast((step) => typeof step === "string") ?? "";
+    const kind = Object.hasOwn(fieldsWithKeys, field) ? fieldsWithKeys[field] : undefined;
+    const own = keyedName.exec(value)?.[1];
+    const isKey = kind !== undefined && own !== undefined && value !== "self";
+    if (isKey) add(kind, own, at, "used", path);
     if (value.includes("${")) {
       let from = offset;
       for (const part of parseTemplate(value).parts)
         if (typeof part === "object") from = addExpression(part, from, path);
       return;
     }
-    const at = quoteAt(text, offset);
-    const field = path.findLast((step) => typeof step === "string") ?? "";
+    if (isKey) return;
     if (path[0] === "components" && field === "from" && path.length === 3) {
       components.set(String(path[1]), value);
       links.push({ target: value, offset: at, length: value.length });
     }
-    const kind = Object.hasOwn(fieldsWithKeys, field) ? fieldsWithKeys[field] : undefined;
-    const own = keyedName.exec(value);
-    if (kind !== undefined && own?.[1] !== undefined && value !== "self") add(kind, own[1], at, "used", path);
-    else if (path[0] === "reachability" && own?.[1] !== undefined && isMap(valueAt(root, [sectionOf.group, own[1]])))
-      add("group", own[1], at, "used", path);
+    if (path[0] === "reachability" && own !== undefined && isMap(valueAt(root, [sectionOf.group, own])))
+      add("group", own, at, "used", path);
     else addAddress(value, at, path);
   };
   const visit = (value: unknown, path: Path): void => {

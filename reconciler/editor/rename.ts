@@ -25,6 +25,9 @@ export type Renamed = { readonly changes: ReadonlyMap<string, readonly TextEdit[
 export function renameName(project: EditedProject, name: ProjectName, to: string): Renamed {
   const { sort, key, home } = name;
   if (!/^[A-Za-z0-9_-]+$/.test(to)) return { problem: `${to} is no key: letters, digits, hyphens and underscores` };
+  // Where it is used without quotes it would be a number, or nothing.
+  if (String(parse(to)) !== to || parse(to) === null)
+    return { problem: `${to} is no key: YAML reads ${String(parse(to))} in it` };
   if (to === key) return { changes: new Map() };
   if (declaredIn(project, home, sort).some((place) => place.key === to))
     return { problem: `there is a ${sort} ${to} already` };
@@ -155,11 +158,17 @@ function changeOfPiece(whole: string, { text, offset }: RenamedPiece, after: str
   }));
 }
 
-/** A move back takes the earlier one away: two that contradict each other would be refused. */
+/**
+ * A move away from the new name is over: beside a block of that name it would be refused. The new move stands even where
+ * it leads back, for the record may have come as far as the old name.
+ */
 function withMove(text: string, from: string, to: string): Edited {
   const moved = movedEntries(text);
-  const back = moved?.findIndex((one) => isMap(one) && one["from"] === to && one["to"] === from) ?? -1;
-  if (back >= 0) return removeItem(text, ["moved"], back);
+  const over = moved?.findIndex((one) => isMap(one) && one["from"] === to) ?? -1;
+  if (over >= 0) {
+    const without = removeItem(text, ["moved"], over);
+    return "problem" in without ? without : withMove(without.text, from, to);
+  }
   return moved === undefined || moved.length === 0
     ? { text: `${moved === undefined ? text : ""}moved:\n  - { from: ${quoted(from)}, to: ${quoted(to)} }\n` }
     : addItem(text, ["moved"], { from, to });

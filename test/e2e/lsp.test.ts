@@ -12,7 +12,7 @@ import { cursorAt } from "../../reconciler/editor/cursor";
 import { hover } from "../../reconciler/editor/hover";
 import { namesInFile } from "../../reconciler/editor/names";
 import { projectFile } from "../../reconciler/editor/project";
-import { cliPath, root, runCli } from "../support/cli-process";
+import { cliPath, jsonLines, root, runCli } from "../support/cli-process";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { applied, startEditor } from "./json-rpc-clients";
@@ -269,9 +269,16 @@ describe("reconcile lsp", () => {
     expect(plan.stdout).toMatch(/No changes|moved/);
     expect((await runCli(["apply", "-y", "--time-scale", "0"], { cwd: folder })).exitCode).toBe(0);
     expect((await runCli(["plan"], { cwd: folder })).exitCode).toBe(0);
-    // The way back takes the move away again, and a key that is taken is refused.
+    // The way back turns the move around, for the record has come here, and a key that is taken is refused.
     await rename("  database: {", "  data|base: {", "db");
-    expect(text).not.toContain("vm.database");
+    expect(text).not.toContain("from: vm.db,");
+    expect(text).toContain("  - { from: vm.database, to: vm.db }\n");
+    const back = jsonLines((await runCli(["plan", "--json"], { cwd: folder })).stdout);
+    expect(back.filter(({ type }) => type === "change")).toMatchObject([
+      { address: "vm.db", action: "update", fields: [{ field: "address", before: "vm.database" }] },
+    ]);
+    await expect(rename("  db: {", "  d|b: {", "null")).rejects.toThrow("YAML reads null");
+    await expect(rename("  db: {", "  d|b: {", "1e3")).rejects.toThrow("YAML reads 1000");
     await expect(rename("  db: {", "  d|b: {", "front")).rejects.toThrow("there is a vm front already");
     await expect(rename("  db: {", "  d|b: {", "a.b")).rejects.toThrow("no key");
     // In a component every use of it moves.
@@ -311,6 +318,12 @@ describe("reconcile lsp", () => {
     expect(await rename('vms: { w|eb: { name: w } }\noutputs: { ip: "vm.web.id is ${vm.web.id}" }\n')).toContain(
       '"vm.web.id is ${vm.front.id}"',
     );
+    // The instance may be a reference.
+    expect(
+      await rename(
+        'vms: { w|eb: { for_each: 2, name: "${each}" } }\nvolumes: { a: { for_each: 2, attach_to: "web[${each}]" } }\n',
+      ),
+    ).toContain('attach_to: "front[${each}]"');
     // Where nothing can stand behind what the file says.
     await expect(rename("vms:\n  w|eb: { name: shop-web }\n...\n")).rejects.toThrow("moved: cannot be written");
   });
