@@ -16,6 +16,7 @@
  *   408                                      unavailable       unknown
  *   425 429                                  unavailable       unavailable (nothing was done)
  *   3xx                                      rejected          rejected (303: unknown, it follows an effect)
+ *   501                                      rejected          unknown (rejected at an operation beyond the contract)
  *   5xx                                      unavailable       unknown
  *   broken before the request was written    unavailable       unavailable
  *   broken after                             unavailable       unknown
@@ -27,7 +28,14 @@
  * knows better says so with the status in its `errors`.
  */
 
-import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../core/model/operation";
+import {
+  type AssumedOperation,
+  isAssumed,
+  isList,
+  type Operation,
+  type RequestKind,
+  rowOf,
+} from "../core/model/operation";
 import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { ifPossible } from "../core/text/errors";
@@ -90,7 +98,10 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   // A moment is when a limit ends, and stands in every answer: of a service that is broken it says nothing.
   const isLimit = answer.retryAfter === undefined && (envelope.waitAs === "epoch" || isEpoch(answer.wait));
   const waitMs = isLimit && status !== 429 && status !== 425 ? undefined : retryAfterMs;
-  const outOfOrder = judgeOutOfOrder(rowOf(operation).kind, status, message, waitMs);
+  const { kind } = rowOf(operation);
+  if (status === 501 && (kind === "read" || isAssumed(operation)))
+    return { ...missing(message, status), ...(isAssumed(operation) ? { hint: lineWithout(operation) } : {}) };
+  const outOfOrder = judgeOutOfOrder(kind, status, message, waitMs);
   if (outOfOrder !== undefined) return outOfOrder;
   const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
   // A list of the project has no id that could be missing: a not-found there means that the operation does not exist.
@@ -98,6 +109,9 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
   const refused: Rejection = { status: "rejected", condition, message, httpStatus: status };
+  // The same words may speak of the id. A read is asked about what may be gone; a change about what was just seen.
+  if (condition === "not_found" && kind !== "read" && isAssumed(operation))
+    return { ...refused, hint: `${lineWithout(operation)}, if this service does not have it` };
   if (wantsVersion(status, answer.text))
     return {
       ...refused,
@@ -144,8 +158,6 @@ function judgeOutOfOrder(
 ): Failure | undefined {
   if (status === 429 || status === 425)
     return { status: "unavailable", reason: message, httpStatus: status, retryAfterMs };
-  if (status === 501 && kind === "read")
-    return { status: "rejected", condition: "unsupported", message, httpStatus: status };
   if (status >= 500 || status === 408) return lost(kind, message, status, retryAfterMs);
   return undefined;
 }
@@ -171,6 +183,15 @@ function isEnvelope(body: unknown): boolean {
   return Number.isInteger(own(error, "code")) && typeof own(error, "message") === "string";
 }
 
+const missing = (message: string, httpStatus: number): Rejection => ({
+  status: "rejected",
+  condition: "unsupported",
+  message,
+  httpStatus,
+});
+
+const lineWithout = (operation: AssumedOperation): string => `in the dialect: operations: { ${operation}: null }`;
+
 /** Nothing is at this address, or not with this method: the operation is missing, or nobody knows what is. */
 function judgeNothingThere(
   operation: Operation,
@@ -181,14 +202,14 @@ function judgeNothingThere(
 ): Failure {
   const meansGone = `errors: [${errorLine("not_found", httpStatus, said)}]`;
   if (isAssumed(operation)) {
-    const without = `in the dialect: operations: { ${operation}: null }`;
+    const without = lineWithout(operation);
     const hint =
       isList(operation) || httpStatus === 405 || inEnvelope
         ? without
         : `${without} (this service does not have it), or ${meansGone} (this is how it says that something is gone)`;
-    return { status: "rejected", condition: "unsupported", message, httpStatus, hint };
+    return { ...missing(message, httpStatus), hint };
   }
-  if (inEnvelope) return { status: "rejected", condition: "unsupported", message, httpStatus };
+  if (inEnvelope) return missing(message, httpStatus);
   const doubt = `${message}, and not in the service's own envelope: something else may have answered for it`;
   return rowOf(operation).kind === "write"
     ? { status: "unknown", reason: `${doubt} (in the dialect, if it was the service: ${meansGone})`, httpStatus }

@@ -94,6 +94,8 @@ describe("refusals by name", () => {
   test.each([
     ["an assumed list that is not there", "image.list", 404],
     ["a method that is not there", "group.rule.delete", 405],
+    ["a read that is not implemented", "vm.get", 501],
+    ["a write beyond the contract that is not implemented", "vm.resize.confirm", 501],
   ] as const)("%s is unsupported, with the line that says so", (_, operation, status) => {
     expect(refusal(operation, status, "no route")).toEqual({
       status: "rejected",
@@ -103,6 +105,15 @@ describe("refusals by name", () => {
       hint: `in the dialect: operations: { ${operation}: null }`,
     });
   });
+
+  test.each(["vm.resize.confirm", "vm.resize.revert", "volume.delete", "group.rule.delete"] as const)(
+    "%s: a not-found may speak of the operation, and the line for it is told",
+    (operation) =>
+      expect(refusal(operation, 404, "page not found")).toMatchObject({
+        condition: "not_found",
+        hint: `in the dialect: operations: { ${operation}: null }, if this service does not have it`,
+      }),
+  );
 
   test.each([206, 207])("a list answered with %s is a part of what there is", (status) => {
     expect(judge("volume.list", { status, text: '{"data":[]}' }).status).toBe("unavailable");
