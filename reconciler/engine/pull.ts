@@ -38,16 +38,16 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
     wanted.volumes === "all" ? volumesById(client, diagnostics) : undefined,
   ]);
   const named = wanted.volumes === "all" ? [] : (wanted.volumes ?? []);
-  const volumes = await readVolumes(client, listed, chosen, named, diagnostics);
+  const roots = new Set(
+    all.flatMap((vm) => (vm.volumes ?? []).filter((disk) => disk.root === true).map(({ id }) => id)),
+  );
+  const volumes = await readVolumes(client, { listed, vms: chosen, named, roots }, diagnostics);
   const disksOf = new Map(all.map((vm) => [vm.id, disksOfVm(vm, volumes)]));
   // Root and data disks belong to their VM's block; what else hangs on a chosen VM is a volume of its own.
   const own = new Set(
     [...disksOf.values()].flatMap(({ root, data }) =>
       [root, data].flatMap((disk) => (disk === undefined ? [] : [disk.id])),
     ),
-  );
-  const roots = new Set(
-    all.flatMap((vm) => (vm.volumes ?? []).filter((disk) => disk.root === true).map(({ id }) => id)),
   );
   const further = chosen.flatMap((vm) => (mustGet(disksOf, vm.id).told ? (vm.volumes ?? []).map(({ id }) => id) : []));
   // The list shows their root disks as well, which stand in no block of their own.
@@ -194,16 +194,23 @@ async function volumesById(
   return undefined;
 }
 
+interface VolumesWanted {
+  readonly listed: ReadonlyMap<string, LiveVolume> | undefined;
+  readonly vms: readonly LiveVm[];
+  readonly named: readonly string[];
+  readonly roots: ReadonlySet<string>;
+}
+
 async function readVolumes(
   client: ServiceReader,
-  listed: ReadonlyMap<string, LiveVolume> | undefined,
-  vms: readonly LiveVm[],
-  wanted: readonly string[],
+  { listed, vms, named, roots }: VolumesWanted,
   diagnostics: Diagnostic[],
 ): Promise<ReadonlyMap<string, LiveVolume>> {
-  const ids = new Set([...vms.flatMap((vm) => (vm.volumes ?? []).map(({ id }) => id)), ...wanted]);
+  const ids = new Set([...vms.flatMap((vm) => (vm.volumes ?? []).map(({ id }) => id)), ...named]);
   const unread = [...ids].filter((id) => listed?.has(id) !== true);
-  const read = await readEachOf(unread, (id) => client.getVolume(id), "volume", diagnostics);
+  // Some services name a VM's root disk in its record, and have no volume of that id.
+  const mayLack = (id: string): boolean => roots.has(id) && !named.includes(id);
+  const read = await readEachOf(unread, (id) => client.getVolume(id), "volume", diagnostics, mayLack);
   return new Map([...(listed ?? []), ...read.map((volume) => [volume.id, volume] as const)]);
 }
 
@@ -246,12 +253,14 @@ async function readEachOf<T>(
   read: (id: string) => Promise<Outcome<T>>,
   what: string,
   diagnostics: Diagnostic[],
+  mayLack: (id: string) => boolean = () => false,
 ): Promise<T[]> {
   const outcomes = await Promise.all([...new Set(ids)].map(async (id) => [id, await read(id)] as const));
   const values: T[] = [];
   for (const [id, outcome] of outcomes) {
     if (outcome.status === "accepted") values.push(outcome.value);
-    else diagnostics.push(isNotThere(outcome) ? missingId(what, id) : readFailed(`${what} ${id}`, outcome));
+    else if (!isNotThere(outcome)) diagnostics.push(readFailed(`${what} ${id}`, outcome));
+    else if (!mayLack(id)) diagnostics.push(missingId(what, id));
   }
   return values;
 }

@@ -83,6 +83,24 @@ it("a disk of a VM that is asked for by itself stands in the VM's block", async 
 });
 
 it.each([
+  ["named by its VM alone", {}, []],
+  ["asked for by itself", { volumes: ["root"] }, ["pull/not-found"]],
+])("a root disk that is no volume of its own, %s", async (_, wanted, codes) => {
+  const { stage, idOf } = await world(lists);
+  const client = {
+    ...stage.client,
+    async listVms() {
+      const listed = await stage.client.listVms();
+      if (listed.status !== "accepted") return listed;
+      return { ...listed, value: listed.value.map((vm) => ({ ...vm, volumes: [{ id: "root", root: true }] })) };
+    },
+  };
+  const { vms, diagnostics } = await pullWorld(client, { vms: [idOf("store")], ...wanted });
+  expect(vms.map(({ disks }) => disks)).toEqual([{ told: true, root: undefined, data: undefined }]);
+  expect(diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code)).toEqual(codes);
+});
+
+it.each([
   ["do not tell which disk is which", ({ id }: { id: string }) => ({ id })],
   ["do not show their disks", () => undefined],
 ])("where VMs %s, the list of volumes brings no disk of theirs, and one that is named is taken", async (_, shown) => {
