@@ -45,6 +45,15 @@ describe("drift is", () => {
       ["volume.data: gone"],
     ],
     [
+      "a volume that came off, whose VM is told by its address",
+      async (stage) => {
+        const attached = { ...file, volumes: { data: { size: 5, attach_to: "web" } } };
+        await stage.apply(await stage.plan(projectOf(attached)));
+        await stage.client.detachVolume(stage.id("volume.data"), stage.id("vm.web"), true);
+      },
+      ["volume.data: attach_to vm.web > null"],
+    ],
+    [
       "a rule that was added",
       ({ client, id }) => client.createRule(id("group.front"), added(80, "10.0.0.0/8")),
       ["group.front: rules null > ingress tcp 80 from 10.0.0.0/8"],

@@ -241,7 +241,7 @@ function updateOfVolume(
       ? values.fields
       : [
           ...values.fields,
-          fieldChange(volumeFields.attachTo, host?.address ?? host?.id, target?.address ?? target?.id, verb),
+          fieldChange(volumeFields.attachTo, host?.address ?? host?.id, shownTarget(target, context), verb),
         ];
   const isDrift = !values.isIntended && !isMoveIntended;
   const replaced = stillToDelete(pair, id, target, state, context, fates);
@@ -286,6 +286,10 @@ function updateOfVolume(
     ],
   };
 }
+
+/** A VM that is managed here is told by its address, also where the state or the file names its id. */
+const shownTarget = (target: Target | undefined, { addressOf }: DiffContext): string | undefined =>
+  target?.id === undefined ? target?.address : (target.address ?? addressOf(identity("vm", target.id)) ?? target.id);
 
 /**
  * Volumes that a run replaced and was cut off before it deleted them. One that somebody has attached elsewhere since
