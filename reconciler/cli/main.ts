@@ -61,7 +61,9 @@ function outliveOutput(): void {
 }
 
 export async function run(given: readonly string[]): Promise<number> {
-  const argv = withFlagsBehind(given);
+  const argv = withFlagsBehind(given).map((word, at) =>
+    at === 0 && ["--version", "-v"].includes(word) ? "version" : word,
+  );
   const words = argv.filter((word) => !word.startsWith("-"));
   const first = argv[0];
   if (

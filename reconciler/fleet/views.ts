@@ -188,7 +188,7 @@ export function stackTable(stacks: readonly StackRecord[], now: Date): string[] 
     stack.paused || stack.nextAt === undefined ? "-" : until(stack.nextAt, now),
     reasonOf(stack)?.split("\n")[0] ?? "",
   ]);
-  return columns([["STACK", "CONDITION", "APPLIED", "LAST RUN", "NEXT", "WHAT TO DO"], ...rows]);
+  return columns([["STACK", "CONDITION", "APPLIED", "LAST RUN", "NEXT", "WHY"], ...rows]);
 }
 
 /** Consecutive runs of one stack with the same result for the same reason. */

@@ -61,6 +61,18 @@ describe("a block with operations or records is a dialect without an error", () 
   });
 });
 
+describe("a symptom of docs/trouble.md is in the words of the program", () => {
+  const source = readdirSync(join(root, "reconciler"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.includes("generated"))
+    .map((name) => readFileSync(join(root, "reconciler", name), "utf8"))
+    .join("\n");
+  const symptoms = [...readFileSync(join(root, "docs/trouble.md"), "utf8").matchAll(/^\| `([^`]+)` \|/gm)];
+  it.each(symptoms.map(([, symptom = ""]) => symptom))("%s", (symptom) => {
+    // What differs from case to case stands between the words.
+    expect(symptom.split(/ ?… ?/).filter((words) => !source.includes(words))).toEqual([]);
+  });
+});
+
 describe("any other block is at least YAML or JSON", () => {
   const rest = [...yaml, ...samplesIn("json")];
   it.each(rest.map(({ place, body }) => [place, body]))("%s", (_place, body) => {

@@ -187,5 +187,7 @@ describe("a new user", () => {
 
   it("finds the program's version without a word", () => {
     expect(execFileSync(process.execPath, [cliPath, "--version"], { encoding: "utf8" })).toMatch(/^reconcile \d/);
+    const lines = execFileSync(process.execPath, [cliPath, "--version", "--json"], { encoding: "utf8" });
+    expect(JSON.parse(lines.split("\n")[0] ?? "")).toMatchObject({ type: "version" });
   });
 });

@@ -9,7 +9,7 @@ import { clockIsFar, priorityOf, withoutTurn } from "../../reconciler/fleet/fair
 import { type Approve, type FleetWindow, fits, type StackSpec } from "../../reconciler/fleet/model";
 import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
 import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
-import { alikeRuns, briefReason, partsOfReason, runTable } from "../../reconciler/fleet/views";
+import { alikeRuns, briefReason, partsOfReason, runTable, stackTable } from "../../reconciler/fleet/views";
 import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
 import { planFacts, stackSpec } from "../support/fleet-stage";
 
@@ -270,6 +270,15 @@ test("a star stands for any text", () => {
     ["x", "x", true],
   ];
   for (const [pattern, name, yes] of cases) expect([pattern, name, fits(pattern, name)]).toEqual([pattern, name, yes]);
+});
+
+describe("a list of stacks", () => {
+  test("has the reason under a word that says so", () => {
+    const status = { ...newStatus, awaitingApproval: true, reason: "it loses data" };
+    const stack = { name: "shop", status, paused: false } as Parameters<typeof stackTable>[0][number];
+    const [head, row] = stackTable([stack], new Date(0));
+    expect(head?.indexOf("WHY")).toBe(row?.indexOf("it loses data"));
+  });
 });
 
 describe("a list of runs", () => {
