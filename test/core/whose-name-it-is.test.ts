@@ -257,6 +257,20 @@ describe("a create that was cut off", () => {
     ],
     ["was not accepted and does not show: it is made", { desired: [data], intents: [cut] }, []],
     [
+      "perhaps made what is of another size, where nothing is declared any more",
+      { intents: [cut], strangers: [liveVolume("s", { sizeGb: 7 })] },
+      [unknown("volume", "data", "volume.data").replace("error", "warning")],
+    ],
+    [
+      "is let go, whatever it made",
+      {
+        intents: [cut],
+        strangers: [liveVolume("s", { sizeGb: 7 })],
+        removed: [{ from: "volume.data", destroy: false, source }],
+      },
+      [],
+    ],
+    [
       "did not make what was there before",
       { desired: [data], intents: [{ ...cut, idsBefore: ["s"] }], strangers: [liveVolume("s", size)] },
       [],
@@ -327,6 +341,11 @@ describe("a create that was cut off", () => {
       [],
     ],
     [
+      "a VM that is another one, or was resized since, where nothing is declared any more",
+      { intents: [vmCut], strangers: [other], catalogue: flavors },
+      [unknown("VM", "web", "vm.web").replace("error", "warning")],
+    ],
+    [
       "a VM under the beginning of its name",
       {
         desired: [vm("a-very-long-name-of-a-vm")],
@@ -348,6 +367,14 @@ describe("a create that was cut off", () => {
       ],
     ],
   ])("%s", (_, world, told) => expect(says(world)).toEqual(told));
+
+  it("stays open until somebody says what it made, where nothing is declared any more", () => {
+    const world = { intents: [vmCut], strangers: [other], catalogue: flavors, missing: [] };
+    expect(planFor(world).bookkeeping).toEqual([]);
+    expect(details(world)).toEqual([
+      "What bears its name is somebody else's, or was changed since: s (its flavor is m1.large, not m1.small), and repeating it could make a second one. Look for a VM named web in the service's console.",
+    ]);
+  });
 
   it("says what it saw instead", () => {
     const accepted = { ...cut, accepted: true } as const;

@@ -11,7 +11,7 @@ import type { LiveOf } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
 import { type DiffContext, isUnclaimed, type KindSeen, seenOf } from "./context";
-import { cutByService, describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
+import { cutByService, describeStrangers, type Judged, judgeMade, type Made, type Stranger } from "./evidence";
 import {
   importGone,
   importKept,
@@ -71,9 +71,8 @@ function findMade<L extends LiveOf[Kind]>(
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const cut = cutByService(intent, (name) => strangersNamed(name, pair, seen, context), context, pair.desired);
   if (cut !== undefined) return failed(unsettledIntent(pair, intent, what, cut));
-  const inItsPlace = judged.strangers.find(({ live }) => bearsName(live, pair.desired?.name));
-  if (inItsPlace !== undefined)
-    return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)));
+  const inItsPlace = otherThanMade(pair, intent, what, judged.strangers, context);
+  if (inItsPlace !== undefined) return failed(inItsPlace);
   // Resources that bore the name before the create was sent were looked at when the create was planned.
   return known === undefined ? { how: "absent" } : undefined;
 }
@@ -141,6 +140,26 @@ const namesake = <L extends LiveOf[Kind]>(pair: Pair, seen: KindSeen<L>, context
 
 export const bearsName = (live: { readonly name?: string }, name: string | undefined): boolean =>
   name !== undefined && live.name?.toLowerCase() === name.toLowerCase();
+
+/**
+ * What bears the name of an open create and differs from what was sent is somebody else's, or was changed since. Where
+ * the file wants that name it stands in the way. Where the block is gone the create stays open until a person has said
+ * which it is: nothing else would remember what it may have made.
+ */
+export function otherThanMade(
+  pair: Pair,
+  intent: Intent,
+  what: What,
+  strangers: readonly Stranger<Made>[],
+  context: DiffContext,
+): Diagnostic | undefined {
+  const inItsPlace = strangers.find(({ live }) => bearsName(live, pair.desired?.name));
+  if (inItsPlace !== undefined)
+    return nameTaken(pair, what, inItsPlace.live, strangers, orphanAt(pair, inItsPlace.live, context));
+  if (strangers.length === 0 || pair.desired !== undefined || pair.forget) return undefined;
+  const isOther = `What bears its name is somebody else's, or was changed since: ${describeStrangers(strangers)}`;
+  return { ...unsettledIntent(pair, intent, what, isOther), severity: "warning" };
+}
 
 /** Says of an open create that no list was read: the service has none, or this plan did not look. */
 export function unseenCreate(pair: Pair, intent: Intent, what: What, context: DiffContext): Diagnostic {

@@ -2,7 +2,7 @@
 
 import { type DiffContext, isUnclaimed } from "../../core/diff/context";
 import { cutByService, judgeMade } from "../../core/diff/evidence";
-import { bearsName, type FoundLive, orphanAt, unclearCreate, unseenCreate, vanishedAs } from "../../core/diff/find";
+import { type FoundLive, orphanAt, otherThanMade, unclearCreate, unseenCreate, vanishedAs } from "../../core/diff/find";
 import { importManaged, nameTaken, severalNamed, unsettledIntent } from "../../core/diff/findings";
 import type { PairOf } from "../../core/diff/pair";
 import { identity } from "../../core/model/identity";
@@ -104,12 +104,8 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
       ? undefined
       : cutByService(intent, (name) => otherVmsNamed(name, pair, context), context, pair.desired);
   if (cut !== undefined) return { how: "error", diagnostic: unsettledIntent(pair, intent, "VM", cut) };
-  const inItsPlace = judged.strangers.find(({ live }) => bearsName(live, pair.desired?.name));
-  if (inItsPlace !== undefined)
-    return {
-      how: "error",
-      diagnostic: nameTaken(pair, "VM", inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)),
-    };
+  const inItsPlace = otherThanMade(pair, intent, "VM", judged.strangers, context);
+  if (inItsPlace !== undefined) return { how: "error", diagnostic: inItsPlace };
   const former = pair.recorded?.id;
   return former === undefined ? { how: "absent" } : findKnownVm(pair, former, context);
 }
