@@ -11,10 +11,13 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { handOver, type Move, noteMove, type TransferSide } from "../../reconciler/engine/transfer";
 import { openStateStore } from "../../reconciler/store/open";
+import type { StateStore } from "../../reconciler/store/store";
 import { countCampaign } from "../support/campaign-count";
+import { captureCommand } from "../support/captured-command";
 import { type CliOptions, jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
@@ -744,6 +747,66 @@ it("killed at a durable write, files and states end in one of two worlds with th
   expect(tried).toBeGreaterThan(0);
   expect(violations).toBe(0);
 });
+
+/** Nothing that is given is let go: the process was killed before that. */
+const keeping = (store: StateStore): StateStore => ({
+  ...store,
+  lock: async (...args) => ({
+    ...(await store.lock(...args)),
+    append: () => Promise.reject(new Error("killed")),
+    replace: () => Promise.reject(new Error("killed")),
+  }),
+});
+
+it.each([
+  ["noted alone", noteMove, "Took back", ["group.web"]],
+  [
+    "taken and not let go",
+    async (move: Move) => {
+      await noteMove(move);
+      const { giving, taking } = move.sides;
+      const cut = handOver({ ...move, sides: { giving: { ...giving, store: keeping(giving.store) }, taking } });
+      await expect(cut).rejects.toThrow("killed");
+    },
+    "Finished",
+    ["group.db", "group.web"],
+  ],
+] as const)(
+  "a move of all environments first ends one of an environment that was cut off: %s",
+  async (_, cutOff, says, taken) => {
+    vi.stubEnv("RECONCILE_TOKEN", "ops-token");
+    folder = makeFolder({
+      "shop/reconcile.yaml": `${head}environments: { dev: {}, prod: {} }
+groups:
+  db: { name: "db-\${env}", rules: [] }
+  web: { name: "web-\${env}", rules: [] }
+`,
+      "database/notes.txt": "",
+    });
+    const files = ["-f", join(folder, "shop/reconcile.yaml"), "--base-url", emulator.url];
+    for (const env of ["dev", "prod"])
+      expect(await captureCommand(["apply", "-y", "--env", env, ...files])).toMatchObject({ exitCode: 0 });
+    const side = (project: string): TransferSide => ({
+      store: openStateStore(join(folder, project, "reconcile.prod.state.json"), { environment: {} }),
+      shown: `../${project}/reconcile.prod.state.json`,
+    });
+    const sides = { giving: side("shop"), taking: side("database") };
+    const at = "2026-05-04T00:00:00.000Z";
+    const holder = { who: "ann", host: hostname(), pid: process.pid, since: at, command: "state mv" };
+    const decide = () => ({ addresses: { "group.db": "group.db" } });
+    await cutOff({ id: "cut-off", at, by: "ann on here", sides, holder, lineage: () => "lineage-new", decide });
+    const to = ["--to", join(folder, "database"), "--yes", "--env", "all"];
+    const moved = await captureCommand(["move", "group.web", ...to, ...files]);
+    expect(moved, moved.text).toMatchObject({
+      exitCode: 0,
+      text: expect.stringContaining(`${says} the move of 1 resource between ${sides.giving.store.location}`),
+    });
+    const [shop, database] = await Promise.all([stateIn(sides.giving.store), stateIn(sides.taking.store)]);
+    expect([...database.resources.keys()]).toEqual(taken);
+    expect([...shop.resources.keys()]).toEqual(["group.db"].filter((one) => !database.resources.has(one)));
+    expect([shop.moves, database.moves]).toEqual([undefined, undefined]);
+  },
+);
 
 it("from a file to PostgreSQL, and the plan of both says nothing to do", async () => {
   if (postgres === undefined) return;

@@ -3,14 +3,17 @@
  */
 import { resolve } from "node:path";
 import type { Transfer } from "../../core/model/recorded";
+import { itemAt } from "../../core/text/invariant";
 import type { HalfMoved } from "../../engine/half-moved";
 import { finishStates, type StatePair, type TransferSide, takeBackTransfer } from "../../engine/transfer";
 import { countOf } from "../../report/style";
+import type { StateStore } from "../../store/store";
 import type { Command, Invocation } from "../command";
 import { commandHolder, fail, newLineage, openStore, stateLocation } from "../compose";
+import type { Flags } from "../flags";
 import { folderBeside, locationFrom, locationNamed, openMoving } from "../other-state";
 import { isPlanFile } from "../plan-file";
-import { readWorkspace, type Workspace } from "../workspace";
+import { chosenEnvironment, environmentsOf, readWorkspace, type Workspace } from "../workspace";
 import { type MoveEdits, writtenDown } from "./edits";
 import { goOnWith } from "./states";
 
@@ -22,11 +25,10 @@ export async function finishMoves(
   command: Pick<Command, "positionals">,
   invocation: Invocation,
 ): Promise<void> {
-  const { flags, output } = invocation;
+  const { output } = invocation;
   // The arguments of a command without a rule for them are files.
   const args = command.positionals === undefined ? invocation.args.filter((path) => !isPlanFile(path)) : [];
-  const workspace = readWorkspace(invocation, { args, needed: false });
-  const own = openStore(workspace, flags);
+  const { workspace, own, flags } = ownState(found, args, invocation);
   const isOwn = own.location === found;
   const location = isOwn ? stateLocation(workspace, flags) : found;
   const store = isOwn ? own : openMoving(found, { folder: folderBeside(found, workspace.folder), flags, own: true });
@@ -36,7 +38,8 @@ export async function finishMoves(
     const named = `move of ${many} between ${location} and ${note.other}, which was cut off at ${note.at}`;
     const edits = editsOfMove(id, note, workspace);
     let ended: "finished" | "undone";
-    if (edits !== undefined) ended = await goOnWith(edits, invocation, note.side === "taking" ? "taking" : "giving");
+    if (edits !== undefined)
+      ended = await goOnWith(edits, { ...invocation, flags }, note.side === "taking" ? "taking" : "giving");
     else {
       const folder = folderBeside(otherLocation, workspace.folder);
       const mine: TransferSide = { store, shown: locationFrom(otherLocation, location) };
@@ -49,6 +52,24 @@ export async function finishMoves(
     }
     output.note(ended === "finished" ? `Finished the ${named}.` : `Took back the ${named} before it began.`);
   }
+}
+
+interface OwnState {
+  readonly workspace: Workspace;
+  readonly own: StateStore;
+  readonly flags: Flags;
+}
+
+/** Of a move of all environments, the one whose state was found; the first, where it is the other project's. */
+function ownState(found: string, args: readonly string[], invocation: Invocation): OwnState {
+  const inOne = (flags: Flags): OwnState => {
+    const workspace = readWorkspace({ ...invocation, flags }, { args, needed: false });
+    return { workspace, own: openStore(workspace, flags), flags };
+  };
+  const { flags } = invocation;
+  if (chosenEnvironment(flags) !== "all") return inOne(flags);
+  const each = environmentsOf({ args, flags }).map((env) => inOne({ ...flags, env }));
+  return each.find(({ own }) => own.location === found) ?? itemAt(each, 0);
 }
 
 const editsOfMove = (id: string, { files }: Transfer, { folder }: Workspace): MoveEdits | undefined =>

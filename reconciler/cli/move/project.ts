@@ -23,6 +23,7 @@ import { ifPossible } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import { isUrl } from "../../core/text/outside-policy";
 import { closeDesired } from "../../engine/externals";
+import { assertWhole } from "../../engine/half-moved";
 import { preparePlan } from "../../engine/plan";
 import { trustFrom } from "../../outside/trust";
 import { createMemoryStore } from "../../store/memory";
@@ -157,6 +158,8 @@ export async function projectStateOf(
   const location = given ?? stateLocation(workspaceOf(desired, files), flags, own);
   const store = openMoving(location, { folder: folderBeside(location, files.folder), flags, own });
   const state = await stateIn(store);
+  // Found in the copy that is planned on, a move half done would be finished between the other state and the copy.
+  assertWhole(state, store.location);
   return { location, store, state, sources: files.sources, folder: files.folder };
 }
 
