@@ -62,6 +62,7 @@ const proven: Record<string, Partial<ScopeEvidence>> = {
     recorded: ["vm:1", ...volumes.slice(1)],
     absent: volumes.slice(1),
   },
+  "of one kind everything is missing, and a run has sent the delete of it": { recorded: ["vm:1"], absent: volumes },
 };
 const doubted: Record<string, readonly [Partial<ScopeEvidence>, RegExp]> = {
   "another origin, even when everything is shown": [

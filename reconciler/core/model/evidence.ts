@@ -134,7 +134,7 @@ export interface ScopeEvidence {
   readonly recorded: readonly string[];
   /** The ids that the service showed, in the same spelling. */
   readonly seen: ReadonlySet<string>;
-  /** Recorded ids that the service does not show. */
+  /** Ids that the service does not show: recorded ones, what a run has sent the delete of, and open creates. */
   readonly absent: readonly string[];
   /** Recorded ids that this credential may not look at. */
   readonly forbidden: readonly string[];
@@ -167,10 +167,11 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
       `the credential may not look at ${forbidden[0]}, which this state manages, so what it is not shown may still be there`,
     );
   if (witnesses.length > 0 && !isVouched) return doubt(showsNothingOf(witnesses));
+  const missing = new Set(absent);
   for (const kind of kinds) {
     const ofKind = recorded.filter((one) => one.startsWith(`${kind}:`));
-    const lost = absent.filter((one) => one.startsWith(`${kind}:`));
-    if (lost.length > fewResources && !ofKind.some((one) => seen.has(one)))
+    // What a run has sent the delete of is missing, and not recorded: it did not vanish.
+    if (ofKind.filter((one) => missing.has(one)).length > fewResources && !ofKind.some((one) => seen.has(one)))
       return doubt(`the service shows none of the ${ofKind.length} ${kind}s that this state remembers, all at once`);
   }
   return { [provenMark]: true, doubts: doubtsByKind(absent, witnesses, seen) };
