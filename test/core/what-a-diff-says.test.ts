@@ -296,7 +296,7 @@ describe("a data volume that is nothing to grow and nothing to put back", () => 
   it.each<[what: string, world: World, says: readonly string[]]>([
     ["hangs where it was made", there(idOf("vm.web")), []],
     ["was taken off", there(null), note("hangs on no VM", back)],
-    ["was hung on another VM", there("other"), note("hangs on VM other", back)],
+    ["was hung on another VM", there("other"), note("hangs on VM other", `detach it from VM other and ${back}`)],
     ["is on its way", there(null, { changing: true }), []],
     ["hangs nobody knows where", there(undefined), []],
     [

@@ -62,7 +62,10 @@ export function dataVolumeAway(
   const host = seen === null && becomes !== undefined ? vm : seen;
   if (!isGone && (host === undefined || host === vm)) return [];
   const setBack = becomes === "grown" ? [toAsk("set size back")] : [];
-  const back = becomes === undefined ? `attach it to VM ${vm}` : `detach it from VM ${host}`;
+  const moves = [
+    ...(host === null ? [] : [`detach it from VM ${host}`]),
+    ...(becomes === undefined ? [`attach it to VM ${vm}`] : []),
+  ];
   return [
     {
       severity: becomes === undefined ? "note" : "error",
@@ -72,7 +75,7 @@ export function dataVolumeAway(
       ...told(
         isGone
           ? [...setBack, toRun(["apply", "--replace", address], "a new one comes with a new VM")]
-          : [toAsk(`${back} in the service's console`), ...setBack],
+          : [toAsk(`${moves.join(" and ")} in the service's console`), ...setBack],
       ),
       address,
       source,
