@@ -1,5 +1,6 @@
 /** Where a rule cannot be deleted, a group is replaced: in an order in which what stays admitted is admitted all the time. */
 import { describe, expect, it } from "vitest";
+import { describeRule } from "../../reconciler/core/canonical/rules";
 import type { DesiredGroup } from "../../reconciler/core/model/desired";
 import type { RecordedGroup } from "../../reconciler/core/model/recorded";
 import type { Rule } from "../../reconciler/core/model/rule";
@@ -269,6 +270,79 @@ describe("a group whose rules the file leaves alone, beside one that is replaced
     );
     expect(learnt.flatMap(({ address, rules }) => [address, ...rules])).not.toContainEqual(old);
     expect(learnt).toHaveLength(1);
+  });
+});
+
+describe("a rule that nobody declares, and that names a group which is replaced on request", () => {
+  const from = (port: number) => ({
+    ...{ id: `r-${port}`, direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: port, portMax: port },
+    remoteGroupId: idOf("group.web"),
+  });
+  const shared = { ...web, rulesMode: "additive", now: { rules: [from(99)] } } as const;
+  const leaving = (ignoreChanges: readonly string[]) => ({ ...web, lifecycle: { ...web.lifecycle, ignoreChanges } });
+  const keeping = { lifecycle: { ...web.lifecycle, onRuleRemoval: "keep" } } as const;
+  const other = { ...group("db"), rulesMode: "additive", now: { rules: [from(98)] } } as const;
+  const kept = { limits: { named_groups: "kept" } } as const;
+  const own = "point at the new group ingress tcp 99 from group.web";
+  const theirs = "point at the new group ingress tcp 98 from group.web";
+  const adds = ["web add 99 from group.web", "db add 98 from group.web"];
+  it.each<[what: string, world: World, told: readonly string[], sent: readonly string[]]>([
+    ["names the new one", { applied: [{ ...shared, rules: [] }, other] }, [theirs, own], adds],
+    [
+      "also where the rules are ignored",
+      { applied: [{ ...leaving(["rules"]), now: { rules: [from(99)] } }, other] },
+      [theirs, own],
+      adds,
+    ],
+    [
+      "and goes first where a group that is named is kept",
+      { applied: [{ ...shared, rules: [] }, other], missing: [], ...kept },
+      [theirs, own],
+      [...adds, "db remove r-98"],
+    ],
+    [
+      "and stays where it cannot go",
+      { applied: [{ ...shared, rules: [] }, other], ...kept },
+      ["add rule ingress tcp 98 from group.web", "add rule ingress tcp 99 from group.web"],
+      adds,
+    ],
+    [
+      "and goes with the old one where the file says all of them",
+      { applied: [{ ...web, rules: [], now: { rules: [from(99)] } }, other] },
+      [theirs, "falls with the group it names ingress tcp 99 from group.web"],
+      adds.slice(1),
+    ],
+    [
+      "and is not taken along where it was only left for want of a call",
+      { applied: [{ ...web, ...keeping, now: { rules: [from(443), from(99)] } }], ...kept },
+      ["add rule ingress tcp 443 from anywhere (IPv4)", "add rule ingress tcp 80 from anywhere (IPv4)"].concat(
+        [443, 99].map((port) => `remove rule ingress tcp ${port} from group.web`),
+      ),
+      [],
+    ],
+  ])("%s", (_, world, told, sent) => {
+    const plan = planFor({ desired: world.applied ?? [], options: { replace: ["group.web"] }, ...world });
+    expect(plan.changes.flatMap(({ fields }) => fields.map((one) => `${one.verb} ${one.after ?? one.before}`))).toEqual(
+      told,
+    );
+    expect(plan.changes.at(-1)).toMatchObject({ address: "group.web" });
+    const steps = plan.steps.flatMap(({ address, action }) =>
+      action.operation === "group.rule.create"
+        ? [`${address.slice(6)} add ${describeRule(action.rule).slice(12)}`]
+        : action.operation === "group.rule.delete"
+          ? [`${address.slice(6)} remove ${action.ruleId}`]
+          : [],
+    );
+    expect(steps.sort()).toEqual([...sent].sort());
+    const made = plan.steps.find(({ id }) => id === "group.web/create")?.action;
+    expect(JSON.stringify(made)).not.toContain(idOf("group.web"));
+  });
+  it("is told to go with a group that is deleted, and not as something that the service has lost", () => {
+    const { changes } = planFor({ applied: [web, other], desired: [other] });
+    expect(changes.map(({ address, because }) => `${address}: ${because}`)).toEqual([
+      "group.db: a group that its rules name goes",
+      "group.web: it is no longer declared",
+    ]);
   });
 });
 

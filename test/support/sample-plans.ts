@@ -112,6 +112,7 @@ export interface World {
   readonly catalogue?: Live["catalogue"];
   readonly outputs?: Desired["outputs"];
   readonly missing?: readonly Operation[];
+  readonly limits?: { readonly named_groups: string };
   readonly options?: PlanOptions;
   readonly orphans?: readonly Orphan[];
   readonly imports?: Desired["imports"];
@@ -237,7 +238,7 @@ export function planFor(world: World): Plan {
       orphans: new Map((world.orphans ?? []).map((orphan) => [`${orphan.kind}:${orphan.id}`, orphan])),
     },
     live,
-    can: abilitiesOf(lists),
+    can: abilitiesOf(lists, world.limits),
     options: world.options ?? {},
   });
 }

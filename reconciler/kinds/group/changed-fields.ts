@@ -13,6 +13,7 @@ import { canonicalText } from "../../core/text/canonical-text";
 import { byAddress, type RulesComparison } from "./compare-rules";
 
 export const follows = "point at the new group";
+export const falls = "falls with the group it names";
 
 export const labelGroup =
   (identify: GroupIdentity): GroupIdentity =>
@@ -88,8 +89,7 @@ function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChan
   }
   for (const text of removed)
     if (!added.includes(text)) fields.push(fieldChange(groupFields.rules, text, undefined, "remove rule"));
-  for (const text of falling)
-    fields.push(fieldChange(groupFields.rules, text, undefined, "falls with the group it names"));
+  for (const text of falling) fields.push(fieldChange(groupFields.rules, text, undefined, falls));
   return fields;
 }
 

@@ -3,10 +3,11 @@ import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../../core/canon
 import type { DiffContext } from "../../core/diff/context";
 import type { Known } from "../../core/diff/find";
 import type { PairOf } from "../../core/diff/pair";
+import type { Address } from "../../core/model/address";
 import type { DesiredGroup } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
-import { groupIdNamed, type Rule } from "../../core/model/rule";
+import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { otherForms } from "./same-traffic";
 
 export interface LiveRulePair {
@@ -20,6 +21,8 @@ export interface GroupsThatGo {
   readonly dying: ReadonlySet<string>;
   /** Of those, what earlier runs replaced and could not delete yet. */
   readonly retired: ReadonlySet<string>;
+  /** Of those, what another group takes the place of, in this plan or since an earlier one: where that one is. */
+  readonly renewed: ReadonlyMap<string, Address>;
   /** The service does not have them any more. */
   readonly gone: ReadonlySet<string>;
   /** Earlier runs replaced and deleted them. */
@@ -37,6 +40,10 @@ export interface RulesComparison {
   readonly cascaded: readonly LiveRulePair[];
   /** Of those, what is a change. That a rule goes with a group that was replaced was told by the plan that replaced it. */
   readonly falling: readonly LiveRulePair[];
+  /** Rules that nobody declares and that are to stay, and name a group in whose place there is another one. */
+  readonly outdated: readonly Rule[];
+  /** The same towards that group, where they are not there yet. */
+  readonly following: readonly Rule[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];
   /** Rules that nobody declares and that stay where they are. */
@@ -57,7 +64,7 @@ export function comparison(
   entry: Known<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
-  { dying, retired, gone, buried }: GroupsThatGo,
+  { dying, retired, renewed, gone, buried }: GroupsThatGo,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
   const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
@@ -88,6 +95,15 @@ export function comparison(
   const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
   const added = ignored ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
+  // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
+  const outdated = authoritative ? [] : extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
+  const following = outdated.flatMap(({ rule }) => {
+    const address = renewed.get(groupIdNamed(rule) ?? "");
+    const next = address === undefined ? rule : namingGroup(rule, () => ({ address }));
+    const key = ruleKey(next, identify);
+    return isDeclarable(next) && !have.has(key) && !wanted.has(key) ? [next] : [];
+  });
+  const takenOff = new Set(context.can.keepsNamedGroups && context.can.deletesRules ? outdated : []);
   const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
@@ -96,15 +112,19 @@ export function comparison(
   const forms = liveRules === undefined ? new Set() : otherForms(desired.rules, added, others, identify);
   const isUnwanted = (item: LiveRulePair): boolean => !idle.includes(item) && !forms.has(item.rule);
   const unwanted = surplus.filter(isUnwanted);
-  const removed = keeps ? [] : unwanted;
-  const stays = leavesOthers(desired, context) ? extra.filter((item) => !falls(item) && isUnwanted(item)) : [];
+  const removed = keeps ? [] : [...unwanted, ...takenOff];
+  const stays = leavesOthers(desired, context)
+    ? extra.filter((item) => !falls(item) && !takenOff.has(item) && isUnwanted(item))
+    : [];
   return {
-    added: forms.size > 0 ? [] : added,
+    added: [...(forms.size > 0 ? [] : added), ...following],
     removed,
     kept: keeps ? unwanted : [],
     idle,
     cascaded,
     falling: cascaded.filter((item) => !names(retired)(item)),
+    outdated: outdated.map(({ rule }) => rule),
+    following,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),
     left: liveRules === undefined ? (recorded?.left ?? []) : stays.map(({ rule }) => rule),

@@ -31,7 +31,7 @@ import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
 import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
-import { follows, groupFieldChanges, isNameUnknown, labelGroup, rulesLeftBehind } from "./changed-fields";
+import { falls, follows, groupFieldChanges, isNameUnknown, labelGroup, rulesLeftBehind } from "./changed-fields";
 import {
   byAddress,
   comparison,
@@ -72,7 +72,12 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
   const found = pairs.map((pair) => ({ pair, entry: find(pair, "group", context) }));
   const retired = retiredIds(found, state);
   const dying = new Set([...retired, ...idsDeleted(found)]);
-  const going: GroupsThatGo = { dying, retired, gone: idsGone(found), buried: buriedIds(state) };
+  const renewed = new Map(
+    found.flatMap(({ pair: { address, desired, recorded } }) =>
+      desired === undefined ? [] : (recorded?.retired ?? []).map(({ id }): [string, Address] => [id, address]),
+    ),
+  );
+  const going: GroupsThatGo = { dying, retired, renewed, gone: idsGone(found), buried: buriedIds(state) };
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
@@ -87,6 +92,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
       if (!rules.replaces) continue;
       replaced.add(address);
       dying.add(found.id);
+      renewed.set(found.id, address);
     }
     if (before === replaced.size) break;
     identify = identifyBy(ids, replaced);
@@ -172,11 +178,12 @@ function updateOfGroup(
 ): ActedGroup<"none" | "update" | "import" | "replace"> {
   const { recorded } = pair;
   const { id, live, adopted } = found;
-  const stays = isReplaced ? othersTakenAlong(desired, rules.left, going, context) : rules.left;
+  const others = isReplaced ? rules.left.filter((rule) => !rules.outdated.includes(rule)) : rules.left;
+  const stays = isReplaced ? othersTakenAlong(desired, others, going, context) : others;
   const declared = declaredThere(desired, recorded, live, context);
   const fields = [
     ...groupFieldChanges(desired, recorded, live, rules, context),
-    ...rulesLeftBehind(rules.left, stays, context),
+    ...rulesLeftBehind(others, stays, context),
   ];
   // A group whose adoption comes from an interrupted replacement leaves its old self to be retired.
   const retired = [
@@ -195,7 +202,8 @@ function updateOfGroup(
     left,
     otherwise: moved.length > 0 ? "moved" : "interrupted",
   });
-  const reason = fields.length > 0 && own.length === 0 && isOfFields(usual) ? "follows" : usual;
+  const isFalling = usual === "drifted" && own.length > 0 && own.every(({ verb }) => verb === falls);
+  const reason = isFalling || (fields.length > 0 && own.length === 0 && isOfFields(usual)) ? "follows" : usual;
   const action = isReplaced ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
   return {
     live,
@@ -207,14 +215,16 @@ function updateOfGroup(
     left: stays,
     retired,
     declared,
-    successor: isReplaced ? [...declared, ...stays] : undefined,
+    successor: isReplaced ? [...declared, ...stays, ...rules.following] : undefined,
     ...kept<"group">(action, id, desired, () => ({
       address: pair.address,
       kind: "group",
       name: live?.name ?? recorded?.name ?? desired.name,
       fields: [...moved, ...fields],
       reason,
-      because: newAddresses(reason, own, rules.added) ?? why(reason, own, retired, left, desired.inherited),
+      because:
+        newAddresses(reason, own, rules.added) ??
+        (isFalling ? "a group that its rules name goes" : why(reason, own, retired, left, desired.inherited)),
       losses: [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -257,12 +267,12 @@ function declaredThere(
 function othersTakenAlong(
   desired: DesiredGroup,
   left: readonly Rule[],
-  { gone, buried }: GroupsThatGo,
+  { gone, buried, renewed }: GroupsThatGo,
   context: DiffContext,
 ): readonly Rule[] {
   if (!leavesOthers(desired, context)) return [];
   // The service takes no rule that names a group which is not there, and nobody can send what a file cannot say.
-  const isIdle = (named: string): boolean => gone.has(named) || buried.has(named);
+  const isIdle = (named: string): boolean => gone.has(named) || buried.has(named) || renewed.has(named);
   return left.filter((rule) => isDeclarable(rule) && !isIdle(groupIdNamed(rule) ?? ""));
 }
 
