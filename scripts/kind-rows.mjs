@@ -127,7 +127,7 @@ export function fillsOver({ fieldsOf, ignorable, kindRows }) {
           inherited: {
             description: "The fields that the block leaves to the defaults, each with its place there.",
             type: "object",
-            additionalProperties: ref("source"),
+            additionalProperties: ref("inherited_from"),
           },
         },
         required: ["kind", "address", ...always, "lifecycle", "source"],

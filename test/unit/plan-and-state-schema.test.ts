@@ -68,15 +68,17 @@ const isNotRead = (difference: string): boolean =>
 const isTried = (difference: string): boolean => /\|\d\.\w+: checked, and in no schema$/.test(difference);
 const asked = new Asked(schemaOf("plan"));
 
-/** A group, a VM and a volume. */
+/** A group, a VM and a volume, with a value of the defaults and one of a variable. */
 async function planOfThree() {
   const text = `
 version: 1
 project: p
 region: r
+vars: { large: { default: 20 } }
+defaults: { vm: { owner: me } }
 groups: { web: { rules: [{ protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 }] } }
-vms: { shop: { flavor_id: f, image_id: i, owner: me, user_id: "1", size: 10 } }
-volumes: { data: { size: 20 } }
+vms: { shop: { flavor_id: f, image_id: i, user_id: "1", size: 10 } }
+volumes: { data: { size: "\${var.large}" } }
 `;
   const { desired, diagnostics } = readDesired([{ file: "reconcile.yaml", text }]);
   if (desired === undefined) throw new Error(JSON.stringify(diagnostics));
