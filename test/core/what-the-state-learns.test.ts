@@ -5,6 +5,7 @@ import { group, idOf, planFor, vm, volume, type World } from "../support/sample-
 const web = vm("web");
 const onWeb = { attachTo: { address: "vm.web" } };
 const data = volume("data", onWeb);
+const largeId = "00000000-0000-4000-8000-000000000002";
 
 /** What is other in the records that the plan writes down at once, by address; `gone`: it is forgotten. */
 function learnt(world: World): Record<string, unknown> {
@@ -55,6 +56,15 @@ describe("without any request", () => {
         desired: [vm("web", { flavor: "m1.large", lifecycle: { ...web.lifecycle, ignoreChanges: ["flavor_id"] } })],
       },
       {},
+    ],
+    [
+      "what is ignored, once the service shows by its id what the file says by its name",
+      {
+        applied: [{ ...web, now: { flavor: largeId } }],
+        desired: [vm("web", { flavor: "m1.large", lifecycle: { ...web.lifecycle, ignoreChanges: ["flavor_id"] } })],
+        catalogue: { flavors: [{ id: largeId, name: "m1.large" }] },
+      },
+      { "vm.web": "other" },
     ],
     [
       "that an attach which nobody answered has arrived",

@@ -141,7 +141,7 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
 function undecidedFields({ difference, desired: { power, lifecycle } }: KnownVm): readonly string[] {
   const { live, verify } = difference;
   return [
-    ...ignoredFields(difference),
+    ...ignoredFields(difference, difference.alike),
     ...(verify === undefined ? [] : ["flavor_id"]),
     ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
     // The VM is in transition: whether it runs as the file says is compared when it has arrived.

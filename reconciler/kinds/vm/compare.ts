@@ -238,6 +238,20 @@ function comparableImage(live: LiveVm | undefined, wanted: string, images: DiffC
   return image !== undefined && isEntry(image, wanted, images) !== undefined ? image : undefined;
 }
 
+/** The fields that the service shows as the file says them, be it that one has the name and the other the id. */
+export const alikeByCatalogue = (
+  { flavor, image }: DesiredVm,
+  live: LiveVm | undefined,
+  { flavors, images }: DiffContext,
+): readonly string[] => [
+  ...(live?.flavor !== undefined && catalogueId(live.flavor, flavors) === catalogueId(flavor, flavors)
+    ? [vmFields.flavor.field]
+    : []),
+  ...(live?.image !== undefined && catalogueId(live.image, images) === catalogueId(image, images)
+    ? [vmFields.image.field]
+    : []),
+];
+
 /** The image as the file spelled it when it was applied, where it is still that image. */
 const spelledAsApplied = (recorded: RecordedVm | undefined, id: string): string =>
   recorded?.image !== undefined && recorded.imageId === id ? recorded.image : id;

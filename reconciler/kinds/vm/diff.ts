@@ -35,7 +35,7 @@ import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
-import { compareVm, findDataVolume, powerDeclared, type VmComparison } from "./compare";
+import { alikeByCatalogue, compareVm, findDataVolume, powerDeclared, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
 import { checkCatalogue, checkSize, dataVolumeAway, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
@@ -49,6 +49,8 @@ interface VmFacts extends Facts<"vm"> {
   readonly unsettled?: boolean;
   /** The id of the desired image, where its name could be resolved. */
   readonly imageId?: string;
+  /** Of a VM with ignored fields: which of the catalogue the service shows as the file says them. */
+  readonly alike?: readonly string[];
   /** The volume that grows when `size` does. */
   readonly dataVolumeId?: string;
   /** An interrupted run took the data volume off to grow it, and did not put it back. */
@@ -315,6 +317,7 @@ function factsOf(vm: PresentVm) {
   return {
     live,
     imageId,
+    alike: desired.lifecycle.ignoreChanges.length === 0 ? undefined : alikeByCatalogue(desired, live, vm.context),
     dataVolumeId,
     disks: disksAt(vm),
     dataVolumeOff: dataVolumeAt(vm) === "off",
