@@ -34,6 +34,8 @@ export interface FileNames {
   readonly links: readonly FileLink[];
   /** The file of each component that is used, as it is written. */
   readonly components: ReadonlyMap<string, string>;
+  /** The files with the values of variables that its environments name. */
+  readonly varFiles: readonly string[];
 }
 
 const sections: Readonly<Record<string, SortOfName>> = {
@@ -60,8 +62,9 @@ export function namesInFile(file: YamlFile): FileNames {
   const places: NamePlace[] = [];
   const links: FileLink[] = [];
   const components = new Map<string, string>();
+  const varFiles: string[] = [];
   const { root, text } = file;
-  if (!isMap(root)) return { places, links, components };
+  if (!isMap(root)) return { places, links, components, varFiles };
   const add = (
     sort: SortOfName,
     key: string,
@@ -110,6 +113,8 @@ export function namesInFile(file: YamlFile): FileNames {
     const own = keyedName.exec(value)?.[1];
     const isKey = kind !== undefined && own !== undefined && value !== "self";
     if (isKey) add(kind, own, at, "used", path);
+    if (path[0] === "environments" && field === "vars_file")
+      varFiles.push(value.replaceAll("${env}", () => String(path[1])));
     if (value.includes("${")) {
       let from = offset;
       for (const part of parseTemplate(value).parts)
@@ -144,11 +149,11 @@ export function namesInFile(file: YamlFile): FileNames {
     visit(map[key], [...path, key]);
   };
   visit(root, []);
-  return { places, links, components };
+  return { places, links, components, varFiles };
 }
 
 /** The place behind a quote. */
-const quoteAt = (text: string, offset: number): number =>
+export const quoteAt = (text: string, offset: number): number =>
   text[offset] === '"' || text[offset] === "'" ? offset + 1 : offset;
 
 export const placeAt = ({ places }: FileNames, offset: number): NamePlace | undefined =>

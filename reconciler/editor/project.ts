@@ -1,7 +1,7 @@
 /** The files that are read together, and questions about a name across them. */
-import type { YamlFile } from "../config/yaml/file";
+import { isMap, keyOffset, type YamlFile } from "../config/yaml/file";
 import type { Desired } from "../core/model/desired";
-import { type FileNames, type NamePlace, namesInFile, type SortOfName } from "./names";
+import { type FileNames, type NamePlace, namesInFile, quoteAt, type SortOfName } from "./names";
 
 export interface ProjectFile {
   readonly source: YamlFile;
@@ -59,13 +59,29 @@ export function nameAtPlace(
 }
 
 /** Every place of a name in all files. */
-export const placesOfProject = (project: EditedProject, name: ProjectName): FoundName[] =>
-  [...project.files].flatMap(([file, { names }]) =>
+export const placesOfProject = (project: EditedProject, name: ProjectName): FoundName[] => [
+  ...[...project.files].flatMap(([file, { names }]) =>
     names.places.flatMap((place) => {
       if (place.key !== name.key || place.sort !== name.sort) return [];
       return nameAtPlace(project, file, place)?.home === name.home ? [{ ...place, file }] : [];
     }),
+  ),
+  ...(name.sort === "var" ? givenInVarFiles(project, name) : []),
+];
+
+/** Where the files with values that environments name give a variable its value. */
+function givenInVarFiles(project: EditedProject, { sort, key, home }: ProjectName): FoundName[] {
+  const varFiles = filesFrom(project, home).flatMap((file) =>
+    (project.files.get(file)?.names.varFiles ?? []).map((path) => project.besides(path, file)),
   );
+  return [...new Set(varFiles)].flatMap((file): FoundName[] => {
+    const source = project.files.get(file)?.source;
+    const at = isMap(source?.root) ? keyOffset(source.root, key) : undefined;
+    if (source === undefined || at === undefined) return [];
+    const offset = quoteAt(source.text, at);
+    return [{ sort, key, through: [], offset, length: key.length, is: "used", path: [key], file }];
+  });
+}
 
 /** The names of a sort that a home declares. */
 export const declaredIn = (project: EditedProject, home: string, sort: SortOfName): FoundName[] =>

@@ -7,7 +7,8 @@ import { addItem, type Edited, removeItem, setIn } from "../config/edit-text";
 import { blockOrder } from "../config/format";
 import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml/file";
 import { componentOf, quoted } from "../core/model/address";
-import { isKind, sectionOf } from "../core/model/kinds";
+import { fieldsOf } from "../core/model/fields";
+import { isKind, kinds, sectionOf } from "../core/model/kinds";
 import { ifPossible } from "../core/text/errors";
 import {
   componentFileOf,
@@ -31,6 +32,11 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   if (to === key) return { changes: new Map() };
   if (declaredIn(project, home, sort).some((place) => place.key === to))
     return { problem: `there is a ${sort} ${to} already` };
+  const after = sort === "component" ? emptiedByRename(project, home, key) : undefined;
+  if (after !== undefined)
+    return {
+      problem: `${after} is called after its component, and under another name it would be made anew, and empty: write lifecycle: { ignore_changes: [name] } into it first`,
+    };
   const places = placesOfProject(project, name);
   if (!places.some(({ is }) => is === "declared")) return { problem: `${key} is not declared in these files` };
   const changes = new Map<string, TextEdit[]>();
@@ -103,6 +109,31 @@ function componentsWith(project: EditedProject, home: string): string[] {
       }
     }
   return [...found];
+}
+
+/** What of a component, or of one within it, has the component's key in a name that only another one of it can have. */
+function emptiedByRename(
+  project: EditedProject,
+  home: string,
+  component: string,
+  seen: ReadonlySet<string> = new Set(),
+): string | undefined {
+  const file = componentFileOf(project, home, component);
+  const inside = file === undefined || seen.has(file) ? undefined : project.files.get(file);
+  if (file === undefined || inside === undefined) return undefined;
+  for (const kind of kinds.filter((one) => fieldsOf[one].name.effect === "replace")) {
+    const blocks = valueAt(inside.source.root, [sectionOf[kind]]);
+    for (const [key, block] of Object.entries(isMap(blocks) ? blocks : {})) {
+      const kept = valueAt(block, ["lifecycle", "ignore_changes"]);
+      const isCalledAfter = isMap(block) && /\$\{\s*component\s*\}/.test(String(block["name"]));
+      if (isCalledAfter && !(Array.isArray(kept) && kept.includes("name"))) return `${kind}.${key}`;
+    }
+  }
+  for (const within of inside.names.components.keys()) {
+    const found = emptiedByRename(project, file, within, new Set([...seen, file]));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** A name that was taken from the key is written down, so that the service keeps it. */

@@ -11,7 +11,8 @@ import { emptyState } from "../../reconciler/core/state/fold";
 import { cursorAt } from "../../reconciler/editor/cursor";
 import { hover } from "../../reconciler/editor/hover";
 import { namesInFile } from "../../reconciler/editor/names";
-import { projectFile } from "../../reconciler/editor/project";
+import { type EditedProject, projectFile } from "../../reconciler/editor/project";
+import { type Renamed, renameName } from "../../reconciler/editor/rename";
 import { cliPath, jsonLines, root, runCli } from "../support/cli-process";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
@@ -326,6 +327,44 @@ describe("reconcile lsp", () => {
     ).toContain('attach_to: "front[${each}]"');
     // Where nothing can stand behind what the file says.
     await expect(rename("vms:\n  w|eb: { name: shop-web }\n...\n")).rejects.toThrow("moved: cannot be written");
+  });
+
+  it("renames a variable where a file gives its value, and no component that a volume is called after", () => {
+    const project = (texts: Record<string, string>): EditedProject => ({
+      main: ["r.yaml"],
+      files: new Map(
+        Object.entries(texts).map(([file, text]) => [file, projectFile(readYaml({ file, text }, collectProblems()))]),
+      ),
+      desired: new Map(),
+      besides: String,
+    });
+    const values = '"room": 20\nother: 1\n';
+    const varied = renameName(
+      project({
+        "r.yaml": 'vars: { room: {} }\nenvironments: { dev: { vars_file: "${env}.yaml" } }\n',
+        "dev.yaml": values,
+      }),
+      { sort: "var", key: "room", home: "r.yaml" },
+      "space",
+    );
+    expect("changes" in varied && applied(values, [...(varied.changes.get("dev.yaml") ?? [])])).toBe(
+      '"space": 20\nother: 1\n',
+    );
+    const shopAs = (volume: string): Renamed =>
+      renameName(
+        project({
+          "r.yaml": "components: { shop: { from: outer.yaml } }\n",
+          "outer.yaml": "components: { inner: { from: c.yaml }, again: { from: outer.yaml } }\n",
+          "c.yaml": `volumes: { data: ${volume} }\n`,
+        }),
+        { sort: "component", key: "shop", home: "r.yaml" },
+        "store",
+      );
+    expect(shopAs('{ name: "${component}-data" }')).toEqual({
+      problem: expect.stringContaining("volume.data is called after its component"),
+    });
+    for (const safe of ["{ size: 5 }", '{ name: "${component}-x", lifecycle: { ignore_changes: [name] } }'])
+      expect(shopAs(safe)).toHaveProperty("changes");
   });
 
   it("finds an output right behind its component, whatever else has its letters", () => {
