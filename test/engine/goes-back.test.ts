@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { createMortal, type Moment } from "../support/mortal";
+import { virtualWorld } from "../support/virtual-world";
 import { readDump } from "../support/world-shape";
 
 const vms = { db: { name: "db-1" } };
@@ -76,5 +77,26 @@ describe("what ignore_changes leaves to others once the create has set it", () =
     } finally {
       await world.close();
     }
+  });
+
+  it.each([0, 1, 2, 3, 4, 5])("rules that name their own group too, cut off after %i writes", async (writes) => {
+    const stage = virtualWorld({ with: ["group.list", "group.get", "group.rule.delete"] });
+    const rule = (dst_port: number, more: object = {}) => ({ protocol: "tcp", dst_port, ...more });
+    const itself = { remote_group: "mesh" };
+    const rules = [rule(22), rule(5432, itself), rule(5433, itself)];
+    const wish = projectOf({ groups: { mesh: { rules, ...lifecycle("rules") } } });
+    const shown = () => readDump(stage.emulated.dump()).rule.flatMap(({ port_range_min: port }) => port ?? []);
+    const first = await stage.plan(wish);
+    stage.cutAfterWrites(writes);
+    await stage.apply(first).catch(() => undefined);
+    stage.cutAfterWrites(undefined);
+    await stage.store.breakLock();
+    const mesh = (await stage.state()).resources.get("group.mesh");
+    const theirs = { protocol: "tcp", dst_port: "80", direction: "ingress", ethertype: "IPv4" };
+    if (mesh !== undefined) stage.emulated.call("group.rule.create", theirs, { id: mesh.id });
+    await stage.apply(await stage.plan(wish));
+    expect(shown().toSorted((a, b) => a - b)).toEqual([22, ...(mesh === undefined ? [] : [80]), 5432, 5433]);
+    const { changes, bookkeeping } = (await stage.plan(wish)).plan;
+    expect({ changes, bookkeeping }).toEqual({ changes: [], bookkeeping: [] });
   });
 });

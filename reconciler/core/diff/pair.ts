@@ -75,14 +75,17 @@ export function pairResources(desired: Desired, state: State): Pairs {
   return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
 }
 
-/** `ignore_changes` counts from when what the create could not bring was set. */
+/**
+ * `ignore_changes` counts from when what the create could not bring was set. Of rules only those are added then that are
+ * missing (compare-rules.ts): what others have added stays.
+ */
 function untilItIsSet<R extends DesiredResource>(
   desired: R | undefined,
   address: Address,
   state: Pick<State, "resources" | "intents">,
 ): R | undefined {
   const open = stillToSetAt(address, state);
-  if (desired === undefined || open === undefined) return desired;
+  if (desired === undefined || open === undefined || open === "rules") return desired;
   const ignoreChanges = desired.lifecycle.ignoreChanges.filter((field) => field !== open);
   return { ...desired, lifecycle: { ...desired.lifecycle, ignoreChanges } };
 }

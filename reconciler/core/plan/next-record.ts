@@ -185,6 +185,7 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,
     left: left.length === 0 ? undefined : recordRules(left, resolve),
+    stillToSet: added.length === 0 ? undefined : old.stillToSet,
     updating: stillOpen(old, desired, pending),
     ...unseenNow(old, difference.live, difference),
   });

@@ -91,9 +91,11 @@ export function comparison(
   const dropped = liveRules === undefined ? new Set([...dying, ...gone]) : dying;
   const falls = context.can.keepsNamedGroups ? () => false : names(dropped);
   const cascaded = extra.filter(falls);
-  // What the file leaves alone is not added, but for what falls in this plan and is declared.
+  // What the file leaves alone is not added, but for what falls in this plan and is declared, and what the create could
+  // not bring.
   const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
-  const added = ignored ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
+  const added =
+    ignored && !areStillToSet(pair) ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
   const outdated = authoritative ? [] : extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
@@ -134,6 +136,9 @@ export function comparison(
     }),
   };
 }
+
+const areStillToSet = ({ recorded, intent }: PairOf<"group">): boolean =>
+  (recorded?.stillToSet ?? intent?.record?.stillToSet) === "rules";
 
 /** Whether rules that the file does not declare stay where they are. */
 export const leavesOthers = ({ rulesMode, lifecycle }: DesiredGroup, { can }: Pick<DiffContext, "can">): boolean =>

@@ -13,7 +13,7 @@ import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, isGone, type Outcome } from "../../core/model/outcome";
 import type { Rule } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
-import type { ActOn, Step } from "../../core/plan/step";
+import type { ActOn, RecordPatch, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { confirmGone } from "../../engine/confirm-gone";
 import { knownRule, plainText } from "../../engine/fill-in";
@@ -146,7 +146,7 @@ export const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, i
   const write = ruleWrite(step, id, knownRule(rule, run), run);
   const outcome = await addRule(id, input, write, step, run);
   if (outcome.status !== "accepted") return failedBy(outcome);
-  await changeRules(step, run, { added: recordRules([rule], resolve(run)) });
+  await changeRules(step, run, { added: recordRules([rule], resolve(run)) }, step.record);
   return doneUnseen(write);
 };
 
@@ -180,8 +180,12 @@ async function addRule(
     : outcome;
 }
 
-const changeRules = ({ address }: Step, run: Run, rules: RuleChanges): Promise<void> =>
-  run.recorder.record([{ type: "patch", address, rules }]);
+const changeRules = (
+  { address }: Step,
+  run: Run,
+  rules: RuleChanges,
+  fields?: RecordPatch<"group.rule.create">,
+): Promise<void> => run.recorder.record([{ type: "patch", address, rules, ...onlyDefined({ fields }) }]);
 
 /** After a neighbour was deleted, rules that are missing are put back. */
 export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {

@@ -7,9 +7,18 @@ import { canonicalName } from "../../core/canonical/names";
 import { describeRule, referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
 import type { Reference } from "../../core/model/desired";
-import type { RecordedGroup } from "../../core/model/recorded";
+import { type RecordedGroup, stillToSetAt } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
-import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord } from "../../core/plan/draft";
+import {
+  addStep,
+  type Draft,
+  holdOf,
+  isLeftOnceSet,
+  nameKey,
+  noteFound,
+  settledRecord,
+  wasSet,
+} from "../../core/plan/draft";
 import { orderBreakingCycles } from "../../core/plan/graph";
 import { rulesLeftAlone } from "../../core/plan/next-record";
 import { groupRecord, holdBack, keptAsShown, patchFor, unseenName } from "../../core/plan/records";
@@ -95,7 +104,15 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
       ...groupRecord(desired, resolver(draft), []),
       ...record,
       rules: recordRules(atomic, resolver(draft)),
-      ...onlyDefined({ left: ifAny(recordRules(difference.left, resolver(draft))), retired: ifAny(retired) }),
+      ...onlyDefined({
+        left: ifAny(recordRules(difference.left, resolver(draft))),
+        retired: ifAny(retired),
+        stillToSet:
+          isLeftOnceSet(desired, "rules", draft) &&
+          rulesOfNew(difference).some((rule) => comesLate(rule, address, open))
+            ? "rules"
+            : undefined,
+      }),
       ...buriedIn(difference),
     },
   });
@@ -173,16 +190,12 @@ function addLateRules(
   const { address } = group;
   const rules = rulesOfNew(group);
   const created = need(create);
-  const late: Need[] = [];
+  const late: StepId[] = [];
   rules.forEach((rule, index) => {
     if (comesLate(rule, address, open))
-      late.push(
-        need(
-          stepToAddRule(address, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft),
-          "end",
-        ),
-      );
+      late.push(stepToAddRule(address, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft));
   });
+  if (isLeftOnceSet(group.desired, "rules", draft)) lastSets(late, draft);
   // A service that makes such a rule by itself would call ours a repeat, and in a create refuse the whole group.
   if (rules.some(isPlatformShaped))
     addStep(draft, {
@@ -190,9 +203,18 @@ function addLateRules(
       address,
       action: { operation: "group.verify", group: { address }, rules },
       title: `add the egress rules of ${address} that the service has not made by itself`,
-      needs: [created, ...late],
+      needs: [created, ...late.map((step) => need(step, "end"))],
       holds: [holdOf("group", address)],
     });
+}
+
+/** Once the last of them is there, the rules are left to others. */
+function lastSets(added: readonly StepId[], draft: Draft): void {
+  const last = draft.steps.findIndex(({ id }) => id === added.at(-1));
+  const step = draft.steps[last];
+  if (step === undefined) return;
+  const needs = [...step.needs, ...added.slice(0, -1).map((other) => need(other))];
+  draft.steps[last] = { ...step, needs, record: wasSet };
 }
 
 function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Draft): readonly Need[] {
@@ -274,6 +296,7 @@ function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): 
   const additions = difference.added.map((rule, index) =>
     stepToAddRule(address, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
   );
+  if (stillToSetAt(address, draft.state) === "rules") lastSets(additions, draft);
   // Additions first: what stays admitted is never interrupted.
   const going = difference.removed.map(({ rule }) => rule);
   const declared = declaredBeside(going, desired.rules, (named) => resolver(draft)(named) ?? referenceText(named));
@@ -310,6 +333,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
     ...onlyDefined({
       left: left.length === 0 ? undefined : recordRules(left, resolver(draft)),
       retired: ifAny(retired),
+      stillToSet: added.length === 0 ? undefined : stillToSetAt(address, draft.state),
     }),
     ...buriedIn(difference),
   };
