@@ -33,6 +33,7 @@ import { createConnections } from "../service/transport";
 import { filePathOf, isFile, openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
+import { tellAskedToWait } from "./asked-to-wait";
 import type { Invocation } from "./command";
 import { CommandFailed, fail } from "./crash";
 import { type ValueShape, valueProblem } from "./flag-values";
@@ -73,6 +74,7 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
     embedded?.close((guests) =>
       output.note(`The embedded service of this command stays for ${guests} more that use it.`),
     );
+  const askedToWait = tellAskedToWait((text) => output.note(text), systemClock);
   const setup: ServiceSetup = {
     dialect,
     dialectFolder: folder,
@@ -82,7 +84,10 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
     environment: process.env,
     trust,
     dialectGiven: given,
-    onRequest: flags["log-level"] === "debug" ? (event) => output.note(requestLine(event)) : undefined,
+    onRequest(event) {
+      if (flags["log-level"] === "debug") output.note(requestLine(event));
+      askedToWait(event);
+    },
   };
   try {
     const location = embedded ?? { url: baseUrl };

@@ -28,6 +28,8 @@ export interface RequestEvent {
   readonly attempt: number;
   readonly elapsedMs: number;
   readonly outcome: Outcome<unknown>["status"];
+  /** The service asks to come back after that. */
+  readonly retryAfterMs?: number;
 }
 
 /** Begins when the request is about to be sent, with headers that go with it. For traces. */
@@ -245,6 +247,7 @@ export function createCaller(parts: CallerParts): Caller {
       attempt,
       elapsedMs: nowMs - sentAtMs,
       outcome: outcome.status,
+      ...onlyDefined({ retryAfterMs: "retryAfterMs" in outcome ? outcome.retryAfterMs : undefined }),
     };
     followed?.end(event);
     parts.onRequest?.(event);

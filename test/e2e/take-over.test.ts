@@ -144,6 +144,9 @@ describe("reconcile import", () => {
     const unread = await reconcile("pull");
     expect([unread.exitCode, unread.stderr]).toEqual([0, expect.stringContaining("warning[state/newer]")]);
     expect(unread.stdout).toContain("# managed by this project already: nobody knows what, for the state");
+    // What the list lacks and this project has is not for a file that would let it go.
+    write(kept.replaceAll(ids["vm.db"]!, "vm-away"), "reconcile.state.json");
+    expect((await reconcile("pull")).stdout).toContain("# not seen: vm-away, which this project manages as vm.db\n");
     write(kept, "reconcile.state.json");
     for (const address of ["vm.app", "volume.data", "volume.spare", "group.web", "group.db"])
       expect((await reconcile("import", address, ids[address]!)).exitCode).toBe(0);

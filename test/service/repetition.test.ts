@@ -1,5 +1,7 @@
 /** What is sent again, what is cut off, and who waits: the client against a service that misbehaves. */
 import { describe, expect, test } from "vitest";
+import { tellAskedToWait } from "../../reconciler/cli/asked-to-wait";
+import { elapsedAt } from "../../reconciler/core/model/time";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { readFailed } from "../../reconciler/engine/read-failed";
 import { failedBy } from "../../reconciler/engine/run";
@@ -132,6 +134,20 @@ describe("what is repeated", () => {
     expect(server.received).toHaveLength(3);
     // One sleep is the told request's own, the other holds the slots.
     expect(sleeps.filter((ms) => ms > 6000)).toHaveLength(2);
+  });
+
+  test("a wait of some seconds is told once, however many requests wait, and again when it is over", async () => {
+    const busy = (seconds: number) => fault(429, "slow", { "retry-after": String(seconds) });
+    const { client, events } = await start([busy(7), busy(7), busy(1), json(200, [])], {
+      timing: { requestTimeoutMs: 60_000 },
+    });
+    await client.listVms();
+    const said: string[] = [];
+    const at = [0, 7000, 7000].map(elapsedAt);
+    const tell = tellAskedToWait((text) => said.push(text), { now: () => at.shift() ?? elapsedAt(7000) });
+    for (const event of [events[0]!, ...events]) tell(event);
+    const line = "The service asks to come back in 7 s (HTTP 429).";
+    expect(said).toEqual([line, line]);
   });
 
   test("Retry-After of a 503 to a write keeps every later request away for as long, and a delete is sent again after it", async () => {

@@ -55,6 +55,7 @@ export const pullCommand = command({
       const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
       const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0, owner);
       const already = await heldAlready({ invocation, workspace, service }, pulled);
+      const notSeen = [...pulled.unseen, ...already.notShown];
       const notes = [
         "What existed when `reconcile pull` looked; applying it changes nothing.",
         ...(missing.length === 0
@@ -62,7 +63,7 @@ export const pullCommand = command({
           : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
         ...already.notes,
         ...left,
-        ...pulled.unseen.map((what) => `not seen: ${what}`),
+        ...notSeen.map((what) => `not seen: ${what}`),
       ];
       putYaml(
         invocation,
@@ -82,7 +83,7 @@ export const pullCommand = command({
           fix: `reconcile pull --${name.replace("_", "-")} …`,
         }),
       );
-      const unseen = pulled.unseen.map(
+      const unseen = notSeen.map(
         (what): Diagnostic => ({ severity: "note", code: "pull/not-seen", summary: `not seen: ${what}` }),
       );
       return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...already.unread, ...filled, ...unseen] });
@@ -94,12 +95,17 @@ export const pullCommand = command({
 
 const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
 
-/** What of it this project and the other environments of its files have already, as far as their states can be read. */
+/**
+ * What of it this project and the other environments of its files have already, as far as their states can be read, and
+ * the VMs of this project that the list lacks.
+ */
 async function heldAlready(session: Omit<Session, "store">, { vms, volumes, groups, others }: Pulled) {
   const pulled = [...vms.map(({ vm }) => vm), ...volumes, ...groups, ...others];
   const found = new Set(pulled.map(({ kind, id }) => identityKey(identity(kind, id))));
   const notes: string[] = [];
   const unread: Diagnostic[] = [];
+  const notShown: string[] = [];
+  const areVmsListed = session.invocation.flags.vm === undefined && session.service.client.can.seesVms === "list";
   const note = (whose: string, id: string, as: string): unknown =>
     notes.push(`managed by ${whose} already, take it out of here: ${id} is ${as}`);
   try {
@@ -110,15 +116,19 @@ async function heldAlready(session: Omit<Session, "store">, { vms, volumes, grou
       const held = siblings.find(kind, { id });
       if (held !== undefined) note(`the ${held.sibling}`, id, held.record.address);
     }
-    for (const { kind, id, address } of (await stateIn(store)).resources.values())
+    const records = [...(await stateIn(store)).resources.values()];
+    for (const { kind, id, address } of records)
       if (id !== undefined && found.has(identityKey(identity(kind, id)))) note("this project", id, address);
+    for (const { id, address } of areVmsListed ? allOfKind(records, "vm") : [])
+      if (id !== undefined && !found.has(identityKey(identity("vm", id))))
+        notShown.push(`${id}, which this project manages as ${address}`);
   } catch (error) {
     const told = asDiagnostics(error);
     if (told === undefined) throw error;
     unread.push(...told.map((one) => ({ ...one, severity: "warning" as const })));
     notes.push(...told.map(({ summary }) => `managed by this project already: nobody knows what, for ${summary}`));
   }
-  return { notes, unread };
+  return { notes, unread, notShown };
 }
 
 /** Assertions that hold what the groups admit now, read back from the blocks that are written. */
