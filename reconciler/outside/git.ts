@@ -55,7 +55,8 @@ export function changedSince(reference: string, folder: string): ChangedFiles {
   const base = git("merge-base", "--end-of-options", reference, "HEAD");
   if ("problem" in base)
     return { problem: base.problem === "" ? `${reference} and HEAD have nothing in common` : base.problem };
-  const changed = git("diff", "--name-only", "-z", base.out.trim());
+  // A file that went to another project is a change of both.
+  const changed = git("diff", "--name-only", "--no-renames", "-z", base.out.trim());
   if ("problem" in changed) return changed;
   const added = git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/");
   if ("problem" in added) return added;

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { changedSince, realPath } from "../../reconciler/outside/git";
 import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -82,6 +83,14 @@ describe("plan --changed-since", () => {
     write("shared/rules/ports.rego", "");
     git("add", "--all");
     expect(await ofPolicy()).toMatchObject([{ folder: "c" }]);
+  });
+
+  it("takes a file that went to another project for a change of both", () => {
+    git("mv", "b/reconcile.yaml", "c/more.yaml");
+    git("commit", "--quiet", "--message", "two");
+    expect(changedSince("base", folder)).toEqual({
+      files: ["b/reconcile.yaml", "c/more.yaml"].map((file) => join(realPath(folder), file)),
+    });
   });
 
   it("writes one comment with a part and a marker each, and a plan each", async () => {
