@@ -632,9 +632,12 @@ it("one environment at a time: the files go with the first, and the states each 
   const shape = shapes["three environments"]!;
   await applied(shape);
   const parts = ["vm.db", "group.db", "--to", "../database", "--yes"];
-  for (const env of ["dev", "stage", "prod"]) {
+  const others = "until the same command has run with --env all, both projects plan there to delete what went";
+  for (const env of ["dev", "stage", "all"]) {
     const moved = await reconcile(shape.from, ["move", ...parts, "--env", env]);
     expect(moved, moved.stdout + moved.stderr).toMatchObject({ exitCode: 0 });
+    expect(moved.stdout.includes(`the files are those of stage and prod too: ${others}`)).toBe(env === "dev");
+    expect(moved.stdout.includes("planned before, except in stage and prod.")).toBe(env === "dev");
   }
   await plansNothing(shape);
 });

@@ -9,6 +9,7 @@ import { intoComponent } from "../../config/move/into";
 import { blocksIn, componentIn } from "../../config/move/project";
 import type { ConfigSource } from "../../config/read/desired";
 import { itemAt } from "../../core/text/invariant";
+import { listText } from "../../core/text/list-text";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 import { shownPath } from "../../outside/files";
 import { realPath } from "../../outside/git";
@@ -116,7 +117,14 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   }
   const refused = looked.flatMap(refusedIn);
   if (refused.length > 0) throw new CommandFailed(refused);
+  // What moves the files moves them for every environment.
+  const left =
+    edits.length === 0 ? [] : environmentsIn(source.sources, invocation).filter((one) => !environments.includes(one));
   showMove(invocation, divided, edits, looked);
+  if (left.length > 0)
+    output.print(
+      `- the files are those of ${listText(left)} too: until the same command has run with --env all, both projects plan there to delete what went and to make anew what came`,
+    );
   if (flags.yes !== true) {
     output.print("\nNothing was written. --yes writes it; nothing is sent to the service either way.");
     return output.finish({ exitCode: 0 });
@@ -125,7 +133,9 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   if (service.baseUrl === "embedded") assertApartWorlds(source.folder, target.folder);
   await carryOutMoves(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
   rememberMove([source.folder, target.folder], { moved: [...divided.moved].sort(), edits });
-  output.print(`\nMoved. Nothing was sent to the service; both projects plan what they planned before.`);
+  output.print(
+    `\nMoved. Nothing was sent to the service; both projects plan what they planned before${left.length === 0 ? "" : `, except in ${listText(left)}`}.`,
+  );
   if (fleet !== undefined && fleet.running.length > 0) output.print(whatRemains(fleet));
   return output.finish({ exitCode: 0 });
 }
