@@ -2,6 +2,7 @@
  * A plan that was not carried out because a consent is missing. Programs get it in full; people, who have just read the
  * plan, get it briefly, with the flag that gives the consent.
  */
+import { inShell } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Consent, consentCodes } from "../core/plan/consent";
 
@@ -45,21 +46,19 @@ const whyOf = ({ kind, source, detail }: MissingConsent): string =>
 const mostFlags = 4;
 
 function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingConsent[]): string {
+  const addresses = [...new Set(alike.flatMap(({ address }) => address ?? []))];
+  const eachWith = (flag: string): string => addresses.map((address) => `${flag} ${inShell(address)}`).join(" ");
   if (kind === "prevent_destroy") {
-    const flags = alike.map(({ address }) => `--unprotect ${address}`).join(" ");
-    const each = alike.length > mostFlags ? "--unprotect with the address of each" : flags;
+    const each = alike.length > mostFlags ? "--unprotect with the address of each" : eachWith("--unprotect");
     // What would permit it for good is the same for all that one line protects.
     return `${each}, this once, at a terminal without -y or with a saved plan; ${grant.slice(grant.indexOf("; ") + 2)}`;
   }
-  if (kind === "data_loss") {
-    const addresses = [...new Set(alike.map(({ address }) => address))];
-    const each = addresses.map((address) => `--allow-loss ${address}`).join(" ");
-    return addresses.length > mostFlags ? "--allow-data-loss" : `${each} (or --allow-data-loss for everything listed)`;
-  }
-  if (kind === "recreate")
-    return alike.length > mostFlags ? "--recreate all" : alike.map((one) => `--recreate ${one.address}`).join(" ");
+  if (kind === "data_loss")
+    return addresses.length > mostFlags
+      ? "--allow-data-loss"
+      : `${eachWith("--allow-loss")} (or --allow-data-loss for everything listed)`;
+  if (kind === "recreate") return alike.length > mostFlags ? "--recreate all" : eachWith("--recreate");
   if (kind !== "flush") return grant;
-  const flags =
-    alike.length > mostFlags ? ["--confirm-flush all"] : alike.map((one) => `--confirm-flush ${one.address}`);
-  return `${flags.join(" ")}, once every one of them is flushed`;
+  const flags = alike.length > mostFlags ? "--confirm-flush all" : eachWith("--confirm-flush");
+  return `${flags}, once every one of them is flushed`;
 }

@@ -3,6 +3,7 @@
  * before repeating, waits where the service works on, and writes down what became true. Which step comes when is the
  * scheduler's business.
  */
+import { inShell } from "../core/model/address";
 import { toSay } from "../core/model/fix";
 import type { Kind } from "../core/model/kinds";
 import { stepChangesOf } from "../core/plan/record-patch";
@@ -69,7 +70,7 @@ const performFlush: Performer<"flush"> = async (step, action, run) => {
         end: "failed",
         code: "apply/flush-failed",
         ...toldBy(`the flush command ended with ${result.exitCode}`, result),
-        fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${step.address}`,
+        fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${inShell(step.address)}`,
       };
 };
 

@@ -16,17 +16,20 @@ interface Asked {
   readonly cost?: Plan["cost"];
 }
 
-function said({ world = {}, checks, recorded = 0, now = "2026-01-01T00:00:00Z", cost }: Asked): string[] {
+function found({ world = {}, checks, recorded = 0, now = "2026-01-01T00:00:00Z", cost }: Asked) {
   const desired = {
     resources: world.desired ?? [],
     checks: checks === undefined ? undefined : { ...checks, source },
   } as unknown as Desired;
   const plan = { ...planFor(world), cost };
-  return checkPlan({ desired, plan, recorded, now: new Date(now) }).map(
+  return checkPlan({ desired, plan, recorded, now: new Date(now) });
+}
+
+const said = (asked: Asked): string[] =>
+  found(asked).map(
     ({ severity, code, summary, refused }) =>
       `${severity} ${code} ${summary}${refused === undefined ? "" : ` (${refused})`}`,
   );
-}
 
 const refused = " (refused by checks (a.yaml:3))";
 const kept = {
@@ -81,6 +84,12 @@ describe("a check of what is declared", () => {
       [],
     ],
   ])("%s", (_what, asked, says) => expect(said(asked)).toEqual(says));
+
+  it("says what to write with the snapshots that are taken already", () => {
+    expect(found({ world: { desired: [kept] }, checks: { snapshotBefore: ["delete"] } })).toMatchObject([
+      { fix: "lifecycle: { snapshot_before: [rebuild, delete] }" },
+    ]);
+  });
 });
 
 describe("a limit of what a plan may do", () => {

@@ -39,6 +39,8 @@ describe("a fix", () => {
     ).toBe(
       'reconcile import vm.db ID (it exists), or reconcile state rm vm.db, or imports: [ { to: vm.db, id: "1" } ], or another name',
     );
+    // zsh takes a bare bracket for a pattern.
+    expect(fixText(toRun(["apply", "--replace", "vm.web[a]"]))).toBe("reconcile apply --replace 'vm.web[a]'");
     expect(fixText(toWrite("moved: []", "keeps it"))).toBe("moved: []   keeps it");
   });
 });

@@ -13,6 +13,7 @@ import {
   type Address,
   type AddressParts,
   formatAddress,
+  inShell,
   type Kind,
   kindOf,
   parseAddress,
@@ -159,7 +160,7 @@ function undeclaredAddress(address: Address, given: string, { desired }: Workspa
     "plan/unknown-address",
     `${address} is not declared`,
     nearestText(address, declared, (near) => `did you mean ${near}?`) ??
-      `declare it first; reconcile import ${address} ${given} --generate prints its YAML`,
+      `declare it first; reconcile import ${inShell(address)} ${given} --generate prints its YAML`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** `reconcile state …`: reads and repairs the state. None of these commands asks the service anything. */
 
 import { readFileSync } from "node:fs";
-import { isMeant } from "../../core/model/address";
+import { inShell, isMeant } from "../../core/model/address";
 import { debtsIn } from "../../core/model/guest";
 import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
@@ -335,7 +335,7 @@ async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number
     throw fail(
       "state/resolve-how",
       answer === undefined ? "say how it ended" : `--${answer} and --${more.join(", --")} cannot both be true`,
-      `reconcile state resolve ${address} with one of ${resolveAnswers.map((one) => `--${one}`).join(", ")}, or reconcile import ${address} ID for a create that was done`,
+      `reconcile state resolve ${inShell(address)} with one of ${resolveAnswers.map((one) => `--${one}`).join(", ")}, or reconcile import ${inShell(address)} ID for a create that was done`,
     );
   await changeState(invocation, store, (state) => settledBy(answer, address, state));
   const { output } = invocation;
@@ -352,7 +352,11 @@ async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number
 function settledBy(answer: ResolveAnswer, address: string, state: State): (StateChange | StepChange)[] {
   const record = state.resources.get(address);
   const nothingOpen = (what: string) =>
-    fail("state/nothing-open", `no ${what} of ${address} is open`, `reconcile state show ${address} shows what is`);
+    fail(
+      "state/nothing-open",
+      `no ${what} of ${address} is open`,
+      `reconcile state show ${inShell(address)} shows what is`,
+    );
   if (answer === "not-created") {
     const changes = neverCreated(address, record, state.intents.get(address));
     if (changes.length === 0) throw nothingOpen("create");

@@ -1,6 +1,7 @@
 /** `reconcile vm …`: lists VMs, and acts on one in ways that the state does not remember. */
 
 import { canonicalName, mayBeCut } from "../../core/canonical/names";
+import { inShell } from "../../core/model/address";
 import { nothingDesired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
 import { told } from "../../core/model/fix";
@@ -89,7 +90,7 @@ export const vmSnapshotCommand = command({
     const { name } = invocation.flags;
     if (name !== undefined) return actOnVm(invocation, "snapshot", (vm) => ({ operation: "vm.snapshot", vm, name }));
     const [address] = invocation.args;
-    throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${address} --name NAME`);
+    throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${inShell(address)} --name NAME`);
   },
 });
 
@@ -113,7 +114,7 @@ function actOnVm(
         throw fail(
           "state/unknown-address",
           `the id of ${address} is not known yet`,
-          `reconcile apply looks for it; where it cannot: reconcile import ${address} ID`,
+          `reconcile apply looks for it; where it cannot: reconcile import ${inShell(address)} ID`,
         );
       const vms = new Set(allOfKind(state.resources.values(), "vm").map((vm) => vm.address));
       const near = vms.has(`vm.${address}`) ? `vm.${address}` : nearestName(address, vms);
@@ -185,7 +186,7 @@ function assertItself(address: string, { id = "", name }: RecordedVm, live: Live
   throw fail(
     "plan/other-name",
     `the service shows ${id} as VM ${shown}, and the state knows it as ${name}; nothing was sent`,
-    `if it is the same VM, reconcile apply gives it back the name of the file, or reconcile drift --accept ${address} and then reconcile apply keep the new one; if it is another one: reconcile state rm ${address}`,
+    `if it is the same VM, reconcile apply gives it back the name of the file, or reconcile drift --accept ${inShell(address)} and then reconcile apply keep the new one; if it is another one: reconcile state rm ${address}`,
   );
 }
 
@@ -197,7 +198,7 @@ function assertSettled(open: Intent, name: string): void {
     "plan/outcome-unknown",
     `how the ${operation} of ${open.name} ended, sent for ${address} at ${open.sentAt}, is not settled; nothing was sent`,
     isAskedSnapshot(open)
-      ? `reconcile vm snapshot ${address} --name ${open.name} goes on with it; if it was never made: reconcile state resolve ${address} --not-created`
+      ? `reconcile vm snapshot ${inShell(address)} --name ${open.name} goes on with it; if it was never made: reconcile state resolve ${inShell(address)} --not-created`
       : "reconcile apply goes on with it",
   );
 }

@@ -1,5 +1,6 @@
 /** Moves records between two states, or between the states of each environment, and writes the files that say the same. */
 import { randomUUID } from "node:crypto";
+import { inShell } from "../../core/model/address";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
 import type { Asked, HandoverProblem } from "../../core/state/handover";
@@ -122,7 +123,7 @@ export function handoverDiagnostic(
         code: "state/occupied",
         summary: `${problem.address} is ${problem.id}, which the state ${taking} has already, as ${problem.as}`,
         detail: "Two states that have one resource change it in turns.",
-        fix: `make sure which of the two is right, and take the other out: reconcile state rm ${problem.as}`,
+        fix: `make sure which of the two is right, and take the other out: reconcile state rm ${inShell(problem.as)}`,
         address: problem.address,
       };
     case "elsewhere":

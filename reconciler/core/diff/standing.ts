@@ -7,7 +7,7 @@
 import type { GroupDifference } from "../../kinds/group/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import type { VolumeDifference } from "../../kinds/volume/diff";
-import { type Address, kindOf } from "../model/address";
+import { type Address, inShell, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { notLookedAt, type Unobserved } from "../model/evidence";
@@ -97,7 +97,7 @@ const withoutId = (address: Address, isPlanned: boolean): Standing =>
         is: "missing",
         leftOut: true,
         why: `${address} does not exist yet, and this plan leaves it out`,
-        fix: `--target ${address} as well, or plan everything`,
+        fix: `--target ${inShell(address)} as well, or plan everything`,
       };
 
 function sizeStanding(

@@ -180,7 +180,7 @@ function vmCheckRows({ address, flavor, image, region, lifecycle }: DesiredVm, c
     rows.push([
       "check/lifecycle",
       `${address} takes no snapshot before ${missing.join(" and ")}`,
-      `lifecycle: { snapshot_before: [${checks.snapshotBefore?.join(", ")}] }`,
+      `lifecycle: { snapshot_before: [${[...lifecycle.snapshotBefore, ...missing].join(", ")}] }`,
     ]);
   return rows;
 }

@@ -127,6 +127,9 @@ export const isInstanceOf = (name: string, whole: string): boolean =>
 /** The address as it can be written within `{ … }` in a file, where a bracket would begin a list. */
 export const quoted = (address: Address): string => (address.includes("[") ? `"${address}"` : address);
 
+/** The address as a word of a command line, where zsh takes a bracket for a pattern and runs nothing. */
+export const inShell = (address: string): string => (address.includes("[") ? `'${address}'` : address);
+
 export function kindOf(address: Address): Kind {
   const local = localAddress(address);
   // Every address begins with its kind.

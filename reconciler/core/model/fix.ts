@@ -4,6 +4,8 @@
  * knows, and no addresses. What names a command is told in this way, so that one that does not exist, or lacks a word,
  * does not compile.
  */
+import { inShell } from "./address";
+
 export type Fix =
   | { readonly run: Command; readonly when: string | undefined }
   | { readonly write: string; readonly why: string | undefined }
@@ -59,7 +61,7 @@ export interface ToldFix {
 export const told = (advice: Advice | undefined): ToldFix =>
   advice === undefined || typeof advice === "string" ? { fix: advice } : { fix: adviceText(advice), fixParts: advice };
 
-const commandText = (command: Command): string => `reconcile ${command.join(" ")}`;
+const commandText = (command: Command): string => `reconcile ${command.map(inShell).join(" ")}`;
 
 function textOfFix(fix: Fix): string {
   if ("ask" in fix) return fix.ask;

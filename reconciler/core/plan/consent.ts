@@ -4,7 +4,7 @@
  */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { Change } from "../diff/changes";
-import type { Address } from "../model/address";
+import { type Address, inShell } from "../model/address";
 import type { DesiredResource, Protection } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { definitionOf } from "../model/kinds";
@@ -128,7 +128,7 @@ function protection(
 }
 
 const unprotectGrant = (address: Address): string =>
-  `--unprotect ${address}, this once, at a terminal without -y or with a saved plan`;
+  `--unprotect ${inShell(address)}, this once, at a terminal without -y or with a saved plan`;
 
 /** The line of the file that would permit it for good. `word`: the environment could permit it. */
 function lastingGrant(address: Address, desired: DesiredResource | undefined, word: string | undefined): string {
@@ -168,7 +168,7 @@ export const permittedChanges = (
   );
 
 const lossGrant = (address: Address): string =>
-  `--allow-loss ${address} (or --allow-data-loss for everything that is listed)`;
+  `--allow-loss ${inShell(address)} (or --allow-data-loss for everything that is listed)`;
 
 const lossesOf = ({ address, losses }: Change): Consent[] =>
   losses.map(({ detail, ...loss }) => ({ kind: "data_loss", address, detail, grant: lossGrant(address), loss }));
@@ -182,13 +182,13 @@ function unprovenSnapshot({ address, action }: Step): Consent[] {
 function deleteUnflushed({ address, action, title }: Step): Consent[] {
   if (action.operation !== "vm.delete" || action.flush !== "ask") return [];
   const detail = `${title}, which cannot be stopped before: volumes outlive it, and what was not written to them is gone`;
-  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address}` }];
+  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${inShell(address)}` }];
 }
 
 function detachUnflushed({ address, action, title }: Step, stated: object | undefined): Consent[] {
   if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
   const asked = `${title}: unmount or sync it inside the guest first`;
-  const confirm = `--confirm-flush ${address}`;
+  const confirm = `--confirm-flush ${inShell(address)}`;
   if (action.elsewhere === true) {
     const detail = `${asked}; neither the file nor the state names that VM for it`;
     return [{ kind: "flush", address, detail, grant: confirm, unproven: true }];
@@ -233,7 +233,7 @@ function recreations(
       kind: "recreate",
       address,
       detail: `${address} would be made anew: ${because}; ${why}`,
-      grant: `--recreate ${address} (or all)`,
+      grant: `--recreate ${inShell(address)} (or all)`,
       unproven: unproven ? unproven : undefined,
     };
   });

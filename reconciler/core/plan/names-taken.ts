@@ -6,7 +6,7 @@
 
 import { fixForOrphan } from "../diff/findings";
 import type { Pair } from "../diff/pair";
-import type { Address, Kind } from "../model/address";
+import { type Address, inShell, type Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { told } from "../model/fix";
 import { identity } from "../model/identity";
@@ -93,5 +93,5 @@ function fixForTakenName(bearer: Address | undefined, targeted: readonly Pair[])
   if (bearer === undefined) return "another name, or rename or delete that one first";
   return targeted.some((pair) => pair.address === bearer)
     ? "another name"
-    : `--target ${bearer} as well, or another name`;
+    : `--target ${inShell(bearer)} as well, or another name`;
 }

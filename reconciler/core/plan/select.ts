@@ -7,7 +7,7 @@ import type { GroupDifference } from "../../kinds/group/diff";
 import { hangsOn } from "../../kinds/volume/diff";
 import type { DiffContext, PlanOptions } from "../diff/context";
 import type { Pair } from "../diff/pair";
-import { type Address, blockOf, componentsAround, isMeant } from "../model/address";
+import { type Address, blockOf, componentsAround, inShell, isMeant } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { computedOfResource, referencesIn } from "../model/facts";
@@ -129,8 +129,10 @@ export function replacedAndLeftOut(
       {
         severity: "error" as const,
         code: "plan/target-too-narrow" as const,
-        summary: `--replace ${address} names what this plan leaves out`,
-        fix: isExcluded ? `leave out --replace ${address}, or do not exclude it` : `--target ${address} as well`,
+        summary: `--replace ${inShell(address)} names what this plan leaves out`,
+        fix: isExcluded
+          ? `leave out --replace ${inShell(address)}, or do not exclude it`
+          : `--target ${inShell(address)} as well`,
         address,
       },
     ];
@@ -248,14 +250,14 @@ export function leftOutDependents(
     const excluded = meant.has(pair);
     // None of them means what is left out because it depends on what they mean.
     const own = excludes.filter((named) => isMeant(address, named));
-    const flags = (own.length > 0 ? own : excludes).map((named) => `--exclude ${named}`).join(" ");
+    const flags = (own.length > 0 ? own : excludes).map((named) => `--exclude ${inShell(named)}`).join(" ");
     const what = host === undefined ? "a group that its rules name" : "the VM it is attached to";
     return [
       {
         severity: "error" as const,
         code: "plan/target-too-narrow",
         summary: `${excluded ? "--exclude leaves" : "the targets leave"} out ${address}, and this plan would take away ${what}`,
-        fix: excluded ? `leave out ${flags}, or exclude ${what} as well` : `--target ${address} as well`,
+        fix: excluded ? `leave out ${flags}, or exclude ${what} as well` : `--target ${inShell(address)} as well`,
         address,
       },
     ];

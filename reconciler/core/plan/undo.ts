@@ -3,7 +3,7 @@
  * (lifecycle, flush, rules_mode) is as the file says it today, where the file still declares the resource.
  */
 import type { Change } from "../diff/changes";
-import type { Address } from "../model/address";
+import { type Address, inShell } from "../model/address";
 import { type Closed, closedWith, type DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
@@ -210,7 +210,7 @@ export function wayBackPlan(planned: Plan, { before, run, stays }: WayBack): Pla
         kind: "recreate",
         address,
         detail: `${address} would be made anew: ${what} was deleted, and what was on it does not come back; it comes back empty`,
-        grant: `--recreate ${address} (or all)`,
+        grant: `--recreate ${inShell(address)} (or all)`,
       },
     ];
   });
@@ -223,12 +223,13 @@ const inFiles = <T extends Pick<Change, "source">>(one: T): T =>
 
 /** The files are not what an undo is planned from. */
 function withItsFix(one: Diagnostic): Diagnostic {
+  const rest = `--exclude ${inShell(one.address ?? "ADDR")} undoes the rest`;
   switch (one.code) {
     case "plan/shrink":
-      return { ...one, fix: `--exclude ${one.address} undoes the rest; the volume keeps its size` };
+      return { ...one, fix: `${rest}; the volume keeps its size` };
     case "plan/import-not-found":
     case "plan/import-unseen":
-      return { ...one, fix: `--exclude ${one.address} undoes the rest` };
+      return { ...one, fix: rest };
     default:
       return one;
   }
@@ -262,7 +263,7 @@ function notKnown(wish: DesiredResource, record: RecordedResource, then: Then): 
       severity: "error",
       code: "undo/not-known",
       summary: `${wish.address} cannot be made again: the state never knew its ${missing.join(", ")}`,
-      fix: `--exclude ${wish.address}, or declare it in the file and apply that`,
+      fix: `--exclude ${inShell(wish.address)}, or declare it in the file and apply that`,
       address: wish.address,
     },
   ];

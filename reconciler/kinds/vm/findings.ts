@@ -4,6 +4,7 @@ import { isUuid, resolveEntry } from "../../core/canonical/catalogue";
 import type { FieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
+import { inShell } from "../../core/model/address";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { toAsk, told, toRun, toSay } from "../../core/model/fix";
@@ -177,7 +178,7 @@ export const failedNote = (pair: Pair, live: LiveVm): Diagnostic => ({
   code: "plan/vm-failed",
   summary: `VM ${live.name} is in the failed state ${live.status ?? ""}`.trimEnd(),
   detail: "It is left as it is: replacing it would delete its root disk.",
-  fix: `--replace ${pair.address}`,
+  fix: `--replace ${inShell(pair.address)}`,
   address: pair.address,
   source: pair.desired?.source,
 });

@@ -1,5 +1,6 @@
 /** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
 import { isEntry } from "../../core/canonical/catalogue";
+import { inShell } from "../../core/model/address";
 import type { LiveVm } from "../../core/model/live";
 import type { Failure, Outcome } from "../../core/model/outcome";
 import type { FieldsOf } from "../../core/plan/record-patch";
@@ -125,7 +126,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
     // The VM may be stopped already, and nothing tells: the user has to say that its volumes are flushed.
     return run.isFlushConfirmed(step.address)
       ? doneAndSeen
-      : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
+      : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${inShell(step.address)}` };
   }
   if (isOurs) run.stopped.add(id);
   else if (forFlush !== undefined) await recordAsBefore(step, forFlush, run);

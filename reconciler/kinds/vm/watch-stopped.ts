@@ -2,6 +2,7 @@
  * Proves that a VM is stopped, right before a volume comes off it or outlives it for that reason. The VM's record says
  * so; where no record shows the power, only a stop that this very run sent, and that the service accepted, proves it.
  */
+import { inShell } from "../../core/model/address";
 import type { LiveVm } from "../../core/model/live";
 import { isGone } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
@@ -72,5 +73,5 @@ const stopUnproven = ({ address }: Step): StepResult => ({
   code: "apply/not-stopped",
   message:
     "nothing was sent: volumes count as flushed only while their VM is stopped; no record shows whether it is, and this run has not stopped it",
-  fix: `flush by hand, and say so with --confirm-flush ${address}; or describe the VM's state in the dialect (records.vm.status)`,
+  fix: `flush by hand, and say so with --confirm-flush ${inShell(address)}; or describe the VM's state in the dialect (records.vm.status)`,
 });
