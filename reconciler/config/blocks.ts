@@ -15,7 +15,7 @@ import {
   type InterpolationScope,
   interpolate,
   type OnProblem,
-  type Secret,
+  type SecretPart,
   storedInTheClear,
 } from "./interpolation";
 import { namesNothing, type Origins, originsOf, type Reference, referencesAt } from "./origins";
@@ -189,7 +189,7 @@ function makeInstance(
   const address = formatAddress({ within, kind: block.kind, key: block.key, each: each?.key });
   let holdsShapes = false;
   const scope: InterpolationScope = each === undefined ? whole : { ...whole, each };
-  const refuse = ({ name, path }: Secret): void => {
+  const refuse = ({ name, path }: SecretPart): void => {
     if (!keepsSecrets(path)) problems.add({ ...storedInTheClear(name, path), address, at: placeInBlock(block, path) });
   };
   const told: InterpolationScope = {
@@ -202,7 +202,7 @@ function makeInstance(
   const report: OnProblem = (problem, path) => problems.add({ ...problem, address, at: placeInBlock(block, path) });
   const values = interpolate(merged, told, report);
   const own = isMap(values) ? values : {};
-  const secrets: Secret[] = [];
+  const secrets: SecretPart[] = [];
   const onSensitive = (name: string, path: Path) => void secrets.push({ name, path: [...path] });
   const under = inherited(block, { ...scope, onSensitive }, report);
   const all = mergeUnder(own, under);

@@ -1,6 +1,6 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
 import { eachKeyProblem } from "../core/model/address";
-import { type Each, type InterpolationScope, interpolate, type Secret, storedInTheClear } from "./interpolation";
+import { type Each, type InterpolationScope, interpolate, type SecretPart, storedInTheClear } from "./interpolation";
 import { holdsOpen, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import { type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
@@ -24,7 +24,7 @@ export function expandForEach(
       [],
       "split them into projects, each in a folder and with a state of its own",
     );
-  const secrets: Secret[] = [];
+  const secrets: SecretPart[] = [];
   const told: InterpolationScope = {
     ...scope,
     onSensitive: (name, path) => void secrets.push({ name, path: [...path] }),
@@ -67,11 +67,11 @@ const numbered = (count: number): Each[] =>
   Array.from({ length: count }, (_, index) => ({ key: String(index), hasValue: false }));
 
 /** An instance for each item of a list, or for each entry of a map. */
-function eachItems(value: readonly unknown[] | YamlMap, secrets: readonly Secret[], fail: Fail): Each[] {
+function eachItems(value: readonly unknown[] | YamlMap, secrets: readonly SecretPart[], fail: Fail): Each[] {
   const items: Each[] = [];
   const seen = new Set<string>();
   const all: readonly (readonly [unknown, string | number, Omit<Each, "key">])[] = isMap(value)
-    ? Object.keys(value).map((key) => [key, key, { value: value[key], hasValue: true, ...secretsOf(key, secrets) }])
+    ? Object.keys(value).map((key) => [key, key, { value: value[key], hasValue: true, ...secretPartsOf(key, secrets) }])
     : value.map((item, index) => [item, index, { hasValue: false }]);
   for (const [item, step, own] of all) {
     if (item === undefined) continue;
@@ -84,7 +84,7 @@ function eachItems(value: readonly unknown[] | YamlMap, secrets: readonly Secret
 }
 
 /** Those of the value under one key. */
-function secretsOf(key: string, secrets: readonly Secret[]): Pick<Each, "secrets"> {
+function secretPartsOf(key: string, secrets: readonly SecretPart[]): Pick<Each, "secrets"> {
   const own = secrets.filter(({ path: [first = key] }) => first === key);
   return own.length === 0 ? {} : { secrets: own.map(({ name, path }) => ({ name, path: path.slice(1) })) };
 }

@@ -19,17 +19,17 @@ export interface Each {
   readonly value?: unknown;
   readonly hasValue: boolean;
   /** The parts of the value that came from sensitive variables. */
-  readonly secrets?: readonly Secret[] | undefined;
+  readonly secrets?: readonly SecretPart[] | undefined;
 }
 
 /** A part of a value that a sensitive variable gave. */
-export interface Secret {
+export interface SecretPart {
   readonly name: string;
   readonly path: Path;
 }
 
 /** The sensitive variable that gave a part of a value, or something in that part. */
-export const secretIn = (secrets: readonly Secret[], part: readonly string[]): string | undefined =>
+export const secretIn = (secrets: readonly SecretPart[], part: readonly string[]): string | undefined =>
   secrets.find(({ path }) => path.every((step, at) => at >= part.length || String(step) === part[at]))?.name;
 
 /** Variables of a file, or parameters of a component. */

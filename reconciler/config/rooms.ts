@@ -22,7 +22,7 @@ import {
   interpolate,
   keyOf,
   type Report,
-  type Secret,
+  type SecretPart,
   secretIn,
   walk,
 } from "./interpolation";
@@ -136,7 +136,7 @@ interface OpenUse {
 
 interface OutputValue {
   readonly value: unknown;
-  readonly secrets: readonly Secret[];
+  readonly secrets: readonly SecretPart[];
 }
 
 interface Use {
@@ -335,7 +335,7 @@ function readWith(
 }
 
 function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, problems: Problems): OutputValue {
-  const secrets: Secret[] = [];
+  const secrets: SecretPart[] = [];
   if (output === undefined) return { value: undefined, secrets };
   const { key, value, source } = output;
   const told: InterpolationScope = { ...scope, onSensitive: (name, at) => void secrets.push({ name, path: [...at] }) };

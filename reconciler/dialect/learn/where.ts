@@ -9,7 +9,7 @@ import { lettersAndDigits } from "./values";
 export type Learnt = Kind | "flavor" | "image" | "region";
 
 /** What a kind is called: words, the usual ones first. The few before the comma are also looked for below verbs. */
-const called: Readonly<Record<Learnt, readonly string[]>> = {
+const nounsOf: Readonly<Record<Learnt, readonly string[]>> = {
   vm: [
     ...["vm", "server", "instance", "machine", "virtual machine", "droplet", "compute", "node", "linode", "guest"],
     ...["compute instance", "cloud server", "virtual server", "vps", "host"],
@@ -67,7 +67,7 @@ const formsOf = (noun: string): readonly Form[] =>
 
 const forms: Readonly<Record<Learnt, readonly Form[]>> = tableOf(
   ["vm", "volume", "group", "flavor", "image", "region"],
-  (kind) => called[kind].flatMap(formsOf),
+  (kind) => nounsOf[kind].flatMap(formsOf),
 );
 
 /** Every way to write what a kind is called, one and several of it. */
@@ -79,7 +79,7 @@ export const nouns: Readonly<Record<Learnt, readonly string[]>> = tableOf(
 /** Words for resources of any kind, plain and one after the other for a regular expression. */
 export const anyNoun = [
   ...new Set(
-    Object.values(called)
+    Object.values(nounsOf)
       .flat()
       .map((noun) => noun.replaceAll(" ", "")),
   ),
@@ -213,7 +213,7 @@ interface UsualWords {
 const usualWords: Readonly<Record<Learnt, UsualWords>> = tableOf(
   ["vm", "volume", "group", "flavor", "image", "region"],
   (kind) => {
-    const few = called[kind].slice(0, wordsWithVerbs);
+    const few = nounsOf[kind].slice(0, wordsWithVerbs);
     const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
     const usual = few.flatMap((noun) =>
       formsOf(noun).flatMap(({ text, casing }) => (casing === "kebab" ? [text] : [])),

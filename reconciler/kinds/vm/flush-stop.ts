@@ -27,11 +27,12 @@ function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOption
   const isStill = stopped && !draft.isPowerOpen(vm.id);
   const stop =
     power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, phase, options);
-  return { vm, starts: stopped ? "no" : isOnItsWay(phase) ? "if it ran" : "yes", users: [], stop };
+  return { vm, starts: stopped ? "no" : isBetweenPhases(phase) ? "if it ran" : "yes", users: [], stop };
 }
 
 /** Whether the VM runs shows when it has arrived. */
-const isOnItsWay = (phase: LiveVm["phase"] | undefined): boolean => phase === "verify_resize" || phase === "changing";
+const isBetweenPhases = (phase: LiveVm["phase"] | undefined): boolean =>
+  phase === "verify_resize" || phase === "changing";
 
 function addFlushStop(
   vm: { readonly id: string },
@@ -46,7 +47,7 @@ function addFlushStop(
   return addStep(draft, {
     id: `${address}/flush-stop`,
     address,
-    action: { operation: "vm.stop", vm, looksFirst: stopped || isOnItsWay(phase) ? true : undefined },
+    action: { operation: "vm.stop", vm, looksFirst: stopped || isBetweenPhases(phase) ? true : undefined },
     title: stopped
       ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
       : `stop VM ${address} so that its volumes are flushed`,

@@ -57,7 +57,7 @@ async function endOfEarlierSnapshot(
   // The answer was lost: a list that is behind may still show the snapshot later. When it was sent is a date that another
   // process wrote, so the window is served from here.
   const late = await awaitImage(step, earlier, timing.discoveryWindowMs, run);
-  if (late.code === missing) return undefined;
+  if (late.code === snapshotMissing) return undefined;
   return late.end === "done" ? settled(step, id, run) : late;
 }
 
@@ -118,7 +118,7 @@ async function settled(step: Step, id: string, run: Run): Promise<StepResult> {
   return result;
 }
 
-const missing = "apply/snapshot-missing";
+const snapshotMissing = "apply/snapshot-missing";
 
 /**
  * Waits until the image is listed (for `withinMs`) and then until it is usable, which may take as long as a VM's
@@ -175,7 +175,7 @@ const unlistable = (failure: Parameters<typeof failedBy>[0], consequence: string
 /** The step bears the name of the snapshot that it would take, which may be another one than an earlier run's. */
 const unlisted = ({ address, action }: Step<"vm.snapshot">, { name }: Intent, waitedMs: number): StepResult => ({
   end: "failed",
-  code: missing,
+  code: snapshotMissing,
   message: `${action.name === name ? "the snapshot" : "a snapshot that an earlier run took"} was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
   fix: [
     toSay(
