@@ -36,18 +36,25 @@ export function changedProjects(invocation: Invocation, reference: string): Chan
       `--changed-since ${reference}: git says: ${changed.problem}`,
       "git fetch origin BRANCH first; in a pipeline, check out with its history (fetch-depth: 0, or GIT_DEPTH: 0)",
     );
-  const files = changed.files.map(realPath);
-  const isIn = (folder: string) => files.some((file) => file.startsWith(`${realPath(resolve(folder))}${sep}`));
+  const files = new Set(changed.files.map(realPath));
+  const isIn = (folder: string) => [...files].some((file) => isBelow(file, realPath(resolve(folder))));
   const names = [...new Set(folders.map((folder) => relative(process.cwd(), resolve(folder)) || "."))];
   const nowhere = names.filter((folder) => !existsSync(folder) && !isIn(folder));
   if (nowhere.length > 0) throw nowhereToBeFound(nowhere, reference);
   return {
     touched: names.filter(
-      (folder) => existsSync(folder) && (isIn(folder) || namesOneOf(invocation, folder, new Set(files))),
+      (folder) =>
+        existsSync(folder) && (isAmong(realPath(resolve(folder)), files) || namesOneOf(invocation, folder, files)),
     ),
     removed: names.filter((folder) => !existsSync(folder) && isIn(folder)),
   };
 }
+
+const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep);
+
+/** Whether a path, or something below it, is among the files that changed. Of a submodule git names the folder alone. */
+const isAmong = (path: string, files: ReadonlySet<string>): boolean =>
+  files.has(path) || [...files].some((file) => isBelow(file, path) || isBelow(path, file));
 
 /** A folder that is misspelt is no project that the change leaves alone. */
 function nowhereToBeFound(names: readonly string[], reference: string): Error {
@@ -93,5 +100,5 @@ function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<st
     if (!(error instanceof CommandFailed)) throw error;
   }
   const paths = named.flatMap((file) => (file === undefined ? [] : realPath(resolve(file))));
-  return paths.some((path) => files.has(path) || [...files].some((file) => file.startsWith(path + sep)));
+  return paths.some((path) => isAmong(path, files));
 }

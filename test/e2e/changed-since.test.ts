@@ -85,6 +85,24 @@ describe("plan --changed-since", () => {
     expect(await ofPolicy()).toMatchObject([{ folder: "c" }]);
   });
 
+  it("sees a project in a submodule that changed, and one that names a file there", async () => {
+    const inside = (...words: string[]) => git("-C", "library", ...words);
+    mkdirSync(join(folder, "library/d"), { recursive: true });
+    const text = "version: 1\nservice: { base_url: embedded, dialect: ../library/d.dialect.yaml }\n";
+    write("library/d/reconcile.yaml", text.replace("library/", ""));
+    write("library/d.dialect.yaml", "{}\n");
+    write("a/reconcile.yaml", text);
+    inside("init", "--quiet");
+    inside("add", "--all");
+    inside("commit", "--quiet", "--message", "one");
+    git("add", "--all", "--no-warn-embedded-repo");
+    git("commit", "--quiet", "--message", "two");
+    write("library/d.dialect.yaml", "{} # said anew\n");
+    inside("commit", "--quiet", "--all", "--message", "two");
+    const ran = await plan("HEAD", "library/d", "a", "b", "--json");
+    expect(jsonLines(ran.stdout).at(-1)!["folders"]).toMatchObject([{ folder: "library/d" }, { folder: "a" }]);
+  });
+
   it("takes a file that went to another project for a change of both", () => {
     git("mv", "b/reconcile.yaml", "c/more.yaml");
     git("commit", "--quiet", "--message", "two");
