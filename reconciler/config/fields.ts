@@ -335,7 +335,7 @@ export function readArgv<V extends object>(
   const expected = "a list: the program and its arguments";
   if (!Array.isArray(value) || value.length === 0) {
     const text = typeof value === "string" ? withoutMarks(value) : undefined;
-    const fix = text === undefined ? undefined : `write [${argvMeant(text).join(", ")}]`;
+    const fix = text === undefined || text.trim() === "" ? undefined : `write [${argvMeant(text).join(", ")}]`;
     return reportValue(subject, [...within, key], text ?? value, expected, { code: "config/wrong-type", fix });
   }
   for (const [index, item] of value.entries())

@@ -256,6 +256,10 @@ describe("values", () => {
       "volumes: { data: { size: 1, flush: { via: command, command: sync now } } }",
       'wrong-type 1:61 | command cannot be "sync now" | write [sync, now]',
     ],
+    "a command as a text of nothing": [
+      "volumes: { data: { size: 1, flush: { via: command, command: ' ' } } }",
+      'wrong-type 1:61 | command cannot be " "',
+    ],
     "a command as one text for a shell": [
       "volumes: { data: { size: 1, flush: { via: command, command: sync && umount /data } } }",
       'wrong-type 1:61 | command cannot be "sync && umount /data" | write [sh, -c, "sync && umount /data"]',
@@ -312,9 +316,13 @@ describe("names", () => {
       "vms: { web: { for_each: [web], name: 'my_${each}' } }",
       'invalid-name 1:38 | the name my_web contains "_"; only a-z, 0-9 and hyphens are allowed | write "my-${each}"',
     ],
+    "with several places that look like the key": [
+      "vms: { web: { for_each: [e], name: 'my_${each}_server' } }",
+      'invalid-name 1:36 | the name my_e_server contains "_"; only a-z, 0-9 and hyphens are allowed | write such a name, with ${each} in it',
+    ],
     "too long for such a key": [
       `vms: { web: { for_each: [a], name: 'x${"1".repeat(50)}-\${each}' } }`,
-      `invalid-name 1:36 | the name x${"1".repeat(50)}-a is 53 characters long; 3 to 50 are allowed | give it a shorter name with \${each} in it`,
+      `invalid-name 1:36 | the name x${"1".repeat(50)}-a is 53 characters long; 3 to 50 are allowed | write such a name, with \${each} in it`,
     ],
     "the platform's group": [
       "groups: { net: { name: Default } }",

@@ -71,22 +71,26 @@ function reportName(
     code: "config/invalid-name",
     summary: `the name ${name} ${problem}`,
     detail: "expected one word of a-z, 0-9 and hyphens, 3 to 50 long",
-    fix: each === undefined || !name.includes(each) ? `${lead}${suggestName(name)}` : fixOfEach(each, name, lead),
+    fix:
+      each === undefined || !name.includes(each)
+        ? `${lead}${suggestName(name)}`
+        : fixOfEach(each, name, lead, written !== undefined),
     address: subject.address,
     at: subject.place(written === undefined ? [] : ["name"]),
   });
 }
 
 /** Of a name that differs by the key of the for_each: written without it, all instances would have it. */
-function fixOfEach(each: string, name: string, lead: string): string {
+function fixOfEach(each: string, name: string, lead: string, isWritten: boolean): string {
   const odd = /[^A-Za-z0-9-]/.test(each);
   if (odd)
     return `the key is a part of the name: write one of a-z, 0-9 and hyphens in place of ${each} in the for_each`;
   const suggested = suggestName(name);
   const key = canonicalName(each);
-  const at = name.startsWith(each) && suggested.startsWith(key) ? 0 : suggested.lastIndexOf(key);
-  return at === -1
-    ? "give it a shorter name with ${each} in it"
+  const at = suggested.lastIndexOf(key);
+  // Of several places that look like the key nobody knows which one it is; a name that nobody wrote ends with it.
+  return at === -1 || (isWritten && suggested.indexOf(key) !== at)
+    ? "write such a name, with ${each} in it"
     : `${lead}"${suggested.slice(0, at)}\${each}${suggested.slice(at + each.length)}"`;
 }
 
