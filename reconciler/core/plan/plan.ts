@@ -234,7 +234,8 @@ export function makePlan(input: PlanInput): Plan {
     owed: ifAny(owed),
     estimate: estimate(steps),
     unchanged: differences.filter(
-      (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),
+      ({ change, desired, recorded, diagnostics: told }) =>
+        change === undefined && (desired ?? recorded) !== undefined && !hasErrors(told),
     ).length,
   };
 }
