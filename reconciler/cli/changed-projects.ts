@@ -34,7 +34,9 @@ export function changedProjects(invocation: Invocation, reference: string): Chan
     throw fail(
       "cli/bad-flag",
       `--changed-since ${reference}: git says: ${changed.problem}`,
-      "git fetch origin BRANCH first; in a pipeline, check out with its history (fetch-depth: 0, or GIT_DEPTH: 0)",
+      changed.mayLack
+        ? "git fetch origin BRANCH first; in a pipeline, check out with its history (fetch-depth: 0, or GIT_DEPTH: 0)"
+        : "run it where git status works: in a checkout that is yours, with no GIT_DIR that leads elsewhere",
     );
   const files = new Set(changed.files.map(realPath));
   const isIn = (folder: string) => [...files].some((file) => isBelow(file, realPath(resolve(folder))));

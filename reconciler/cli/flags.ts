@@ -243,7 +243,7 @@ export const flagTable = {
     offers: "addresses",
     help: "replaces this resource although nothing changed (repeatable)",
   },
-  "no-refresh": { type: "boolean", help: "plans from the state alone, without looking at the service" },
+  "no-refresh": { type: "boolean", help: "goes by the state alone, without looking at the service" },
   refresh: {
     type: "string",
     value: "all|changed|none",
@@ -331,7 +331,7 @@ export const flagTable = {
   format: {
     type: "string",
     value: "FORMAT",
-    help: "the form in which it is printed; of a picture, mermaid is the default",
+    help: "the form in which it is printed",
   },
   list: { type: "boolean", help: "with --format ansible: the whole inventory, as Ansible asks for it" },
   host: {

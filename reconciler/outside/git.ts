@@ -9,7 +9,10 @@ import { resolve } from "node:path";
 import { ifPossible } from "../core/text/errors";
 import { checkoutOf } from "./commit";
 
-export type ChangedFiles = { readonly files: readonly string[] } | { readonly problem: string };
+export type ChangedFiles =
+  | { readonly files: readonly string[] }
+  /** `mayLack`: the commit asked for may be one that this checkout does not have. */
+  | { readonly problem: string; readonly mayLack: boolean };
 
 /**
  * In the folder that has `.git`, which no commit can contain. Further down a commit can bring a folder that git takes
@@ -46,15 +49,15 @@ export const realPath = (path: string): string => ifPossible(() => realpathSync(
 /** Committed, staged, unstaged and new files since the checkout left `reference`, as absolute paths. */
 export function changedSince(reference: string, folder: string): ChangedFiles {
   const root = checkoutOf(realPath(folder));
-  if (root === undefined) return { problem: `${folder} is not in a git repository` };
-  const git = (...words: string[]): { readonly out: string } | { readonly problem: string } => {
+  if (root === undefined) return { problem: `${folder} is not in a git repository`, mayLack: false };
+  const git = (...words: string[]): { readonly out: string } | Extract<ChangedFiles, { readonly problem: string }> => {
     const ran = askGit(words, root);
     const problem = ran.error?.message ?? (ran.status === 0 ? undefined : ran.stderr.trim().split("\n")[0]);
-    return problem === undefined ? { out: ran.stdout } : { problem };
+    return problem === undefined ? { out: ran.stdout } : { problem, mayLack: !/ownership|not a git/i.test(problem) };
   };
   const base = git("merge-base", "--end-of-options", reference, "HEAD");
   if ("problem" in base)
-    return { problem: base.problem === "" ? `${reference} and HEAD have nothing in common` : base.problem };
+    return { ...base, problem: base.problem || `${reference} and HEAD have nothing in common` };
   // A file that went to another project is a change of both.
   const changed = git("diff", "--name-only", "--no-renames", "-z", base.out.trim());
   if ("problem" in changed) return changed;

@@ -585,7 +585,7 @@ describe("what vanished", () => {
 describe("a record that moves", () => {
   const move = (from: string, to: string): World["moved"] => [{ from, to, source }];
   const occupied = (from: string, to: string) =>
-    `error plan/move-occupied: ${from} cannot be moved to ${to}: the state already has a ${to} => reconcile state rm ${to} (forgets it, leaves it alive), or remove the moved entry`;
+    `error plan/move-occupied: ${from} cannot be moved to ${to}: the state already has a ${to} => remove the moved entry, or reconcile state rm ${to} (forgets it, leaves it alive)`;
   it.each<[what: string, world: World, says: readonly string[]]>([
     [
       "to a free address",

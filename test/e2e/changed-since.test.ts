@@ -154,5 +154,10 @@ describe("plan --changed-since", () => {
     const unknown = await plan("no-such-branch", "a");
     expect(unknown.exitCode).toBe(1);
     expect(unknown.stderr).toContain("git says: fatal: Not a valid object name no-such-branch");
+    expect(unknown.stderr).toContain("git fetch origin BRANCH first");
+    rmSync(join(folder, ".git"), { recursive: true });
+    const nowhere = await plan("base", "a");
+    expect(nowhere.stderr).toContain("is not in a git repository");
+    expect(nowhere.stderr).toContain("where git status works");
   });
 });

@@ -341,7 +341,7 @@ async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number
   const { output } = invocation;
   output.print(
     answer === "not-created"
-      ? `${address} counts as not created; the next apply creates it.`
+      ? `${address} counts as not created; the next apply creates it where a file declares it.`
       : answer === "paid"
         ? `Nothing of ${address} is owed any more.`
         : `${address} counts as ${answer}; the next plan goes on from there.`,

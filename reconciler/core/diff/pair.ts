@@ -138,7 +138,7 @@ const occupied = (from: Address, to: Address, first: Address | undefined): Diagn
   address: to,
   ...told(
     first === undefined
-      ? [toRun(["state rm", to], "forgets it, leaves it alive"), toAsk("remove the moved entry")]
+      ? [toAsk("remove the moved entry"), toRun(["state rm", to], "forgets it, leaves it alive")]
       : [toAsk("keep the moved entry of one of them")],
   ),
 });

@@ -85,7 +85,7 @@ export async function check(
   return {
     end: "failed",
     code: "apply/check-failed",
-    message: `the check did not pass within ${Math.round(action.timeoutMs / 1000)} s`,
+    message: `the check did not pass within ${action.timeoutMs / 1000} s`,
   };
 }
 
