@@ -56,8 +56,7 @@ export function changedSince(reference: string, folder: string): ChangedFiles {
     return problem === undefined ? { out: ran.stdout } : { problem, mayLack: !/ownership|not a git/i.test(problem) };
   };
   const base = git("merge-base", "--end-of-options", reference, "HEAD");
-  if ("problem" in base)
-    return { ...base, problem: base.problem || `${reference} and HEAD have nothing in common` };
+  if ("problem" in base) return { ...base, problem: base.problem || `${reference} and HEAD have nothing in common` };
   // A file that went to another project is a change of both.
   const changed = git("diff", "--name-only", "--no-renames", "-z", base.out.trim());
   if ("problem" in changed) return changed;

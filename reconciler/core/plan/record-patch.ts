@@ -49,9 +49,10 @@ export type FieldsOfDataVolume = Pick<
 export type NewRecordOf<K extends Kind> = Omit<RecordedByKind[K], "id"> & Without<"id">;
 export type NewRecord = { readonly [K in Kind]: NewRecordOf<K> }[Kind];
 
-/** Of a group: rules that exist by now, and the keys of those that do not. */
+/** Of a group: rules that exist by now, declared ones and others that stay, and the keys of those that do not. */
 export interface RuleChanges {
   readonly added?: readonly Rule[];
+  readonly left?: readonly Rule[];
   readonly removed?: readonly string[];
 }
 
@@ -185,14 +186,18 @@ function withRules(
 ): RecordedResource {
   const group = ofKind(record, "group");
   if (group === undefined) return record;
-  const edited = rules === undefined ? group : { ...group, rules: editedRules(group.rules, rules) };
-  const left = releases === undefined ? edited : withoutRetired(edited, releases);
-  return buries === undefined ? left : buried(left, buries);
+  const edited = rules === undefined ? group : withEditedRules(group, rules);
+  const rest = releases === undefined ? edited : withoutRetired(edited, releases);
+  return buries === undefined ? rest : buried(rest, buries);
 }
 
-function editedRules(rules: readonly Rule[], { added = [], removed = [] }: RuleChanges): Rule[] {
-  const gone = new Set([...removed, ...added.map((rule) => ruleKey(rule))]);
-  return sortRules([...rules.filter((rule) => !gone.has(ruleKey(rule))), ...added]);
+function withEditedRules(group: RecordedGroup, { added = [], left = [], removed = [] }: RuleChanges): RecordedGroup {
+  const edited = (rules: readonly Rule[], more: readonly Rule[]): Rule[] => {
+    const gone = new Set([...removed, ...more.map((rule) => ruleKey(rule))]);
+    return sortRules([...rules.filter((rule) => !gone.has(ruleKey(rule))), ...more]);
+  };
+  const { left: before = [], ...rest } = group;
+  return { ...rest, rules: edited(group.rules, added), ...onlyDefined({ left: ifAny(edited(before, left)) }) };
 }
 
 function withoutRetired({ retired: former = [], ...rest }: RecordedGroup, id: string): RecordedGroup {

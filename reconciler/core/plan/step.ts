@@ -83,7 +83,13 @@ export interface Requests {
   };
   "volume.resize": { readonly volume: Reference; readonly sizeGb: number };
   "volume.delete": { readonly volume: Reference };
-  "group.create": { readonly name: string; readonly description?: Text; readonly rules: readonly Rule[] };
+  "group.create": {
+    readonly name: string;
+    readonly description?: Text;
+    readonly rules: readonly Rule[];
+    /** Those of them that nobody declares, and that name a group of this plan. */
+    readonly undeclared?: readonly Rule[];
+  };
   "group.update": { readonly group: Reference; readonly name?: string; readonly description?: Text };
   "group.delete": {
     readonly group: Reference;
@@ -92,7 +98,7 @@ export interface Requests {
     /** Groups that are deleted as well and name this one, and that it names, directly or through others. */
     readonly circle?: readonly { readonly id: string; readonly label: string }[];
   };
-  "group.rule.create": { readonly group: Reference; readonly rule: Rule };
+  "group.rule.create": { readonly group: Reference; readonly rule: Rule; readonly undeclared?: true };
   "group.rule.delete": {
     readonly group: Reference;
     readonly ruleId: string;

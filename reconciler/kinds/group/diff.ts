@@ -44,7 +44,7 @@ import { groupNotes } from "./findings";
 
 interface GroupFacts
   extends Facts<"group">,
-    Pick<RulesComparison, "added" | "removed" | "cascaded" | "platformRules" | "left"> {
+    Pick<RulesComparison, "added" | "following" | "removed" | "cascaded" | "platformRules" | "left"> {
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
   /** The declared rules that are to be there. Absent: all of them. */
@@ -102,7 +102,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
     const { address, desired, recorded } = pair;
     const base: GroupFacts = {
       ...{ kind: "group", address, desired, recorded, retired: recorded?.retired ?? [], diagnostics: [] },
-      ...{ added: [], removed: [], cascaded: [], platformRules: [], left: [] },
+      ...{ added: [], following: [], removed: [], cascaded: [], platformRules: [], left: [] },
     };
     if (entry.how === "error") return { ...base, ...unchanged, diagnostics: [entry.diagnostic] };
     if (desired === undefined) return { ...base, ...removalOfGroup(pair, entry, context) };
@@ -209,6 +209,7 @@ function updateOfGroup(
     live,
     adopts: adopted !== undefined,
     added: rules.added,
+    following: rules.following,
     removed: rules.removed,
     cascaded: rules.cascaded,
     platformRules: rules.platformRules,

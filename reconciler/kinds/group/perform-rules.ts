@@ -140,13 +140,14 @@ export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
   };
 }
 
-export const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run) => {
+export const createRule: OnGroup<"group.rule.create"> = async (step, { rule, undeclared }, id, run) => {
   const input = ruleInput(rule, run);
   if ("end" in input) return input;
   const write = ruleWrite(step, id, knownRule(rule, run), run);
   const outcome = await addRule(id, input, write, step, run);
   if (outcome.status !== "accepted") return failedBy(outcome);
-  await changeRules(step, run, { added: recordRules([rule], resolve(run)) }, step.record);
+  const made = recordRules([rule], resolve(run));
+  await changeRules(step, run, undeclared === true ? { left: made } : { added: made }, step.record);
   return doneUnseen(write);
 };
 

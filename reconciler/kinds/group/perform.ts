@@ -9,7 +9,7 @@ import { type Orphan, orphanKey, type RecordedGroup } from "../../core/model/rec
 import type { Rule } from "../../core/model/rule";
 import type { ActionOf, ActOn, OperationOn, Step } from "../../core/plan/step";
 import { deepEqual } from "../../core/text/deep-equal";
-import { onlyDefined } from "../../core/text/objects";
+import { ifAny, onlyDefined } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce } from "../../engine/create-once";
 import { plainText } from "../../engine/fill-in";
@@ -116,9 +116,10 @@ function updatesOf(
 const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const description = action.description === undefined ? undefined : plainText(action.description);
+  const left = ifAny([...(step.record.left ?? []), ...recordRules(action.undeclared ?? [], resolve(run))]);
   // A text that is known when the plan is made is recorded as the plan says.
-  const record =
-    typeof step.action.description === "string" ? step.record : { ...step.record, ...onlyDefined({ description }) };
+  const told = typeof step.action.description === "string" ? {} : { description };
+  const record = { ...step.record, ...onlyDefined({ ...told, left }) };
   // Two values may have turned out to be one address, and the service would refuse the whole group.
   const wanted = sortRules(action.rules);
   const rules: RuleInput[] = [];

@@ -62,6 +62,12 @@ function freshTargets(address: Address, fresh: ReadonlyMap<Address, FreshGroup>)
   return targets;
 }
 
+/** It follows a group that is replaced, and the file leaves it alone. */
+const isUndeclared =
+  ({ following }: GroupDifference) =>
+  (rule: Rule): boolean =>
+    following.includes(rule);
+
 const rulesOfNew = ({ desired, successor = desired.rules }: FreshGroup): readonly Rule[] => successor;
 
 /** Rules that cannot be in the create: they name their own group, or close a cycle. */
@@ -96,7 +102,13 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   const created = addStep(draft, {
     id: `${address}/create`,
     address,
-    action: { operation: "group.create", name, description, rules: atomic.map((rule) => sendable(rule, draft)) },
+    action: {
+      operation: "group.create",
+      name,
+      description,
+      rules: atomic.map((rule) => sendable(rule, draft)),
+      undeclared: ifAny(atomic.filter(isUndeclared(difference)).map((rule) => sendable(rule, draft))),
+    },
     title: `create group ${name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
     needs,
     holds: [holdOf("group", address)],
@@ -193,7 +205,7 @@ function addLateRules(
   const late: StepId[] = [];
   rules.forEach((rule, index) => {
     if (comesLate(rule, address, open))
-      late.push(stepToAddRule(address, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft));
+      late.push(stepToAddRule(group, { address }, rule, index, [created, ...targetNeed(rule, fresh, draft)], draft));
   });
   if (isLeftOnceSet(group.desired, "rules", draft)) lastSets(late, draft);
   // A service that makes such a rule by itself would call ours a repeat, and in a create refuse the whole group.
@@ -223,21 +235,28 @@ function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Dra
 }
 
 const stepToAddRule = (
-  address: Address,
+  difference: GroupDifference,
   group: Reference,
   rule: Rule,
   index: number,
   needs: readonly Need[],
   draft: Draft,
-): StepId =>
-  addStep(draft, {
+): StepId => {
+  const { address } = difference;
+  return addStep(draft, {
     id: `${address}/rule-${index}`,
     address,
-    action: { operation: "group.rule.create", group, rule: sendable(rule, draft) },
+    action: {
+      operation: "group.rule.create",
+      group,
+      rule: sendable(rule, draft),
+      undeclared: isUndeclared(difference)(rule) ? true : undefined,
+    },
     title: `add rule to ${address}: ${describeRule(rule)}`,
     needs,
     holds: [`rule:${address}#${index}`],
   });
+};
 
 function changeGroup(difference: GroupDifference, draft: Draft): void {
   switch (difference.action) {
@@ -294,7 +313,7 @@ function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): 
     }
   }
   const additions = difference.added.map((rule, index) =>
-    stepToAddRule(address, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
+    stepToAddRule(difference, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
   );
   if (stillToSetAt(address, draft.state) === "rules") lastSets(additions, draft);
   // Additions first: what stays admitted is never interrupted.

@@ -562,7 +562,7 @@ export const explanations = {
   },
   "plan/move-occupied": {
     "means": "The address that a record would move to has one already.",
-    "todo": "reconcile state rm ADDR, or remove the moved entry; of two entries that lead there, keep one."
+    "todo": "Remove the moved entry, or reconcile state rm ADDR, which leaves it alive; of two entries that lead there, keep one."
   },
   "plan/name-ambiguous": {
     "means": "Several resources have the name.",
