@@ -416,8 +416,11 @@ stacks:
     for (const name of ["a", "b"]) await stage.until(name, ({ status }) => status.ready || status.awaitingApproval);
     return stage;
   }
-  /** As a webhook asks for a look. */
-  const look = (stage: FleetStage): Promise<void> => stage.session.records.releaseTask(`pull requests of ${url} main`);
+  /** As webhooks ask for a look at the branch and at what is to be merged into it: nothing waits a minute for its turn. */
+  async function look({ session: { database, records } }: FleetStage): Promise<void> {
+    await database.query("UPDATE reconcile_fleet.repositories SET looked_at = NULL");
+    await records.releaseTask(`pull requests of ${url} main`);
+  }
   const ours = () => host.comments.filter(({ by }) => by === "reconcile-bot");
   const told = (stage: FleetStage, what: string, pattern: RegExp) =>
     eventually(what, async () => {
