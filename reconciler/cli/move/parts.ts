@@ -123,7 +123,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   showMove(invocation, divided, edits, looked);
   if (left.length > 0)
     output.print(
-      `- the files are those of ${listText(left)} too: until the same command has run with --env all, both projects plan there to delete what went and to make anew what came`,
+      `- the files are those of ${listText(left)} too: until the same command has run with --env all, both projects plan there to delete what went out of their files and to make anew what came into them`,
     );
   if (flags.yes !== true) {
     output.print("\nNothing was written. --yes writes it; nothing is sent to the service either way.");
