@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { describeRule } from "../../reconciler/core/canonical/rules";
 import type { DesiredGroup } from "../../reconciler/core/model/desired";
-import type { RecordedGroup } from "../../reconciler/core/model/recorded";
+import type { Intent, RecordedGroup } from "../../reconciler/core/model/recorded";
 import type { Rule } from "../../reconciler/core/model/rule";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { asideName } from "../../reconciler/kinds/group/step-parts";
@@ -342,6 +342,39 @@ describe("a rule that nobody declares, and that names a group which is replaced 
     expect(changes.map(({ address, because }) => `${address}: ${because}`)).toEqual([
       "group.db: a group that its rules name goes",
       "group.web: it is no longer declared",
+    ]);
+  });
+});
+
+describe("a replacement whose create was made and not recorded", () => {
+  const webRule = { direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 443, portMax: 443 };
+  const successor = { kind: "group", id: "id-new", name: "web", rules: [{ id: "r-new", ...webRule }] } as const;
+  const intent: Intent = {
+    ...{ step: "group.web/create", address: "group.web", operation: "group.create", name: "web" },
+    ...{ sentAt: "2026-01-02T03:04:05Z", idsBefore: [], accepted: true },
+  };
+  const aside = { name: asideName("web", idOf("group.web")) };
+  const other = {
+    ...group("db"),
+    rulesMode: "additive",
+    now: { rules: [{ ...webRule, id: "r-98", portMin: 98, portMax: 98, remoteGroupId: idOf("group.web") }] },
+  } as const;
+  it.each([
+    ["a declared rule", db],
+    ["one of others", other],
+  ])("%s that names the old one names the new one, and its group stays", (_, namer) => {
+    const plan = planFor({
+      applied: [{ ...web, now: aside, memory: aside }, namer],
+      desired: [webWithout80, namer],
+      strangers: [successor],
+      intents: [intent],
+      missing: ["group.rule.delete"],
+    });
+    expect(order(plan)).toEqual([
+      "web/import",
+      "db/rule-0 after web/import",
+      "web/retire after db/rule-0, web/import",
+      "db/verify-web/retire after db/rule-0 (end), web/retire",
     ]);
   });
 });

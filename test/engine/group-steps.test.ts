@@ -635,6 +635,13 @@ describe("rules that are put back", () => {
     else expect(ended(done.result)).toMatch(ends);
     expect(done.kept?.rules.length).toBe(done.result.end === "done" ? 1 : 0);
   });
+  it("are recorded as the group's own, without those that the file leaves alone", async () => {
+    const { kept } = await perform(verify(ssh, rule(80)), {
+      record: record({ left: [ssh] }),
+      rules: [[liveSsh, liveRule("r-2", 80, { remoteIp: "0.0.0.0/0" })]],
+    });
+    expect([kept?.rules, kept?.left]).toEqual([[rule(80)], [ssh]]);
+  });
   it("a rule for a group without an id is not", async () => {
     const later = rule(80, { remote: { kind: "group", group: { address: "group.later" } } });
     expect(ended((await perform(verify(later))).result)).toBe("failed apply/no-id group.later has no id yet");

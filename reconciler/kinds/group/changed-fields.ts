@@ -81,9 +81,12 @@ function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChan
   // that takes its place. Such a rule is neither new nor gone.
   const falling = new Set(compared.falling.map(({ rule }) => describeRule(rule, label)));
   const removed = compared.removed.map(({ rule }) => describeRule(rule, label));
+  // What follows a group that an earlier run replaced is not new either.
+  const followed = compared.following.length === 0 ? [] : compared.cascaded;
+  const former = new Set([...falling, ...removed, ...followed.map(({ rule }) => describeRule(rule, label))]);
   const added = compared.added.map((rule) => describeRule(rule, label));
   for (const text of added) {
-    if (falling.has(text) || removed.includes(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
+    if (former.has(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
     else fields.push(fieldChange(groupFields.rules, undefined, text, "add rule"));
     falling.delete(text);
   }

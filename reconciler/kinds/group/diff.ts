@@ -73,8 +73,10 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
   const retired = retiredIds(found, state);
   const dying = new Set([...retired, ...idsDeleted(found)]);
   const renewed = new Map(
-    found.flatMap(({ pair: { address, desired, recorded } }) =>
-      desired === undefined ? [] : (recorded?.retired ?? []).map(({ id }): [string, Address] => [id, address]),
+    found.flatMap(({ pair, entry }) =>
+      pair.desired === undefined
+        ? []
+        : formerSelves(pair.recorded, entry).map(({ id }): [string, Address] => [id, pair.address]),
     ),
   );
   const going: GroupsThatGo = { dying, retired, renewed, gone: idsGone(found), buried: buriedIds(state) };
@@ -143,10 +145,23 @@ const idsDeleted = (found: readonly FoundPair[]): readonly string[] =>
 /** Ids of groups that earlier runs replaced and this plan deletes. */
 const retiredIds = (found: readonly FoundPair[], state: State): ReadonlySet<string> =>
   new Set(
-    [...found.map(({ pair }) => pair.recorded), ...state.resources.values()].flatMap((record) =>
-      record?.kind === "group" ? (record.retired ?? []).map(({ id }) => id) : [],
-    ),
+    [
+      ...found.flatMap(({ pair, entry }) => formerSelves(pair.recorded, entry)),
+      ...[...state.resources.values()].flatMap((record) => (record.kind === "group" ? (record.retired ?? []) : [])),
+    ].map(({ id }) => id),
   );
+
+/** What a group has replaced and is still to be deleted. One that an interrupted replacement made has left its old self. */
+const formerSelves = (
+  recorded: RecordedGroup | undefined,
+  entry: FoundGroup,
+  otherwise = recorded?.id ?? "",
+): readonly RetiredGroup[] => [
+  ...(recorded?.retired ?? []),
+  ...(recorded === undefined || entry.how !== "known" || entry.id === recorded.id
+    ? []
+    : [{ id: recorded.id, name: recorded.name ?? otherwise }]),
+];
 
 const idsGone = (found: readonly FoundPair[]): ReadonlySet<string> =>
   new Set(found.flatMap(({ entry }) => (entry.how === "absent" && entry.gone !== undefined ? [entry.gone.id] : [])));
@@ -185,11 +200,7 @@ function updateOfGroup(
     ...groupFieldChanges(desired, recorded, live, rules, context),
     ...rulesLeftBehind(others, stays, context),
   ];
-  // A group whose adoption comes from an interrupted replacement leaves its old self to be retired.
-  const retired = [
-    ...(recorded?.retired ?? []),
-    ...(adopted === "interrupted" && recorded !== undefined ? [retiredGroup(recorded, desired.name)] : []),
-  ];
+  const retired = formerSelves(recorded, found, desired.name);
   const moved = movedField(pair);
   const acts = fields.length > 0 || moved.length > 0 || retired.length > 0;
   const left = context.leftOpen(desired);
@@ -277,12 +288,6 @@ function othersTakenAlong(
   return left.filter((rule) => isDeclarable(rule) && !isIdle(groupIdNamed(rule) ?? ""));
 }
 
-/** The record for the group that replaces another one. */
-const retiredGroup = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({
-  id,
-  name: name ?? otherwise,
-});
-
 /**
  * Whether the file says what was applied last, whatever became of the groups that the rules name. Rules that were left
  * where they are go when the file says so.
@@ -327,14 +332,13 @@ function removeKnown(
   context: DiffContext,
 ): ActedGroup<"delete" | "forget"> {
   const known = entry.how === "known" ? entry : undefined;
-  const retired = recorded.retired ?? [];
-  const former = known !== undefined && known.id !== recorded.id ? [retiredGroup(recorded, recorded.id)] : [];
+  const retired = formerSelves(recorded, entry);
   const id = known?.id ?? recorded.id;
   const why =
     pair.forget || entry.how === "absent"
       ? forgettingReason("security group", pair, entry.how === "absent" ? entry.gone : undefined)
       : removalReason(context.options.destroy === true);
-  const facts = { recorded, retired: [...retired, ...former] };
+  const facts = { recorded, retired };
   const name = known?.live?.name ?? recorded.name ?? recorded.id;
   const change = { address: pair.address, kind: "group" as const, name, id, fields: [], ...why, losses: [] };
   return pair.forget || (entry.how === "absent" && retired.length === 0)

@@ -9,6 +9,7 @@ import {
 } from "../../core/canonical/rules";
 import { showsEffect } from "../../core/diff/effect";
 import { identity } from "../../core/model/identity";
+import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, isGone, type Outcome } from "../../core/model/outcome";
 import type { Rule } from "../../core/model/rule";
@@ -205,6 +206,9 @@ export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, i
     writes.push(write);
     run.progress(step, "put a rule back that the deletion had taken");
   }
-  await changeRules(step, run, { added: recordRules(wanted, resolve(run)) });
+  const recorded = ofKind(run.recorder.state.resources.get(step.address), "group");
+  const left = new Set(recorded?.left?.map((rule) => ruleKey(rule)));
+  const declared = recordRules(wanted, resolve(run)).filter((rule) => !left.has(ruleKey(rule)));
+  await changeRules(step, run, { added: declared });
   return doneUnseen(...writes);
 };

@@ -3,8 +3,9 @@
  * rule.
  */
 
+import { referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
-import { groupAddressNamed, groupIdNamed } from "../../core/model/rule";
+import { groupIdNamed, groupNamed } from "../../core/model/rule";
 import { addStep, type Draft, holdOf } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { appendTo } from "../../core/text/objects";
@@ -13,8 +14,8 @@ import { asideName, getsNewId } from "./step-parts";
 
 /** Which groups have rules that name which, so that retiring a group looks only at those. */
 interface Neighbours {
-  /** Steps after which a rule names an address. */
-  readonly pointing: ReadonlyMap<Address, readonly StepId[]>;
+  /** Steps after which a rule names a group, by its address or its id. */
+  readonly pointing: ReadonlyMap<string, readonly StepId[]>;
   /** Steps that add a rule to an address after its create. */
   readonly own: ReadonlyMap<Address, readonly StepId[]>;
   /** Groups that lose a rule when the group with this id is deleted. */
@@ -22,19 +23,19 @@ interface Neighbours {
 }
 
 export function indexNeighbours(differences: readonly GroupDifference[], draft: Draft): Neighbours {
-  const pointing = new Map<Address, StepId[]>();
+  const pointing = new Map<string, StepId[]>();
   const own = new Map<Address, StepId[]>();
   const losing = new Map<string, GroupDifference[]>();
   for (const step of draft.steps) {
     if (step.action.operation === "group.verify") appendTo(own, step.address, step.id);
     // A replaced neighbour names the new group in its create, and its old self loses its rule with the deletion.
     if (step.action.operation === "group.create")
-      for (const target of new Set(step.action.rules.map(groupAddressNamed)))
+      for (const target of new Set(step.action.rules.map(groupNamed).map((named) => named && referenceText(named))))
         if (target !== undefined) appendTo(pointing, target, step.id);
     if (step.action.operation !== "group.rule.create") continue;
     appendTo(own, step.address, step.id);
-    const target = groupAddressNamed(step.action.rule);
-    if (target !== undefined) appendTo(pointing, target, step.id);
+    const target = groupNamed(step.action.rule);
+    if (target !== undefined) appendTo(pointing, referenceText(target), step.id);
   }
   for (const difference of differences) {
     // A group that this plan creates has never named the group that goes.
@@ -70,6 +71,7 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
       ...(created === undefined ? [] : [created]),
       ...(neighbours.own.get(address) ?? []),
       ...(neighbours.pointing.get(address) ?? []),
+      ...(("id" in difference && neighbours.pointing.get(difference.id)) || []),
     ]);
     deletes.push(
       ...retireSteps(
