@@ -50,6 +50,7 @@ export interface FieldResource<I>
     before: Props,
     changes: PropertyChange[],
     replaces: readonly string[],
+    wanted: Props,
   ): Promise<Omit<Difference, "changes" | "replaces">>;
   preview(context: HandlerContext, service: HandlerService, inputs: Props): Promise<readonly string[]>;
   create(context: HandlerContext, service: HandlerService, inputs: Props): Promise<Kept>;
@@ -134,7 +135,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       await claimSeen(of.service, thing(id), of.remembered, context.notes);
       const changes = field.changes({ ...before, ...field.said(of.ids) }, inputs, of.remembered);
       const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
-      return { changes, replaces, ...(await field.diff(of, before, changes, replaces)) };
+      return { changes, replaces, ...(await field.diff(of, before, changes, replaces, inputs)) };
     },
 
     async preview(context, inputs) {

@@ -392,6 +392,48 @@ describe("with a service that has less", () => {
       await world.close();
     }
   });
+
+  it("a rule that is made anew goes with a group that does, or is said to stay; else the preview refuses it", async () => {
+    const world = await startBenchWorld();
+    try {
+      const [web, db] = await Promise.all(
+        ["web-group", "db-group"].map((name) =>
+          handlers.SecurityGroup.create(contextFor(world), { name, rulesMode: "shared" }),
+        ),
+      );
+      const context = contextFor(world);
+      const ended: unknown[] = [];
+      for (const [index, changed] of [
+        { securityGroupId: unknownValue },
+        { remoteGroup: unknownValue },
+        { dstPort: "443", onRuleRemoval: "keep" },
+        { dstPort: "443" },
+      ].entries()) {
+        const own = { securityGroupId: web!.id, protocol: "tcp", dstPort: `${index + 1}`, remoteGroup: db!.id };
+        const { id, outputs } = await handlers.SecurityGroupRule.create(context, own);
+        const told = await handlers.SecurityGroupRule.diff(context, id, outputs, { ...own, ...changed }).then(
+          ({ replaces, warnings }) => [...replaces, ...warnings.map((one) => one.split("; ")[1])],
+          ({ message }: Error) => message.split(" — ")[1],
+        );
+        const deleted = handlers.SecurityGroupRule.delete(context, id, outputs);
+        ended.push([
+          told,
+          await deleted.then(
+            () => "deleted",
+            () => "refused",
+          ),
+        ]);
+      }
+      expect(ended).toEqual([
+        [["securityGroupId"], "deleted"],
+        [["remoteGroup", "where the service does not drop it with the group that it names, it stays"], "deleted"],
+        [["dstPort", "it stays"], "deleted"],
+        [expect.stringContaining("replace its group with it"), "refused"],
+      ]);
+    } finally {
+      await world.close();
+    }
+  });
 });
 
 describe("a rule that is deleted by itself", () => {

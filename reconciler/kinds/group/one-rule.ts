@@ -8,7 +8,7 @@ import { type LiveGroup, type LiveRule, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { itemAt } from "../../core/text/invariant";
-import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
+import { createFieldHandler, type FieldResource, fieldThing, keptField, type OfField } from "../../one/field-of";
 import { cannotBeLookedAt, keptUnseen, notFound, notProvenGone } from "../../one/guards";
 import {
   failure,
@@ -27,7 +27,7 @@ import { carryOut, type HowFresh, plain, planAgain, planAsObserved, type Remembe
 import { claimMade, claimTaken, isClaimed, newOwner } from "../../one/ownership";
 import { recordedKey } from "../../one/shape";
 import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
-import { goesFirst } from "./one-rules-going";
+import { goesFirst, leavingOf, noteLeaving } from "./one-rules-going";
 
 const address = "group.rule";
 
@@ -196,6 +196,42 @@ export function removalOf(
   return onRuleRemoval === "keep" ? "stays" : "is refused";
 }
 
+const cannotGoAlone = ({ groupId, ruleId }: RuleIds): string =>
+  `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
+
+/**
+ * What becomes of a rule that is made anew, where the service cannot delete it by itself. A group that is replaced is
+ * deleted first, and its id is unknown when the engine asks about the rules that name it.
+ */
+async function leavesBehind(
+  { context, service, id, ids, remembered }: OfField<RuleIds>,
+  before: Props,
+  wanted: Props,
+): Promise<readonly string[]> {
+  const { deletesRules, keepsNamedGroups } = service.client.can;
+  if (deletesRules) return [];
+  if (isUnknown(wanted["securityGroupId"])) {
+    noteLeaving(service, id, "with a group");
+    return [];
+  }
+  const sighting = await sightingOf(context, service, ids.groupId, remembered, "recent");
+  const keep = [before, wanted].some((props) => props["onRuleRemoval"] === "keep") ? "keep" : "fail";
+  const end = sighting.seen === "yes" ? removalOf(sighting.value, ids.ruleId, deletesRules, keep) : "is gone";
+  if (end === "is gone") return [];
+  if (isUnknown(wanted["remoteGroup"]) && !keepsNamedGroups) {
+    noteLeaving(service, id, "with a group");
+    return [`${cannotGoAlone(ids)}; where the service does not drop it with the group that it names, it stays`];
+  }
+  if (end === "is refused")
+    throw failure(
+      "plan/rule-stays",
+      cannotGoAlone(ids),
+      'replace its group with it (--replace with the URN of the group), or set onRuleRemoval: "keep", which leaves the former rule there',
+    );
+  noteLeaving(service, id, "keep");
+  return [`${cannotGoAlone(ids)}; it stays`];
+}
+
 const ruleField: FieldResource<RuleIds> = {
   noun: "rule",
   written: "GROUP-ID/RULE-ID",
@@ -213,8 +249,9 @@ const ruleField: FieldResource<RuleIds> = {
 
   changes: (before, wanted, { imported }) => ruleChanges(before, wanted, imported === true),
 
-  async diff(_of, _before, changes, replaces) {
-    const described = changes.some(({ property }) => property === "description") && replaces.length === 0;
+  async diff(of, before, changes, replaces, wanted) {
+    if (replaces.length > 0) return { deleteBeforeReplace: false, warnings: await leavesBehind(of, before, wanted) };
+    const described = changes.some(({ property }) => property === "description");
     return {
       deleteBeforeReplace: false,
       warnings: described ? ["the service cannot change the description of a rule; it is only noted"] : [],
@@ -277,22 +314,23 @@ const ruleField: FieldResource<RuleIds> = {
   update: async ({ service, id, ids }, before, props, owner) =>
     keptField(service, id, { ...props, ruleId: before["ruleId"] ?? ids.ruleId }, owner),
 
-  async remove({ context, service, id, ids: { groupId, ruleId }, remembered }, before) {
+  async remove({ context, service, id, ids, remembered }, before) {
+    const { groupId, ruleId } = ids;
     const sighting = await sightingOf(context, service, groupId, remembered, "forRemoval");
     if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
     const group = sighting.seen === "yes" ? sighting.value : undefined;
-    const end = removalOf(group, ruleId, service.client.can.deletesRules, before["onRuleRemoval"]);
-    if (group === undefined || end === "is gone") return true;
-    const what = `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
+    const leaves = leavingOf(service, id) ?? before["onRuleRemoval"];
+    const end = removalOf(group, ruleId, service.client.can.deletesRules, leaves);
+    if (group === undefined || end === "is gone" || leaves === "with a group") return true;
     if (end === "stays") {
-      context.log("warning", `${what}; it stays`);
+      if (before["onRuleRemoval"] === "keep") context.log("warning", `${cannotGoAlone(ids)}; it stays`);
       return false;
     }
     if (end === "is refused")
       throw failure(
         "plan/rule-stays",
-        what,
-        'set onRuleRemoval: "keep" or the option deletedWith: its group, or declare the rules within the group',
+        cannotGoAlone(ids),
+        'set onRuleRemoval: "keep", or the option deletedWith: its group, and update once before it goes; or declare the rules within the group',
       );
     // That look may be of some seconds ago. What is to stay is told by one of now: somebody may have added a rule since.
     const looked = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);

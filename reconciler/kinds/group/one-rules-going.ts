@@ -1,6 +1,6 @@
 /**
- * The rules that an update of their group removes, as its difference has told: a SecurityGroupRule that names one of
- * them comes after that update, so that nothing can hand the rule over.
+ * The rules that go, as differences have told. First the rules that an update of their group removes, as its difference has told: a SecurityGroupRule that names one of
+ * them comes after that update, so that nothing can hand the rule over. And those that are made anew where the service can delete none by itself.
  */
 import type { HandlerService } from "../../one/handler";
 
@@ -16,3 +16,15 @@ export const goesFirst = ({ client }: HandlerService, groupId: string, key: stri
   going.get(client)?.get(groupId)?.has(key) === true
     ? `the update of group ${groupId} removes this rule, and only then is it added again as a resource of its own: what it admits is refused for a moment. Without that moment: leave it among the rules of the group for one update beside this resource, which takes it over, and take it out there in the next`
     : undefined;
+
+/** What becomes of the former rule. */
+type Leaving = "keep" | "with a group";
+
+const leaving = new WeakMap<HandlerService["client"], Map<string, Leaving>>();
+
+export function noteLeaving({ client }: HandlerService, id: string, end: Leaving): void {
+  const known = leaving.get(client) ?? new Map<string, Leaving>();
+  leaving.set(client, known.set(id, end));
+}
+
+export const leavingOf = ({ client }: HandlerService, id: string): Leaving | undefined => leaving.get(client)?.get(id);
