@@ -13,7 +13,7 @@ import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { itemAt, mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
-import { readWholeGroup } from "../kinds/group/observe";
+import { isEmptyBesideList, readWholeGroup } from "../kinds/group/observe";
 import type { ServiceReader } from "../service/client";
 import { listOfKind, readOfKind } from "./observe";
 import { readFailed } from "./read-failed";
@@ -239,9 +239,9 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
   const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
   return readEachOf(
     ids,
-    (id) => {
-      const listed = heads?.get(id);
-      return readWholeGroup(client, id, { listed, alone: listed === undefined });
+    async (id) => {
+      const read = await readWholeGroup(client, id, heads);
+      return read.status === "accepted" && isEmptyBesideList(client, read.value, heads) ? notShown : read;
     },
     "security group",
     diagnostics,
@@ -264,6 +264,8 @@ async function readEachOf<T>(
   }
   return values;
 }
+
+const notShown: Failure = { status: "rejected", condition: "not_found", message: "no list and no rules show it" };
 
 const isNotThere = (failure: Failure): boolean =>
   failure.status === "rejected" && (failure.condition === "not_found" || failure.condition === "invalid_id");

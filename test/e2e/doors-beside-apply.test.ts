@@ -63,6 +63,16 @@ describe("orphans delete", () => {
     expect(place.proxy.writes).not.toContain(`DELETE /api/v1/volume/${id}`);
   });
 
+  it("says what the service answered to a delete, where it shows the volume all the same", async () => {
+    const [id = ""] = await leave({ web: {} });
+    place.proxy.meddle(async ({ method }, forward) =>
+      method === "DELETE" ? json({ error: { code: 404, message: "not found" } }, 404) : forward(),
+    );
+    const ended = await end(id);
+    expect(said(ended)).toContain('the service answered its delete with "not found", and yet shows it');
+    expect([ended.exitCode, Object.keys(place.state().orphans)]).toEqual([1, [`volume:${id}`]]);
+  });
+
   it("forgets what was deleted in the console by the proof of what it is about to delete", async () => {
     const [kept = "", ...ids] = await leave({ one: {}, two: {}, three: {} });
     for (const id of ids) await ask("DELETE", `/api/v1/volume/${id}`);

@@ -1,8 +1,10 @@
 /** "Not found" for an id the state knows, once or for good, and lists that are behind: nothing is made twice or forgotten. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
+import { accepted, isGone } from "../../reconciler/core/model/outcome";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { openStoredState } from "../../reconciler/engine/plan";
+import { pullWorld } from "../../reconciler/engine/pull";
 import { observeOrphans } from "../../reconciler/engine/refresh";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
@@ -112,6 +114,32 @@ describe("a VM that two lists in a row lack", () => {
     await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
     const { plan } = await prepareOn({ ...present, lineage: "unborn" }, standing, { discoveryWindowMs });
     expect(plan.changes.map(({ action }) => action)).toEqual(actions);
+  });
+});
+
+describe("a service that shows an empty list of rules for a group that it does not have", () => {
+  it.each([
+    ["by its list", ["group.list"], "the list of security groups, read to its end, does not show it"],
+    ["by a read of its id", ["group.list", "group.get"], "the service answered twice that it has no such id"],
+  ])("shows %s that the group is gone", async (_, ways, because) => {
+    const present = await stand({ with: ways });
+    const [group] = present.emulator.dump().groups.filter(({ name }) => name === "front");
+    const { client } = present;
+    await client.deleteGroup(group!.id);
+    const listRules: typeof client.listRules = async (id, options) => {
+      const rules = await client.listRules(id, options);
+      return isGone(rules) ? accepted([]) : rules;
+    };
+    const forgiving = new Proxy(client, {
+      get: (target, method) => (method === "listRules" ? listRules : Reflect.get(target, method)),
+    });
+    const ports = { ...present.ports, client: forgiving };
+    const { plan } = await prepareOn({ ...present, ports, lineage: "unborn" }, standing);
+    expect(plan.changes).toEqual([
+      expect.objectContaining({ address: "group.front", action: "create", because: expect.stringContaining(because) }),
+    ]);
+    const pulled = await pullWorld(forgiving, { groups: [group!.id] });
+    expect([pulled.groups, pulled.diagnostics.map(({ code }) => code)]).toEqual([[], ["pull/not-found"]]);
   });
 });
 

@@ -235,9 +235,17 @@ async function problemsOfGone(
     else if (sighting.seen === "yes" && canDeleteOrphan(orphan, client.can))
       diagnostics.push({
         severity: "error",
-        code: "plan/shown-again",
-        summary: `${kind} ${name} (${id}) was missing and shows again`,
-        fix: "run reconcile apply; after that it is an orphan like any other",
+        ...(orphan.missingSince === undefined
+          ? {
+              code: "service/not_found",
+              summary: `${kind} ${name} (${id}): the service answered its delete with "not found", and yet shows it`,
+              fix: "run the same command again: it looks first; if it does not help, delete it in the service's console",
+            }
+          : {
+              code: "plan/shown-again",
+              summary: `${kind} ${name} (${id}) was missing and shows again`,
+              fix: "run reconcile apply; after that it is an orphan like any other",
+            }),
       });
     else
       diagnostics.push({

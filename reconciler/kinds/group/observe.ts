@@ -1,13 +1,14 @@
 /** One look at the groups of a project; the rules of each are a read of their own. */
 import { isUuid } from "../../core/canonical/catalogue";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { type Look, notLookedAt } from "../../core/model/evidence";
+import { type Look, notInList, notLookedAt } from "../../core/model/evidence";
 import type { LiveGroup } from "../../core/model/live";
 import type { Outcome, Rejection } from "../../core/model/outcome";
 import type { State } from "../../core/model/recorded";
 import {
   type LookOptions,
   type LooksWanted,
+  listName,
   type Observed,
   observeEach,
   openLook,
@@ -45,28 +46,57 @@ export async function observeGroups(
   const forbidden = await observeEach(
     "group",
     ids,
-    (id) => readWholeGroup(client, id, { listed: listed?.get(id), alone: listed === undefined }, options),
+    (id) => readWholeGroup(client, id, listed, options),
     looks,
     findings,
   );
+  if (listed !== undefined) await lookForEmpty(client, listed, looks, findings, options);
   refuseShared(looks, findings);
   return { looks, unlisted: opening.unlisted, forbidden, listed: listed !== undefined };
 }
 
-/** With its rules. `alone`: what a list would show of it is read as well, where the service has that. */
+/** Groups by their ids, as a list shows them; `undefined`: none was read. */
+type Heads = ReadonlyMap<string, LiveGroup> | undefined;
+
+/** With its rules. What no list shows of it is read as well, where the service has that. */
 export async function readWholeGroup(
   client: ServiceReader,
   id: string,
-  { listed, alone }: { readonly listed: LiveGroup | undefined; readonly alone: boolean },
+  heads: Heads,
   options?: LookOptions,
 ): Promise<Outcome<LiveGroup>> {
+  const listed = heads?.get(id);
   const [head, rules] = await Promise.all([
-    alone && client.can.readsOneGroup ? client.getGroup(id, options) : undefined,
+    listed === undefined && client.can.readsOneGroup ? client.getGroup(id, options) : undefined,
     client.listRules(id, options),
   ]);
   if (head !== undefined && head.status !== "accepted") return head;
   if (rules.status !== "accepted") return rules;
   return { status: "accepted", value: { kind: "group", id, ...(head?.value ?? listed), rules: rules.value } };
+}
+
+/** Nothing but an empty list of rules speaks for it, which a service may show of a group that it does not have. */
+export const isEmptyBesideList = (client: ServiceReader, { id, rules }: LiveGroup, heads: Heads): boolean =>
+  heads !== undefined && !heads.has(id) && !client.can.readsOneGroup && (rules ?? []).length === 0;
+
+/** The list may have been behind, so it is read once more. */
+async function lookForEmpty(
+  client: ServiceReader,
+  heads: NonNullable<Heads>,
+  looks: Map<string, Look<LiveGroup>>,
+  findings: Diagnostic[],
+  options: LookOptions,
+): Promise<void> {
+  const empty = [...looks].filter(([, look]) => look.seen === "yes" && isEmptyBesideList(client, look.value, heads));
+  if (empty.length === 0) return;
+  const again = await client.listGroups({ ...options, proves: true });
+  if (again.status !== "accepted") findings.push(readFailed(listName("group"), again));
+  const absent = again.status === "accepted" ? notInList(listName("group")) : unobservedBy(again);
+  const shown = new Map(again.status === "accepted" ? again.value.map((group) => [group.id, group]) : []);
+  for (const [id] of empty) {
+    const group = shown.get(id);
+    looks.set(id, group === undefined ? absent : { seen: "yes", value: { ...group, rules: [] } });
+  }
 }
 
 /**
