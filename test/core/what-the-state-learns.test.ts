@@ -1,10 +1,11 @@
 /** What the records become: without any request, by looking; and what each step writes when it is done. */
 import { describe, expect, it } from "vitest";
-import { group, idOf, planFor, vm, volume, type World } from "../support/sample-plans";
+import { group, idOf, planFor, rule, vm, volume, type World } from "../support/sample-plans";
 
 const web = vm("web");
 const onWeb = { attachTo: { address: "vm.web" } };
 const data = volume("data", onWeb);
+const front = group("front", { rules: [rule(22, { remote: { kind: "group", group: { address: "group.web" } } })] });
 const largeId = "00000000-0000-4000-8000-000000000002";
 
 /** What is other in the records that the plan writes down at once, by address; `gone`: it is forgotten. */
@@ -81,6 +82,17 @@ describe("without any request", () => {
       { "volume.old": "gone", "volume.new": "known" },
     ],
     [
+      "nothing of a group whose rule names one that is taken over",
+      {
+        applied: [front],
+        desired: [front, group("web")],
+        strangers: [{ kind: "group", id: idOf("group.web"), name: "web", rules: [] }],
+        imports: [{ to: "group.web", id: idOf("group.web"), source: { file: "f", line: 1, column: 1 } }],
+        missing: [],
+      },
+      {},
+    ],
+    [
       "that what is gone is missing",
       { applied: [{ ...volume("data"), sighted: "gone" }] },
       { "volume:id-volume-data": "missing" },
@@ -96,6 +108,16 @@ describe("without any request", () => {
   ])("%s", (_, world, expected) => {
     expect(learnt(world)).toEqual(expected);
   });
+});
+
+it("a VM that is taken over has an ignored flavor as the file says it, where the service shows the same by its id", () => {
+  const { steps } = planFor({
+    desired: [vm("web", { flavor: "m1.large", lifecycle: { ...web.lifecycle, ignoreChanges: ["flavor_id"] } })],
+    strangers: [{ kind: "vm", id: "s", name: "web", status: "ACTIVE", phase: "running", flavor: largeId }],
+    catalogue: { flavors: [{ id: largeId, name: "m1.large" }] },
+    imports: [{ to: "vm.web", id: "s", source: { file: "f", line: 1, column: 1 } }],
+  });
+  expect(steps[0]?.action).toMatchObject({ changes: [{ record: { flavor: "m1.large" } }, {}] });
 });
 
 describe("by its steps, and by no other", () => {

@@ -212,7 +212,7 @@ export function makePlan(input: PlanInput): Plan {
     bookkeeping: [
       ...back.changes,
       ...bookkeeping(differences, pairs, back.state, live, draft.steps, (group: Reference) =>
-        "id" in group ? group.id : state.resources.get(group.address)?.id,
+        "id" in group ? group.id : (draft.adoptedId(group.address) ?? state.resources.get(group.address)?.id),
       ),
     ],
     consents,

@@ -190,7 +190,8 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
       power: live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined,
     }),
   };
-  const record = holdBack(next, before, keptAsShown(difference, next, before));
+  const shown = keptAsShown(difference, next, before).filter((field) => difference.alike?.includes(field) !== true);
+  const record = holdBack(next, before, shown);
   return addStep(draft, {
     id: `${address}/import`,
     address,
