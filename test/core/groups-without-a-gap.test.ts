@@ -353,12 +353,23 @@ describe("a replacement whose create was made and not recorded", () => {
     ...{ step: "group.web/create", address: "group.web", operation: "group.create", name: "web" },
     ...{ sentAt: "2026-01-02T03:04:05Z", idsBefore: [], accepted: true },
   };
+  const sent = { kind: "group", address: "group.web", name: "web" } as const;
   const aside = { name: asideName("web", idOf("group.web")) };
   const other = {
     ...group("db"),
     rulesMode: "additive",
     now: { rules: [{ ...webRule, id: "r-98", portMin: 98, portMax: 98, remoteGroupId: idOf("group.web") }] },
   } as const;
+  it("is recorded before it is renamed aside, where it is to be replaced as well", () => {
+    const plan = planFor({
+      desired: [{ ...web, rules: [rule(80)] }],
+      strangers: [successor],
+      intents: [{ ...intent, record: { ...sent, rules: [rule(443)], platformRules: [], preventDestroy: false } }],
+      missing: ["group.rule.delete"],
+    });
+    expect(order(plan).slice(0, 3)).toEqual(["web/import", "web/aside after web/import", "web/create after web/aside"]);
+    expect(plan.steps[0]?.action).toMatchObject({ changes: [{ record: { id: "id-new", name: "web" } }, {}] });
+  });
   it.each([
     ["a declared rule", db],
     ["one of others", other],

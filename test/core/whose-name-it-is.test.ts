@@ -336,9 +336,9 @@ describe("a create that was cut off", () => {
       ],
     ],
     [
-      "a VM that is another one, where the file wants another name by now",
+      "a VM that is another one, or was resized since, where the file wants another name by now",
       { desired: [vm("web", { name: "www" })], intents: [vmCut], strangers: [other], catalogue: flavors },
-      [],
+      [unknown("VM", "web", "vm.web")],
     ],
     [
       "a VM that is another one, or was resized since, where nothing is declared any more",

@@ -143,8 +143,8 @@ export const bearsName = (live: { readonly name?: string }, name: string | undef
 
 /**
  * What bears the name of an open create and differs from what was sent is somebody else's, or was changed since. Where
- * the file wants that name it stands in the way. Where the block is gone the create stays open until a person has said
- * which it is: nothing else would remember what it may have made.
+ * the file wants that name it stands in the way. Where it has another name by now, or the block is gone, the create stays
+ * open until a person has said which it is: nothing else would remember what it may have made.
  */
 export function otherThanMade(
   pair: Pair,
@@ -156,9 +156,10 @@ export function otherThanMade(
   const inItsPlace = strangers.find(({ live }) => bearsName(live, pair.desired?.name));
   if (inItsPlace !== undefined)
     return nameTaken(pair, what, inItsPlace.live, strangers, orphanAt(pair, inItsPlace.live, context));
-  if (strangers.length === 0 || pair.desired !== undefined || pair.forget) return undefined;
+  if (strangers.length === 0 || pair.forget) return undefined;
   const isOther = `What bears its name is somebody else's, or was changed since: ${describeStrangers(strangers)}`;
-  return { ...unsettledIntent(pair, intent, what, isOther), severity: "warning" };
+  const unsettled = unsettledIntent(pair, intent, what, isOther);
+  return pair.desired === undefined ? { ...unsettled, severity: "warning" } : unsettled;
 }
 
 /** Says of an open create that no list was read: the service has none, or this plan did not look. */

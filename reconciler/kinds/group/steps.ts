@@ -39,8 +39,11 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
     else if (difference.adopts === true && difference.change?.id !== undefined)
       draft.adopts(difference.address, difference.change.id);
 
-  // Groups are taken over first: a group that is created may name one of them.
+  // Groups are taken over first: a group that is created may name one of them, and what nothing has recorded yet would be
+  // forgotten where a run ends between its rename and the create of its successor.
   for (const difference of differences) if (difference.action === "import") adoptGroup(difference, draft);
+  for (const difference of differences)
+    if (difference.action === "replace" && difference.adopts === true) adoptGroup(difference, draft);
   const { order, open } = orderBreakingCycles([...fresh.keys()], (address) => freshTargets(address, fresh));
   const ordered = order.flatMap((address) => fresh.get(address) ?? []);
   const openTo = ({ address }: FreshGroup): ReadonlySet<Address> => new Set(open.get(address) ?? []);
@@ -95,7 +98,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   const { address, desired } = difference;
   const { name, description, record } = nameAndDescription(difference);
   const old = difference.action === "replace" ? renameAside(difference, name, draft) : undefined;
-  const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
+  const needs: Need[] = old?.renamed === undefined ? [...draft.onceMade(address)] : [need(old.renamed)];
   const atomic = rulesOfNew(difference).filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(groupAddressNamed))) needs.push(...draft.onceMade(target));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
@@ -185,6 +188,7 @@ function renameAside({ address, id, live, change: { name } }: To<"replace">, nex
     address,
     action: { operation: "group.update", group: { id }, name: aside },
     title: isRecorded ? `rename the group aside to ${aside} once more` : `rename group ${name} aside to ${aside}`,
+    needs: draft.onceMade(address),
     holds: [holdOf("group", address)],
     record: { name: aside },
   });
@@ -343,7 +347,7 @@ function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): 
 const buriedIn = ({ recorded }: GroupDifference): Pick<RecordedGroup, "buried"> =>
   recorded?.buried === undefined ? {} : { buried: recorded.buried };
 
-function adoptGroup(difference: To<"import">, draft: Draft): void {
+function adoptGroup(difference: To<"import" | "replace">, draft: Draft): void {
   const { address, id, desired, live, added, removed, change } = difference;
   const { left, retired } = difference;
   const next: RecordedGroup = {
