@@ -4,16 +4,16 @@
  * given, and files of variables and prices.
  */
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, relative, resolve, sep } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { type OpenFile, readDesired } from "../config/read/desired";
 import { nearestText } from "../core/text/nearest";
-import { setting } from "../outside/environment";
-import { changedSince, realPath } from "../outside/git";
+import { realPath } from "../outside/commit";
+import { changedSince, isBelow } from "../outside/git";
 import { trustFrom } from "../outside/trust";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
 import { CommandFailed } from "./crash";
-import { expandFolder, readOptions, readSourceFile } from "./workspace";
+import { expandFolder, filesOfFlags, readOptions, readSourceFile } from "./workspace";
 
 export interface ChangedProjects {
   readonly touched: readonly string[];
@@ -52,8 +52,6 @@ export function changedProjects(invocation: Invocation, reference: string): Chan
   };
 }
 
-const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep);
-
 /** Whether a path, or something below it, is among the files that changed. Of a submodule git names the folder alone. */
 const isAmong = (path: string, files: ReadonlySet<string>): boolean =>
   files.has(path) || [...files].some((file) => isBelow(file, path) || isBelow(path, file));
@@ -75,7 +73,7 @@ function nowhereToBeFound(names: readonly string[], reference: string): Error {
 
 /** Also of a project that cannot be read: what broke it may be the file elsewhere. */
 function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<string>): boolean {
-  const named = [flags.dialect ?? setting("RECONCILE_DIALECT"), ...(flags["var-file"] ?? [])];
+  const named = [...filesOfFlags(flags)];
   try {
     const trust = trustFrom(flags["no-programs"]);
     const given = readOptions(flags, trust);
@@ -85,7 +83,7 @@ function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<st
       return opened;
     };
     const sources = expandFolder(folder).map((path) => readSourceFile(path, trust));
-    named.push(given.prices?.file, ...sources.map(({ file }) => file));
+    named.push(...sources.map(({ file }) => file));
     const read = (env: string | undefined) => readDesired(sources, { ...given, open, env, external: "later" });
     const first = read(given.env);
     const isOne = given.env !== undefined && given.env !== "all";
@@ -101,6 +99,5 @@ function namesOneOf({ flags }: Invocation, folder: string, files: ReadonlySet<st
     // Errors in the files of a project are reported by the plan of that project; here its folder and flags are enough.
     if (!(error instanceof CommandFailed)) throw error;
   }
-  const paths = named.flatMap((file) => (file === undefined ? [] : realPath(resolve(file))));
-  return paths.some((path) => isAmong(path, files));
+  return named.some((file) => isAmong(realPath(resolve(file)), files));
 }

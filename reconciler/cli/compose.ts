@@ -190,7 +190,7 @@ function folderOfDialect(
 }
 
 /** A path in a file is relative to that file, and is shown relative to the working folder. */
-const pathBesideFile = ({
+export const pathBesideFile = ({
   source,
   path,
 }: {

@@ -10,10 +10,10 @@ import { holdStore } from "../store/held";
 import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { commandHolder, openStore, openWorkspaceService, type Service } from "./compose";
+import { commandHolder, openStore, openWorkspaceService, pathBesideFile, type Service } from "./compose";
 import type { Session } from "./session";
 import { listenForStop, type Stop } from "./stop-signals";
-import type { Workspace } from "./workspace";
+import { filesOfFlags, type Workspace } from "./workspace";
 
 export async function withSession(
   invocation: Invocation,
@@ -22,7 +22,7 @@ export async function withSession(
 ): Promise<number> {
   const store = openStore(workspace, invocation.flags);
   const service = await openWorkspaceService(workspace, invocation);
-  invocation.output.locate(whereOfSession(workspace, service, store));
+  invocation.output.locate(whereOfSession(workspace, service, store, invocation.flags));
   try {
     return await use({ invocation, workspace, service, store });
   } finally {
@@ -30,16 +30,18 @@ export async function withSession(
   }
 }
 
-function whereOfSession({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
+function whereOfSession(
+  { desired, sources, folder }: Workspace,
+  service: Service,
+  store: StateStore,
+  flags: Invocation["flags"],
+): Where {
   const { project, environment } = desired;
   const commit = sources.length === 0 ? undefined : checkedOutCommit(folder);
-  const changed =
-    commit === undefined
-      ? []
-      : uncommitted(
-          sources.map(({ file }) => file),
-          folder,
-        );
+  const { dialect } = desired.service;
+  const beside = dialect !== undefined && "path" in dialect ? [pathBesideFile(dialect)] : [];
+  const files = [...sources.map(({ file }) => file), ...beside, ...filesOfFlags(flags)];
+  const changed = commit === undefined ? [] : uncommitted(files, folder);
   return {
     service: service.baseUrl,
     state: shownLocation(store.location),

@@ -260,6 +260,14 @@ export function givenVars(
   return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSourceFile(path, trust, "correct the path")) };
 }
 
+/** The files beside those of the desired state that the command line or the environment names. */
+export const filesOfFlags = (flags: Flags): readonly string[] =>
+  [
+    flags.dialect ?? setting("RECONCILE_DIALECT"),
+    flags.prices ?? setting("RECONCILE_PRICES"),
+    ...(flags["var-file"] ?? []),
+  ].filter((file) => file !== undefined);
+
 export function readOptions(flags: Flags, trust: Trust) {
   const environment: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(process.env))

@@ -1,19 +1,21 @@
 /** The commit of a folder's files: from the pipeline's variables, or from the checkout's own files. */
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ifPossible } from "../core/text/errors";
 
 const commitPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export function checkedOutCommit(folder: string): string | undefined {
-  const checkout = checkoutOf(resolve(folder));
+  const checkout = checkoutOf(realPath(resolve(folder)));
   const repository = checkout === undefined ? undefined : repositoryOf(checkout);
   const read = repository === undefined ? undefined : commitAtHead(repository);
   if (read !== undefined) return read;
   const told = process.env["GITHUB_SHA"] ?? process.env["CI_COMMIT_SHA"];
   return told !== undefined && commitPattern.test(told) ? told : undefined;
 }
+
+export const realPath = (path: string): string => ifPossible(() => realpathSync(path)) ?? path;
 
 /** The nearest folder above this one, or this one, that has `.git`. */
 export function checkoutOf(folder: string): string | undefined {

@@ -4,10 +4,8 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
-import { ifPossible } from "../core/text/errors";
-import { checkoutOf } from "./commit";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { checkoutOf, realPath } from "./commit";
 
 export type ChangedFiles =
   | { readonly files: readonly string[] }
@@ -23,28 +21,42 @@ function askGit(words: readonly string[], root: string) {
   return spawnSync("git", [...settings, ...words], { cwd: root, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 });
 }
 
-/** Which of these files are not as they were committed, as they were given. A folder that git does not know has none. */
+/**
+ * Which of these files are not as they were committed, as they were given. A folder that git does not know has none, and
+ * neither has a file that lies outside of the checkout, which no commit of it can have.
+ */
 export function uncommitted(files: readonly string[], folder: string): readonly string[] {
   const root = checkoutOf(realPath(folder));
-  if (files.length === 0 || root === undefined) return [];
-  const ran = askGit(
-    [
-      ...["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--"],
-      ...files.map((file) => resolve(file)),
-    ],
-    root,
-  );
+  if (root === undefined) return [];
+  const asked = [...new Set(files)].map((file) => ({ file, places: placesOf(file).filter((at) => isBelow(at, root)) }));
+  // Of a submodule git answers as a whole, and refuses a question for one of its files.
+  const paths = asked.flatMap(({ places }) => places.map((at) => outermost(at, root)));
+  if (paths.length === 0) return [];
+  const shown = ["--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
+  const ran = askGit(["--literal-pathspecs", "status", ...shown, "--", ...paths], root);
   if (ran.error !== undefined || ran.status !== 0 || ran.stdout === "") return [];
-  const changed = new Set(
-    ran.stdout
-      .split("\0")
-      .filter((entry) => entry !== "")
-      .map((entry) => realPath(resolve(root, entry.slice(3)))),
+  const changed = ran.stdout
+    .split("\0")
+    .filter((entry) => entry !== "")
+    .map((entry) => resolve(root, entry.slice(3)));
+  return asked.flatMap(({ file, places }) =>
+    places.some((at) => changed.some((one) => at === one || isBelow(at, one))) ? [file] : [],
   );
-  return files.filter((file) => changed.has(realPath(resolve(file))));
 }
 
-export const realPath = (path: string): string => ifPossible(() => realpathSync(path)) ?? path;
+/** Where a file lies, and where a link that has its name lies: a commit has both. */
+function placesOf(file: string): readonly string[] {
+  const whole = resolve(file);
+  return [...new Set([realPath(whole), join(realPath(dirname(whole)), basename(whole))])];
+}
+
+/** The folder below `root` that is a checkout of its own and has this file, or the file. */
+function outermost(file: string, root: string): string {
+  const own = checkoutOf(dirname(file));
+  return own === undefined || own === root ? file : outermost(own, root);
+}
+
+export const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep);
 
 /** Committed, staged, unstaged and new files since the checkout left `reference`, as absolute paths. */
 export function changedSince(reference: string, folder: string): ChangedFiles {

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { changedSince, realPath } from "../../reconciler/outside/git";
+import { realPath } from "../../reconciler/outside/commit";
+import { changedSince, uncommitted } from "../../reconciler/outside/git";
 import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -101,6 +102,24 @@ describe("plan --changed-since", () => {
     inside("commit", "--quiet", "--all", "--message", "two");
     const ran = await plan("HEAD", "library/d", "a", "b", "--json");
     expect(jsonLines(ran.stdout).at(-1)!["folders"]).toMatchObject([{ folder: "library/d" }, { folder: "a" }]);
+  });
+
+  it("sees what is not committed in a submodule and behind a link, also beside a file outside of the checkout", () => {
+    mkdirSync(join(folder, "library"));
+    write("library/c.yaml", "component: 1\n");
+    git("-C", "library", "init", "--quiet");
+    git("-C", "library", "add", "--all");
+    git("-C", "library", "commit", "--quiet", "--message", "one");
+    symlinkSync("../a/reconcile.yaml", join(folder, "b/link.yaml"));
+    git("add", "--all", "--no-warn-embedded-repo");
+    git("commit", "--quiet", "--message", "two");
+    const files = ["library/c.yaml", "b/link.yaml", "b/reconcile.yaml", "../outside.yaml"].map((name) =>
+      join(folder, name),
+    );
+    expect(uncommitted(files, folder)).toEqual([]);
+    write("library/c.yaml", "component: 1 # said anew\n");
+    write("a/reconcile.yaml", "version: 1 # said anew\n");
+    expect(uncommitted(files, folder)).toEqual(files.slice(0, 2));
   });
 
   it("takes a file that went to another project for a change of both", () => {

@@ -47,6 +47,10 @@ describe("reconcile history", () => {
       uncommitted: ["reconcile.yaml"],
     });
     expect((await reconcile("history")).stdout).toMatch(/commit [0-9a-f]{12}-dirty/);
+    git("commit", "--quiet", "--all", "--message", "two");
+    write("{}\n", "beside.yaml");
+    const beside = await reconcile("plan", "--var-file", "beside.yaml", "--dialect", "beside.yaml", "--json");
+    expect(jsonLines(beside.stdout).at(-1)).toMatchObject({ uncommitted: ["beside.yaml"] });
   });
 
   it("says who applied what, when, from which commit, with which consents and outcome", async () => {

@@ -22,7 +22,6 @@ import { type Observation, type RoundResult, watch } from "../../engine/watch";
 import { countOpenPorts, exposureOf } from "../../kinds/group/exposure/exposure";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { todayUtc } from "../../outside/clock";
-import { setting } from "../../outside/environment";
 import { mostOfGiven, readPlainFile } from "../../outside/files";
 import {
   afterStep,
@@ -57,7 +56,7 @@ import { startStatusServer } from "../status-server";
 import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
 import { withRoundTrace } from "../with-trace";
-import { pathsOf, readWorkspace, type Workspace } from "../workspace";
+import { filesOfFlags, pathsOf, readWorkspace, type Workspace } from "../workspace";
 
 export const watchCommand = command({
   usage: "watch [FILE|DIR]… [--interval 10m] [--apply] [--listen HOST:PORT]",
@@ -188,17 +187,10 @@ async function watchRound(
   }
 }
 
-/** The files of the desired state, of variables and of the dialect that the command line or the environment names. */
-function namedFiles({ args, flags }: Invocation): readonly string[] {
-  const dialect = flags.dialect ?? setting("RECONCILE_DIALECT");
-  return [
-    ...new Set([
-      ...pathsOf({ args, flags }),
-      ...(flags["var-file"] ?? []),
-      ...(dialect === undefined ? [] : [dialect]),
-    ]),
-  ];
-}
+/** The files of the desired state, and those that the command line or the environment names beside them. */
+const namedFiles = ({ args, flags }: Invocation): readonly string[] => [
+  ...new Set([...pathsOf({ args, flags }), ...filesOfFlags(flags)]),
+];
 
 function textIfPlain(file: string): string | undefined {
   const read = readPlainFile(file, mostOfGiven);
