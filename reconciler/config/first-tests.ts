@@ -25,11 +25,18 @@ export function firstTests(
   const changes = resources.map(({ address }) => `        ${JSON.stringify(address)}: create`);
   const gone = resources.map(({ address }) => `        ${JSON.stringify(address)}: delete`);
   // What the file itself refuses is no test of a new user's: protection, and limits of what one plan may do.
-  const { remove, stop } = checks?.atMost ?? {};
+  const { remove, stop, monthlyIncrease } = checks?.atMost ?? {};
   const keeps =
     remove !== undefined || stop !== undefined || resources.some(({ lifecycle }) => lifecycle.preventDestroy);
+  const without = (keys: readonly string[]): string =>
+    keys.length === 0 ? file : `{ files: [${file}], set: { ${keys.join(", ")} } }`;
   // What is to be taken over is not there on a service that begins empty.
-  const side = imports.length === 0 ? file : `{ files: [${file}], set: { imports: null } }`;
+  const taken = imports.length === 0 ? [] : ["imports: null"];
+  const side = without(taken);
+  const first = without([
+    ...taken,
+    ...(monthlyIncrease === undefined ? [] : ["checks: { at_most: { monthly_increase: null } }"]),
+  ]);
   // An address fits most places where another project's output stands.
   const handed = Object.entries(reads).map(
     ([name, outputs]) => `${name}: { ${[...new Set(outputs)].map((output) => `${output}: 192.0.2.1`).join(", ")} }`,
@@ -44,7 +51,7 @@ export function firstTests(
 # Tests of ${file}: reconcile test runs them on the embedded service, in no time.
 tests:
   - name: everything is made, and a second run changes nothing
-${same}    when: ${side}
+${same}    when: ${first}
     expect:
       changes:${changes.length === 0 ? " {}" : `\n${changes.join("\n")}`}
       converges: true

@@ -180,7 +180,9 @@ it("a key that the file gives twice fails the test, also where the test sets som
 });
 
 it("--init writes no test that the limits of the file itself refuse", async () => {
-  const cwd = makeFolder({ "reconcile.yaml": `${file}checks: { at_most: { remove: 0 } }\n` });
+  const prices = "prices: { currency: EUR, per: month, vm: { m1.small: 50 }, volume_gb: 1 }\n";
+  const limits = "checks: { at_most: { remove: 0, monthly_increase: 1 } }\n";
+  const cwd = makeFolder({ "reconcile.yaml": file + prices + limits });
   expect((await run(cwd, "--init")).exitCode).toBe(0);
   expect((await run(cwd)).stdout).toContain("2 tests: 2 passed, 0 failed.");
 });
