@@ -184,7 +184,11 @@ function unknownKey<A extends SchemaArea>(
 ): SchemaFinding<A> {
   const ours = oursFor.get(key);
   const renamed = ours !== undefined && known.includes(ours) ? ours : undefined;
-  const other = renamed === undefined ? fixOfElsewhere(key, known) : undefined;
+  const other = key.startsWith("-")
+    ? "put a space behind the dash"
+    : renamed === undefined
+      ? fixOfElsewhere(key, known)
+      : undefined;
   const nearest = renamed ?? (other === undefined ? nearestName(key, known) : undefined);
   return {
     code: `${words.area}/unknown-key`,
@@ -292,7 +296,8 @@ function fixOfShape(field: string, expected: readonly string[], value: unknown):
   if (expected.includes("a list") && !expected.includes("a map")) return fixOfLone(field, value);
   if (!expected.includes("a map")) return undefined;
   if (Array.isArray(value)) return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
-  return typeof value === "string" ? entryOf(field, value) : undefined;
+  if (typeof value !== "string") return undefined;
+  return entryOf(field, value) ?? (/^[\w-]+:\S/.test(value) ? "put a space behind the colon" : undefined);
 }
 
 function entryOf(list: string, address: string): string | undefined {

@@ -135,6 +135,30 @@ describe("shape", () => {
       "vms:\n  web:\n    name:web-1\n    size: 5",
       "yaml-syntax 3:5 | the file is not valid YAML | put a space behind the colon",
     ],
+    "no space behind the dash of an item with one key": [
+      "groups:\n  web:\n    rules:\n    -protocol: tcp",
+      "unknown-key 4:5 | the key -protocol is not known here | put a space behind the dash",
+    ],
+    "no space behind the only colon": [
+      "vms:\n  web:\n    name:web-1",
+      'wrong-type 3:5 | web cannot be "name:web-1" | put a space behind the colon',
+    ],
+    "a key of an item in another column": [
+      "groups:\n  web:\n    rules:\n      - protocol: tcp\n       dst_port: 22",
+      "yaml-syntax 5:1 | the file is not valid YAML | begin the keys of one item in one column",
+    ],
+    "text that begins with a character of YAML": [
+      "groups: { web: { description: @home } }",
+      "yaml-syntax 1:31 | the file is not valid YAML | put the text in quotes",
+    ],
+    "a merge that git left to a person": [
+      "vms:\n<<<<<<< ours\n  web: { size: 5 }\n",
+      "yaml-syntax 2:1 | the file is not valid YAML | keep one side of the merge that git could not do by itself",
+    ],
+    "a reference as templates write it": [
+      "vms:\n  web:\n    name: {{ env }}-web",
+      'yaml-syntax 3:20 | the file is not valid YAML | write "${…}", with quotes, for what {{ … }} is elsewhere',
+    ],
     "ports in one text": [
       rule('{ protocol: tcp, dst_port: "80-90,443" }'),
       'invalid-value 1:54 | dst_port cannot be "80-90,443" | write [80-90, 443]',

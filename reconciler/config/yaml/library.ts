@@ -148,6 +148,11 @@ const lineOfOffset = (text: string, offset: number): string =>
   text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
 
 function fixOf(message: string, line: string): string | undefined {
+  if (/^(?:<{7}|={7}|>{7})(?:\s|$)/.test(line)) return "keep one side of the merge that git could not do by itself";
+  if (/^Unexpected .* at node end/.test(message) && line.includes("{{"))
+    return 'write "${…}", with quotes, for what {{ … }} is elsewhere';
+  if (/^Plain value cannot start with/.test(message)) return "put the text in quotes";
+  if (/^Sequence item without - indicator/.test(message)) return "begin the keys of one item in one column";
   if (bracketInText.test(message) || (betweenItems.test(message) && /[\w}]\[/.test(line)))
     return 'put text with brackets in quotes, such as "web[a]"';
   if (nestedOrLong.test(message)) {
