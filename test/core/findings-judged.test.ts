@@ -13,6 +13,7 @@ import { asClosed, type Desired, type DesiredResource } from "../../reconciler/c
 import { namesRefused } from "../../reconciler/core/plan/names-refused";
 import { type UnseenEffect, unseenDiagnostic, unseenTexts } from "../../reconciler/core/plan/unseen";
 import { nameProblemBy } from "../../reconciler/dialect/name-problem";
+import { originAt } from "../../reconciler/service/origin-at";
 import { group, planFor, vm, volume, type World } from "../support/sample-plans";
 
 const lax: Strictness = { deny: [], strict: false };
@@ -182,6 +183,7 @@ describe("a name in two environments", () => {
         ["dev", one],
         ["prod", other],
       ]),
+      originAt,
     ).map(({ code, summary, fix }) => `${code}: ${summary}: ${fix}`);
   const data = volume("data");
   const isShared = [
@@ -197,6 +199,20 @@ describe("a name in two environments", () => {
       [isShared[0]?.replace("dev (volume.data)", "dev (volume.a)") ?? ""],
     ],
     ["in two projects", environment([data], "p"), environment([data], "q"), []],
+    [
+      "of one service in two spellings",
+      environment([data], "p", "https://Cloud.example:443"),
+      environment([data], "p", "https://cloud.example/"),
+      isShared,
+    ],
+    [
+      "of a for_each, whose block names all instances",
+      environment([group("web[a]", { name: "web-a" })]),
+      environment([group("web[a]", { name: "web-a" })]),
+      [
+        "config/shared-name: the security group web-a is wanted by dev (group.web[a]) and prod (group.web[a]): put the environment into the name: write ${env} there beside what stands in it now",
+      ],
+    ],
     ["at two services", environment([data], "p", "u"), environment([data], "p", "v"), []],
     ["of two kinds", environment([data]), environment([group("data")]), []],
     [

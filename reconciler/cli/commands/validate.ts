@@ -4,6 +4,7 @@ import { findingAsDiagnostic, isRefused } from "../../core/findings/finding";
 import { sharedNames } from "../../core/findings/shared-names";
 import type { Kind } from "../../core/model/address";
 import { countOf } from "../../report/style";
+import { originAt } from "../../service/origin-at";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
 import { checkFiles } from "../check-files";
 import { command, type Invocation } from "../command";
@@ -26,7 +27,7 @@ export const validateCommand = command({
 
 const validateAll = async (invocation: Invocation): Promise<number> =>
   isForAll(invocation)
-    ? forEachEnvironment(invocation, async (own) => validate(own), sharedNames(readEnvironments(invocation)))
+    ? forEachEnvironment(invocation, async (own) => validate(own), sharedNames(readEnvironments(invocation), originAt))
     : validate(invocation);
 
 function validate(invocation: Invocation): number {

@@ -18,6 +18,7 @@ import { type EditedProject, type ProjectFile, projectFile } from "../../editor/
 import { openBesideIn } from "../../outside/beside";
 import { shownPath } from "../../outside/files";
 import { trustFrom } from "../../outside/trust";
+import { originAt } from "../../service/origin-at";
 import { checkFiles } from "../check-files";
 import { asDiagnostics } from "../crash";
 import type { Flags } from "../flags";
@@ -178,7 +179,7 @@ export function lookAt(given: GivenFiles, windows: Windows, flags: Flags, memory
   const named = reads.flatMap(({ environment, workspace }): [string, Desired][] =>
     environment === undefined || workspace === undefined ? [] : [[environment, workspace.desired]],
   );
-  problems.push(...sharedNames(new Map(named)));
+  problems.push(...sharedNames(new Map(named), originAt));
   for (const { environment, workspace } of reads)
     if (workspace !== undefined) memory.desired.set(environment, workspace.desired);
   const isWhole = reads.length > 0 && reads.every(({ workspace }) => workspace !== undefined);

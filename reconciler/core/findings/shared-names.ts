@@ -3,17 +3,22 @@
  * taken, and would take the other's resource for its own.
  */
 
+import type { Address } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { kindRows, ofKind } from "../model/kinds";
 import { appendTo } from "../text/objects";
 
-export function sharedNames(environments: ReadonlyMap<string, Desired>): Diagnostic[] {
+/** `originAt`: the service at a base URL, however that is written. */
+export function sharedNames(
+  environments: ReadonlyMap<string, Desired>,
+  originAt: (baseUrl: string) => string,
+): Diagnostic[] {
   const bearers = new Map<string, { readonly environment: string; readonly resource: DesiredResource }[]>();
   for (const [environment, desired] of environments)
     for (const resource of desired.resources) {
       const project = ofKind(resource, "vm")?.project ?? desired.project ?? "";
-      const key = JSON.stringify([resource.kind, resource.name, project, desired.service.baseUrl ?? ""]);
+      const key = JSON.stringify([resource.kind, resource.name, project, originAt(desired.service.baseUrl ?? "")]);
       appendTo(bearers, key, { environment, resource });
     }
   return [...bearers.values()].flatMap((found) => {
@@ -28,10 +33,13 @@ export function sharedNames(environments: ReadonlyMap<string, Desired>): Diagnos
         summary: `the ${kindRows[kind].fullNoun} ${name} is wanted by ${found.map((one) => `${one.environment} (${one.resource.address})`).join(" and ")}`,
         detail:
           "they are in one project of one service: one environment would find the other's and take it for its own",
-        fix: `put the environment into the name: name: "\${env}-${name}"`,
+        fix: `put the environment into the name: ${isOfSeveral(address) ? "write ${env} there beside what stands in it now" : `name: "\${env}-${name}"`}`,
         address,
         source,
       },
     ];
   });
 }
+
+/** What a for_each or a component names is written once for all its instances or uses. */
+const isOfSeveral = (address: Address): boolean => /[[/]/.test(address);
