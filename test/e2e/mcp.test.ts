@@ -202,6 +202,26 @@ describe("a person approves", () => {
         volumes: { data: { size: 1, ...volume } },
       }),
     );
+  it("in no way, where the plan changes what is protected: no tool lifts a protection", async () => {
+    writeFileSync(
+      join(folder, "reconcile.yaml"),
+      "version: 1\nservice: { base_url: embedded }\nvolumes: { data: { size: 1, lifecycle: { prevent_destroy: true } } }\n",
+    );
+    expect((await runCli(["apply", "-y"], { cwd: folder })).exitCode).toBe(0);
+    writeFileSync(join(folder, "reconcile.yaml"), "version: 1\nservice: { base_url: embedded }\nvolumes: {}\n");
+    const asked: string[] = [];
+    const person = accept((name) => asked.push(name) > 0);
+    await converse(folder, person, async (tool) => {
+      const planned = await tool("plan");
+      expect(planned.text).toContain("whoever applies it adds --unprotect volume.data");
+      const id = idIn(planned.text);
+      expect(await tool("apply", { plan: id })).toMatchObject({ isError: true });
+      const approving = await runCli(["mcp", "--approve", id], { cwd: folder });
+      expect(approving.stderr).toContain(`reconcile apply .reconcile/mcp/${id}.plan.json --unprotect volume.data`);
+    });
+    expect(asked).toEqual([]);
+  });
+
   it("with the word that a volume is flushed, where the plan needs it", async () => {
     flushing({ attach_to: "web" });
     expect((await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "0" } })).exitCode).toBe(0);

@@ -9,6 +9,8 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
+import { inShell } from "../../core/model/address";
+import type { ConsentKind } from "../../core/plan/consent";
 import type { Plan } from "../../core/plan/plan";
 import { errorMessage, ifPossible } from "../../core/text/errors";
 import { setting } from "../../outside/environment";
@@ -121,15 +123,32 @@ const approvalFile = (id: string): string => join(plansFolder, `${id}.approved`)
 const approverFile = join(plansFolder, "approver");
 const isPlanId = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{12}$/.test(text);
 
-/** The volumes whose flush a person has to vouch for. */
-const flushesOf = ({ consents }: Plan): string[] => [
-  ...new Set(consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : []))),
+/** What a plan needs the consent of this kind for. */
+const consentsFor = (wanted: ConsentKind, { consents }: Plan): string[] => [
+  ...new Set(consents.flatMap(({ kind, address }) => (kind === wanted && address !== undefined ? [address] : []))),
 ];
+/** The volumes whose flush a person has to vouch for. */
+const flushesOf = (plan: Plan): string[] => consentsFor("flush", plan);
 const needsPrograms = ({ steps }: Plan): boolean =>
   steps.some(
     ({ action }) =>
       action.operation === "flush" || (action.operation === "vm.check" && action.check.kind === "command"),
   );
+
+const unlockingFlags = (plan: Plan): string =>
+  consentsFor("prevent_destroy", plan)
+    .map((address) => `--unprotect ${inShell(address)}`)
+    .join(" ");
+
+/** Why the tool `apply` cannot apply a plan, however it is approved. */
+function whyNoTool(plan: Plan, startsPrograms: boolean): string | undefined {
+  const unlocking = unlockingFlags(plan);
+  if (unlocking !== "")
+    return `it changes what is protected, and no tool lifts a protection: whoever applies it adds ${unlocking}`;
+  return needsPrograms(plan) && !startsPrograms
+    ? "it needs a flush command or a check of the file, and this server starts no programs"
+    : undefined;
+}
 
 const never = new AbortController().signal;
 
@@ -155,6 +174,14 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
   const { output } = invocation;
   const saved = isPlanId(id) && existsSync(planFile(id)) ? readPlan(planFile(id)) : undefined;
   if (saved === undefined) throw fail("plan/unreadable", `no tool has made a plan ${id}`, "the tool plan names its id");
+  const plan = planOfSaved(saved);
+  const unlocking = unlockingFlags(plan);
+  if (unlocking !== "")
+    throw fail(
+      "consent/prevent-destroy",
+      `plan ${id} changes what is protected, and no tool lifts a protection`,
+      `apply it yourself: reconcile apply ${planFile(id)} ${unlocking}`,
+    );
   if (process.stdin.isTTY !== true)
     throw fail("consent/approval", "only a person at a terminal can approve a plan", `reconcile mcp --approve ${id}`);
   const approver = existsSync(approverFile) ? readApprover(readFileSync(approverFile, "utf8").trim()) : undefined;
@@ -166,7 +193,6 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
     );
   const bytes = readFileSync(planFile(id));
   output.hide(saved.sensitive ?? []);
-  const plan = planOfSaved(saved);
   showPlanText(invocation, plan);
   const flushed: string[] = [];
   for (const address of flushesOf(plan)) {
@@ -341,8 +367,8 @@ async function planTool(
 /** How this plan can be applied, or why not by a tool. */
 function nextStep(server: Server, id: string, made: Plan, person: PersonAtClient | undefined): string {
   const byHand = `A person applies it from a terminal: it is saved as ${planFile(id)}.`;
-  if (needsPrograms(made) && !server.startsPrograms)
-    return `The tool apply cannot apply it: it needs a flush command or a check of the file, and this server starts no programs. ${byHand}`;
+  const why = whyNoTool(made, server.startsPrograms);
+  if (why !== undefined) return `The tool apply cannot apply it: ${why}. ${byHand}`;
   const flushed = flushesOf(made);
   const words = flushed.length === 0 ? "" : `, with the word that ${flushed.join(" and ")} is flushed`;
   if (person !== undefined) return `The tool apply asks a person in the client's window${words}.`;
@@ -366,6 +392,8 @@ async function apply(
     const saved = readPlan(own);
     if (saved === undefined) return { text: "no tool has made such a plan: plan first", isError: true };
     const made = planOfSaved(saved);
+    if (whyNoTool(made, server.startsPrograms) !== undefined)
+      return { text: nextStep(server, id, made, person), isError: true };
     const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, made, signal, person));
     if (flushed === undefined)
       return { text: `plan ${id} is not approved. ${nextStep(server, id, made, person)}`, isError: true };
