@@ -175,7 +175,7 @@ export async function approve(
   name: string,
   digest: string,
   { forMs = dayMs, why, throughWindow = false, now: given }: Yes = {},
-): Promise<{ readonly missing: number }> {
+): Promise<{ readonly missing: number; readonly paused: boolean }> {
   const stack = await stackNamed({ records }, name);
   const { readAt = new Date() } = stack;
   const now = given ?? readAt;
@@ -207,7 +207,7 @@ export async function approve(
   const missing = Math.max(0, (stack.spec.approvers ?? 1) - (await voicesFor({ records }, plan, approved, now)).length);
   // What is still missing is said with the next look.
   await queue.hasten({ ...triggerOf(stack, "approval"), startedBy: who });
-  return { missing };
+  return { missing, paused: stack.paused };
 }
 
 /** Who has approved the plan, also before the merge. */

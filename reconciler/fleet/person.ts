@@ -142,7 +142,8 @@ export const personCommands = {
   approve: {
     act: "approve",
     answer: acting(async (desk, stack, { args: [, digest = ""], why, forMs, throughWindow = false }) => {
-      const { missing } = await approve(desk, stack, digest, { forMs, why, throughWindow });
+      const { missing, paused } = await approve(desk, stack, digest, { forMs, why, throughWindow });
+      if (missing === 0 && paused) return `Approved: ${stack} is applied once reconcile fleet resume ${stack} lets it.`;
       return missing === 0
         ? `Approved: ${stack} is applied by the next free worker.`
         : `Approved: ${stack} is applied once ${missing === 1 ? "one more person has" : `${missing} more people have`} approved it.`;

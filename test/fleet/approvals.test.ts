@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { approve, reject } from "../../reconciler/fleet/actions";
+import { approve, pause, reject } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
@@ -302,6 +302,10 @@ describe("the desk", () => {
     const onPage = (who: string) => carryOutAct(desk(who), "approve", "page", form);
     expect([await onPage("ann"), await onPage("bob")]).toEqual(["one-of-several", "approve"]);
     await records.releaseStack("page");
+    await waiting("halted", {});
+    await pause(desk("ann"), "halted");
+    expect(await carryOutAct(desk("ann"), "approve", "halted", form)).toBe("approve-paused");
+    await records.releaseStack("halted");
   });
 
   test("who approved it before the merge counts, until a window or the time voids that", async () => {
@@ -327,7 +331,7 @@ describe("the desk", () => {
     };
     await waiting("merged", { approvers: 2 });
     await approveBefore("9999-01-01T00:00:00Z");
-    expect(await approve(desk("bob"), "merged", digest, { now })).toEqual({ missing: 0 });
+    expect(await approve(desk("bob"), "merged", digest, { now })).toMatchObject({ missing: 0 });
     await records.savePlan("merged", { digest, revision: "r", body }, { voids: true });
     expect([await beforeMerge(), (await records.stack("merged"))?.approval]).toEqual([undefined, undefined]);
     // Both voices carry it out, and where it is rejected before that neither counts any more.
@@ -519,10 +523,10 @@ stacks:
     const shown = await stage.run("fleet", "plan", "web");
     expect(shown.stdout).toMatch(/^[0-9a-f]{12} {2}ann, .* {2}open 443$/m);
     await expect(approve(as("ann"), "web", digest)).rejects.toThrow("ann wrote");
-    expect(await approve(as("bob"), "web", digest)).toEqual({ missing: 1 });
+    expect(await approve(as("bob"), "web", digest)).toMatchObject({ missing: 1 });
     const half = await stage.until("web", ({ status }) => /one more person/.test(status.reason ?? ""));
     expect(half.status.ready).toBe(false);
-    expect(await approve(as("carl"), "web", digest)).toEqual({ missing: 0 });
+    expect(await approve(as("carl"), "web", digest)).toMatchObject({ missing: 0 });
     await applied("web");
     const [run] = await stage.session.records.runs("web", 1);
     expect(run?.approval).toMatchObject({ by: "bob", also: [{ by: "carl" }] });

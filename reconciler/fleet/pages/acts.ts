@@ -34,6 +34,7 @@ export const saidWords = {
   undo: { bad: false, text: "the undo is planned now, and waits for approval" },
   "no-undo": { bad: true, text: "that run cannot be undone" },
   approve: { bad: false, text: "approved; the next free worker carries it out" },
+  "approve-paused": { bad: false, text: "approved; it is carried out once the stack is resumed" },
   "one-of-several": { bad: false, text: "approved; it is carried out once enough others have approved it as well" },
   reject: { bad: false, text: "rejected" },
   role: { bad: true, text: "that needs another role" },
@@ -75,8 +76,9 @@ export async function carryOutAct(
   const why = form.why === undefined || form.why === "" ? {} : { why: form.why.slice(0, 300) };
   await stackNamed(desk, name);
   if (act === "approve") {
-    const { missing } = await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
-    return missing === 0 ? "approve" : "one-of-several";
+    const { missing, paused } = await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
+    if (missing > 0) return "one-of-several";
+    return paused ? "approve-paused" : "approve";
   }
   if (act === "reject") await reject(desk, name, form.plan, why);
   else if (act === "stop") await stop(desk, name, { ...why, now: false });

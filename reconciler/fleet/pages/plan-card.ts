@@ -60,13 +60,13 @@ ${difference === undefined ? "" : html`<details id="difference"><summary>The dif
 }
 
 /** Who has approved it, and how many others have to. */
-function voicesOf({ approval, spec: { approvers = 1 } }: StackRecord, digest: string): PagePart {
+function voicesOf({ approval, paused, spec: { approvers = 1 } }: StackRecord, digest: string): PagePart {
   if (approval?.digest !== digest)
     return approvers === 1 ? html`` : html`<p id="voices">${approvers} people have to approve it.</p>`;
   const names = namesIn(approval);
   const until = time(new Date(approval.until));
   if (names.length >= approvers)
-    return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}. The next free worker carries it out, if it is still the plan then.</p>`;
+    return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}. ${paused ? "It is carried out once the stack is resumed" : "The next free worker carries it out"}, if it is still the plan then.</p>`;
   const missing = approvers - names.length;
   return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}; ${missing === 1 ? "one more person has" : `${missing} more people have`} to approve it.</p>`;
 }
