@@ -407,12 +407,13 @@ describe("with a service that has less", () => {
         { securityGroupId: unknownValue },
         { remoteGroup: unknownValue },
         { dstPort: "443", onRuleRemoval: "keep" },
+        { dstPort: unknownValue },
         { dstPort: "443" },
       ].entries()) {
         const own = { securityGroupId: web!.id, protocol: "tcp", dstPort: `${index + 1}`, remoteGroup: db!.id };
         const { id, outputs } = await handlers.SecurityGroupRule.create(context, own);
         const told = await handlers.SecurityGroupRule.diff(context, id, outputs, { ...own, ...changed }).then(
-          ({ replaces, warnings }) => [...replaces, ...warnings.map((one) => one.split("; ")[1])],
+          ({ replaces, warnings }) => [...replaces, ...warnings.map((one) => one.split(/[;:] /).at(-1))],
           ({ message }: Error) => message.split(" — ")[1],
         );
         const deleted = handlers.SecurityGroupRule.delete(context, id, outputs);
@@ -428,6 +429,7 @@ describe("with a service that has less", () => {
         [["securityGroupId"], "deleted"],
         [["remoteGroup", "where the service does not drop it with the group that it names, it stays"], "deleted"],
         [["dstPort", "it stays"], "deleted"],
+        [["dstPort", "where what is not known yet changes it, the update is refused"], "refused"],
         [expect.stringContaining("replace its group with it"), "refused"],
       ]);
     } finally {

@@ -222,6 +222,8 @@ async function leavesBehind(
     noteLeaving(service, id, "with a group");
     return [`${cannotGoAlone(ids)}; where the service does not drop it with the group that it names, it stays`];
   }
+  if (end === "is refused" && isTrafficUnknown(wanted))
+    return [`${cannotGoAlone(ids)}: where what is not known yet changes it, the update is refused`];
   if (end === "is refused")
     throw failure(
       "plan/rule-stays",
