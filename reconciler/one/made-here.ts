@@ -25,6 +25,17 @@ export function noteTakenOff({ client }: HandlerService, volumeId: string, isOff
 export const isTakenOff = ({ client }: HandlerService, volumeId: string): boolean =>
   takenOff.get(client)?.has(volumeId) === true;
 
+const replaced = new WeakMap<HandlerService["client"], Set<string>>();
+
+/** Its difference has told that another one takes its place, and so that it goes. */
+export function noteReplaced({ client }: HandlerService, { kind, id }: NamedId): void {
+  const known = replaced.get(client) ?? new Set<string>();
+  replaced.set(client, known.add(`${kind}:${id}`));
+}
+
+export const isReplaced = ({ client }: HandlerService, { kind, id }: NamedId): boolean =>
+  replaced.get(client)?.has(`${kind}:${id}`) === true;
+
 /** This process has deleted it. */
 export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>
   void inMap(gone, service).set(`${kind} ${String(name)}`, id);

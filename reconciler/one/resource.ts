@@ -39,7 +39,7 @@ import {
   pendingId,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
-import { noteGone, noteSuccessor } from "./made-here";
+import { noteGone, noteReplaced, noteSuccessor } from "./made-here";
 import { refuseUnknownIds } from "./named-ids";
 import { checkInputs, desiredOf } from "./one-desired";
 import {
@@ -211,7 +211,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
       noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
-      if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
+      if (changes.some(({ replaces }) => replaces)) {
+        if (inputs["adopt"] === id) throw replacesAdopted(inputs, id);
+        noteReplaced(service, { kind, id });
+      }
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [

@@ -396,12 +396,10 @@ describe("with a service that has less", () => {
   it("a rule that is made anew goes with a group that does, or is said to stay; else the preview refuses it", async () => {
     const world = await startBenchWorld();
     try {
-      const [web, db] = await Promise.all(
-        ["web-group", "db-group"].map((name) =>
-          handlers.SecurityGroup.create(contextFor(world), { name, rulesMode: "shared" }),
-        ),
-      );
       const context = contextFor(world);
+      const inputs = { name: "web-group", rulesMode: "shared", rules: [rule] };
+      const web = await handlers.SecurityGroup.create(context, inputs);
+      const db = await handlers.SecurityGroup.create(context, { name: "db-group" });
       const ended: unknown[] = [];
       for (const [index, changed] of [
         { securityGroupId: unknownValue },
@@ -409,8 +407,11 @@ describe("with a service that has less", () => {
         { dstPort: "443", onRuleRemoval: "keep" },
         { dstPort: unknownValue },
         { dstPort: "443" },
+        { securityGroupId: db.id },
+        { securityGroupId: db.id },
       ].entries()) {
-        const own = { securityGroupId: web!.id, protocol: "tcp", dstPort: `${index + 1}`, remoteGroup: db!.id };
+        if (index === 6) await handlers.SecurityGroup.diff(context, web.id, web.outputs, { ...inputs, rules: [] });
+        const own = { securityGroupId: web.id, protocol: "tcp", dstPort: `${index + 1}`, remoteGroup: db.id };
         const { id, outputs } = await handlers.SecurityGroupRule.create(context, own);
         const told = await handlers.SecurityGroupRule.diff(context, id, outputs, { ...own, ...changed }).then(
           ({ replaces, warnings }) => [...replaces, ...warnings.map((one) => one.split(/[;:] /).at(-1))],
@@ -431,6 +432,8 @@ describe("with a service that has less", () => {
         [["dstPort", "it stays"], "deleted"],
         [["dstPort", "where what is not known yet changes it, the update is refused"], "refused"],
         [expect.stringContaining("replace its group with it"), "refused"],
+        [expect.stringContaining("replace its group with it"), "refused"],
+        [["securityGroupId"], "deleted"],
       ]);
     } finally {
       await world.close();

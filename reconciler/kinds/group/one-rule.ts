@@ -21,6 +21,7 @@ import {
   type PropertyChange,
   type Props,
 } from "../../one/handler";
+import { isReplaced } from "../../one/made-here";
 import { groupsIn, type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { asProperty, checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import { carryOut, type HowFresh, plain, planAgain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
@@ -200,8 +201,9 @@ const cannotGoAlone = ({ groupId, ruleId }: RuleIds): string =>
   `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
 
 /**
- * What becomes of a rule that is made anew, where the service cannot delete it by itself. A group that is replaced is
- * deleted first, and its id is unknown when the engine asks about the rules that name it.
+ * What becomes of a rule that is made anew, where the service cannot delete it by itself. A group that is replaced goes
+ * after the rules that name it, and where it goes before its successor is made, its id is unknown when the engine asks
+ * about them.
  */
 async function leavesBehind(
   { context, service, id, ids, remembered }: OfField<RuleIds>,
@@ -210,7 +212,10 @@ async function leavesBehind(
 ): Promise<readonly string[]> {
   const { deletesRules, keepsNamedGroups } = service.client.can;
   if (deletesRules) return [];
-  if (isUnknown(wanted["securityGroupId"])) {
+  const goes = (name: "securityGroupId" | "remoteGroup"): boolean =>
+    isUnknown(wanted[name]) ||
+    (wanted[name] !== before[name] && isReplaced(service, { kind: "group", id: String(before[name]) }));
+  if (goes("securityGroupId")) {
     noteLeaving(service, id, "with a group");
     return [];
   }
@@ -218,7 +223,7 @@ async function leavesBehind(
   const keep = [before, wanted].some((props) => props["onRuleRemoval"] === "keep") ? "keep" : "fail";
   const end = sighting.seen === "yes" ? removalOf(sighting.value, ids.ruleId, deletesRules, keep) : "is gone";
   if (end === "is gone") return [];
-  if (isUnknown(wanted["remoteGroup"]) && !keepsNamedGroups) {
+  if (goes("remoteGroup") && !keepsNamedGroups) {
     noteLeaving(service, id, "with a group");
     return [`${cannotGoAlone(ids)}; where the service does not drop it with the group that it names, it stays`];
   }
