@@ -35,10 +35,10 @@ const privateKeyOf = (passphrase: string, salt: Buffer): KeyObject =>
 const publicPartOf = (key: KeyObject): Buffer =>
   createPublicKey(key).export({ format: "der", type: "spki" }).subarray(publicHead.length);
 
-export const newApprover = (passphrase: string, salt: Buffer = randomBytes(16)): Approver => ({
-  salt,
-  publicKey: publicPartOf(privateKeyOf(passphrase, salt)),
-});
+export function newApprover(passphrase: string): Approver {
+  const salt = randomBytes(16);
+  return { salt, publicKey: publicPartOf(privateKeyOf(passphrase, salt)) };
+}
 
 export const writeApprover = ({ salt, publicKey }: Approver): string =>
   Buffer.concat([salt, publicKey]).toString("base64url");

@@ -17,7 +17,7 @@ import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
 import { touchesGroups } from "../kinds/group/changes";
 import { type Exposure, exposureOf } from "../kinds/group/exposure/exposure";
-import { judgeReachability, type Reachability } from "../kinds/group/reachability/findings";
+import { judgeReachability } from "../kinds/group/reachability/findings";
 import { todayUtc } from "../outside/clock";
 import { askProgram } from "../outside/commands";
 import { setting } from "../outside/environment";
@@ -38,7 +38,6 @@ export interface Review {
   readonly findings: readonly Finding[];
   /** Absent when the plan changes no group. */
   readonly exposure: Exposure | undefined;
-  readonly reachability: Reachability;
   /** The findings that the plan's own text does not show, as diagnostics of the run. */
   readonly diagnostics: readonly Diagnostic[];
   /** 1: it cannot be planned. 3: it is refused before anything is sent. */
@@ -49,12 +48,12 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const { plan } = prepared;
   const diagnostics = [...allDiagnostics(session, plan), ...permissionsUnused(session.invocation.flags, prepared)];
   const exposure = plannedExposure(prepared);
-  const reachability = judgeReachability(prepared, { today: todayUtc() });
+  const { findings: reached } = judgeReachability(prepared, { today: todayUtc() });
   const { desired } = prepared;
   const strictness = strictnessOf(desired.deny ?? [], session.invocation.flags);
   const now = new Date();
   const checked = checkPlan({ desired, plan, recorded: prepared.state.resources.size, now });
-  const soFar = { plan, diagnostics, exposure, more: [...reachability.findings, ...checked] };
+  const soFar = { plan, diagnostics, exposure, more: [...reached, ...checked] };
   const judged = findingsOfPlan(soFar, strictness);
   // The policy judges no plan that has errors or changes nothing.
   const { invocation, service } = session;
@@ -67,7 +66,6 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   return {
     findings,
     exposure,
-    reachability,
     diagnostics: findings.filter((finding) => !isInPlanText(finding)).map(findingAsDiagnostic),
     exitCode: hasErrors(diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
   };

@@ -38,8 +38,6 @@ export interface Expression {
   readonly steps: readonly TemplateStep[];
   /** The reference as it is written, without the braces. */
   readonly text: string;
-  /** The offset of its `$` in the text. */
-  readonly offset: number;
 }
 
 export type TemplatePart = string | Expression;
@@ -87,7 +85,7 @@ function cutTemplate(text: string): Template {
     literal += text.slice(at, next);
     if (literal !== "") parts.push(literal);
     literal = "";
-    const expression = parseExpression(text.slice(next + 2, end).trim(), next);
+    const expression = parseExpression(text.slice(next + 2, end).trim());
     if ("summary" in expression) problems.push(expression);
     else parts.push(expression);
     at = end + 1;
@@ -117,7 +115,7 @@ function closingOf(text: string, from: number): number | undefined {
 
 const stepPattern = /\.([^.[\]{}\s]+)|\[([^[\]{}]*|\$\{[^{}]*\})\]/y;
 
-function parseExpression(text: string, offset: number): Expression | TemplateProblem {
+function parseExpression(text: string): Expression | TemplateProblem {
   const word = /^[A-Za-z0-9_-]*/.exec(text)?.[0] ?? "";
   const root = roots.find((candidate) => candidate === word);
   if (root === undefined) return unknownRoot(text, word);
@@ -136,13 +134,13 @@ function parseExpression(text: string, offset: number): Expression | TemplatePro
     if (name !== undefined) steps.push({ kind: "field", name });
     else if (key === "*") steps.push({ kind: "every" });
     else if (key?.startsWith("${")) {
-      const inner = parseExpression(key.slice(2, -1).trim(), offset + 2 + at + 1);
+      const inner = parseExpression(key.slice(2, -1).trim());
       if ("summary" in inner) return inner;
       steps.push({ kind: "key", key: inner });
     } else steps.push({ kind: "key", key: key ?? "" });
     at += step.length;
   }
-  return { root, steps, text, offset };
+  return { root, steps, text };
 }
 
 const expectedReference =

@@ -5,10 +5,6 @@
  * when it is due and has to wait (`queue.ts`): one whose time has not come costs its tenant nothing, and neither does a
  * trigger for a round that waits already.
  */
-export interface Turn {
-  readonly start: number;
-  readonly finish: number;
-}
 
 /** The queue's priorities are whole numbers; this many of them make one unit of the clock. */
 export const perUnit = 16;
@@ -18,8 +14,8 @@ const lowest = -1_000_000_000;
 /** A round without a turn runs when no round with a turn waits. */
 export const withoutTurn = lowest - 1;
 
-/** A higher priority is served first. */
-export function priorityOf({ start }: Pick<Turn, "start">, startedBy: "person" | "clock"): number {
+/** A higher priority is served first. `start`: the time of the round's turn. */
+export function priorityOf(start: number, startedBy: "person" | "clock"): number {
   const behind = Math.max(lowest, -Math.floor(start * perUnit));
   return startedBy === "person" ? personBand + behind : behind;
 }

@@ -22,19 +22,14 @@ export interface PushPorts {
 export const lookEveryS = 60;
 
 /** Each address under which stacks name the repository is fetched by itself: it may need another credential. */
-export async function repositoryPushed(
-  ports: PushPorts,
-  url: string,
-  ref: string,
-  signal?: AbortSignal,
-): Promise<Pushed> {
+export async function repositoryPushed(ports: PushPorts, url: string, ref: string): Promise<Pushed> {
   const woken: string[] = [];
   let fetched = false;
   let failure: unknown;
   for (const one of await ports.records.repositories())
     if (one.ref === ref && sameRepository(one.url, url))
       try {
-        const pushed = await placePushed(ports, one, signal);
+        const pushed = await placePushed(ports, one);
         woken.push(...pushed.woken);
         fetched ||= pushed.fetched;
       } catch (error) {
@@ -47,7 +42,7 @@ export async function repositoryPushed(
 async function placePushed(
   { records, queue, cache }: PushPorts,
   place: { readonly url: string; readonly ref: string },
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<Pushed> {
   const { url, ref } = place;
   const stacks = (await records.stacksFrom(url, ref)).filter(({ paused }) => !paused);

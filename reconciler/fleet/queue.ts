@@ -9,7 +9,7 @@ import { type Database, maybeText, textOf } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
 import { isAlive } from "./database/workers";
-import { clockIsFar, personBand, perUnit, priorityOf, type Turn, withoutTurn } from "./fairness";
+import { clockIsFar, personBand, perUnit, priorityOf, withoutTurn } from "./fairness";
 import type { StackSpec, Tenant } from "./model";
 
 export interface Job {
@@ -210,7 +210,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     const { at, turn: _, ...data } = trigger;
     const options = {
       singletonKey: keyOf(trigger),
-      priority: turn === undefined ? withoutTurn : priorityOf({ start: turn }, bandOf(trigger.cause)),
+      priority: turn === undefined ? withoutTurn : priorityOf(turn, bandOf(trigger.cause)),
       group: { id: trigger.tenant, tier: tierOf(trigger.tenant, trigger.service) },
       ...onlyDefined({ startAfter: at && msUntil(at) / 1000 }),
     };
@@ -263,7 +263,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const afterMs = msUntil(at);
       const isDue = afterMs === 0;
       if (isDue && (await waitsAlready(trigger))) return;
-      const turn = trigger.turn ?? (isDue ? (await turnOf(database, trigger.tenant)).start : undefined);
+      const turn = trigger.turn ?? (isDue ? await turnOf(database, trigger.tenant) : undefined);
       const { data, options } = jobOf(trigger, turn);
       if ((await boss.send(rounds, data, options)) !== null) return;
       // A round waits already. Where it waits for a later time, such as the stack's next interval, it comes forward.
@@ -275,7 +275,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     },
     async hasten(trigger) {
       if (await waitsAlready(trigger)) return;
-      const { start } = await turnOf(database, trigger.tenant);
+      const start = await turnOf(database, trigger.tenant);
       const { data, options } = jobOf({ ...trigger, at: new Date() }, start);
       await boss.upsert(rounds, data, options);
     },
@@ -413,8 +413,8 @@ const serviceIn = "split_part(group_tier, ' ', 2)";
 const isServed = `EXISTS (SELECT FROM ${tables}.workers w WHERE NOT w.draining AND ${isAlive(10)}
   AND (w.services = '[]' OR strpos(group_tier, ' ') = 0 OR w.services ? ${serviceIn}))`;
 
-/** The turn of a tenant's next round; the tenant's clock moves on. */
-async function turnOf(database: Database, tenant: string): Promise<Turn> {
+/** When the turn of a tenant's next round begins; the tenant's clock moves on. */
+async function turnOf(database: Database, tenant: string): Promise<number> {
   const [row] = await database.query(
     `WITH before AS (SELECT coalesce(t.finish, 0) AS finish, coalesce(t.weight, 1) AS weight, s.start AS served
          FROM ${tables}.served s LEFT JOIN ${tables}.tenants t ON t.name = $1),
@@ -428,7 +428,7 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
   const numberIn = (column: string): number => Number(row?.[column] ?? 1);
   const [finish, weight, served] = [numberIn("finish"), numberIn("weight"), numberIn("served")];
   if (clockIsFar(served)) await setBack(database, served);
-  return { start: finish - 1 / weight, finish };
+  return finish - 1 / weight;
 }
 
 /**

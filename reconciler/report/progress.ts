@@ -24,7 +24,6 @@ import {
 } from "./style";
 
 interface RunningStep {
-  readonly address: string;
   readonly title: string;
   readonly startedAt: number;
   message?: string;
@@ -85,7 +84,6 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
       const known = state.running.get(event.step);
       if (known === undefined)
         state.running.set(event.step, {
-          address: printable(event.address),
           title: printable(event.title),
           startedAt: now - event.elapsedMs,
           message: event.message === undefined ? undefined : printable(event.message),

@@ -46,13 +46,12 @@ const added = (a: PartialAmount, b: PartialAmount): PartialAmount => ({
 
 interface PriceTable {
   readonly prices: Prices;
-  readonly flavors: Index | undefined;
   readonly priceOfFlavor: (flavor: string) => string | undefined;
 }
 
 function priceList(prices: Prices, flavors: Index | undefined): PriceTable {
   const byId = new Map(Object.entries(prices.vm).map(([flavor, price]) => [catalogueId(flavor, flavors), price]));
-  return { prices, flavors, priceOfFlavor: (flavor) => byId.get(catalogueId(flavor, flavors)) };
+  return { prices, priceOfFlavor: (flavor) => byId.get(catalogueId(flavor, flavors)) };
 }
 
 /** The price of so many of one thing for a month. */

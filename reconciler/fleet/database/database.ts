@@ -7,8 +7,6 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Database {
   /** The address for people, without a credential. */
   readonly location: string;
-  /** The database is in this process, so that no other worker can use it. */
-  readonly embedded: boolean;
   query(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Runs several statements that take no values. */
   run(text: string): Promise<void>;

@@ -117,7 +117,6 @@ async function openPostgres(location: string): Promise<Database> {
   }
   return {
     location: shown,
-    embedded: false,
     query: async (text, values = []) => (await pool.query<Row>(text, [...values])).rows,
     run: async (text) => void (await pool.query(text)),
     listen: (channels, on) => listenOn(pg, connectionString, channels, on),
@@ -179,7 +178,6 @@ async function openEmbedded(folder: string): Promise<Database> {
   });
   return {
     location: `embedded (${folder})`,
-    embedded: true,
     query: async (text, values = []) => (await lite.query<Row>(text, [...values])).rows,
     run: async (text) => void (await lite.exec(text)),
     async listen(channels, on) {
