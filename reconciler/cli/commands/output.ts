@@ -54,33 +54,26 @@ export const outputCommand = command({
     const state = await stateIn(openStore(workspace, flags));
     const { outputs = {} } = state;
     const [name] = args;
-    const format = keyIn(outputFormats, flags.format);
+    const chosen = keyIn(outputFormats, flags.format);
     if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
-    if (format === undefined) {
-      refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-      refuseFlags(invocation, ["jump", "user"], "--format ssh-config or ansible");
-      refuseFlags(invocation, ["write"], "--format FORMAT");
-      return showOutput(invocation, name, outputs);
-    }
+    refuseFlags(invocation, chosen === undefined ? [] : ["write", ...outputFormats[chosen].takes]);
+    if (chosen === undefined) return showOutput(invocation, name, outputs);
+    if (name !== undefined && chosen !== "env")
+      throw fail("cli/bad-flag", `--format ${chosen} is about all VMs, and not about ${name}`, `leave ${name} out`);
+    const format: OutputFormat = outputFormats[chosen];
     const { readable, hidden } = outputsByReader(outputs);
-    const asked = name === undefined ? readable : outputPicked(outputs, name);
-    // Ansible asks with --list, and shows every line of the error stream as an error, at each of its runs.
-    const isToldHidden = format === "env" || (format === "ansible" && flags.list !== true && flags.host === undefined);
-    if (isToldHidden && name === undefined && hidden.length > 0)
+    if (format.tellsHidden?.(flags) === true && name === undefined && hidden.length > 0)
       output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. To show one: reconcile output NAME`);
     const inventory = inventoryOf(state);
-    const isReached = format === "ssh-config" || format === "ansible";
-    if (!isReached) refuseFlags(invocation, ["jump", "user"], "--format ssh-config or ansible");
     const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without]);
     const routes = routesOf(inventory, workspace.ssh, given);
-    const text = outputFormats[format]({ invocation, outputs: asked, inventory, routes });
-    if (name !== undefined && format !== "env")
-      throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
-    if (format !== "env" && inventory.without.length > 0)
+    const asked = name === undefined ? readable : outputPicked(outputs, name);
+    const text = format.text({ flags, outputs: asked, inventory, routes });
+    if (chosen !== "env" && inventory.without.length > 0)
       output.note(
         `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
       );
-    if (isReached && routes.without.length > 0)
+    if (format.takes.includes("jump") && routes.without.length > 0)
       output.note(
         `The state knows no address of the machine on the way to ${routes.without.join(", ")}: left out. The next reconcile apply records it, where the service shows it.`,
       );
@@ -89,7 +82,7 @@ export const outputCommand = command({
       return output.json ? 0 : output.finish({ exitCode: 0 });
     }
     const { project = state.scope?.project, environment } = workspace.desired;
-    writeShared(flags.write, text, blockName(project, environment), format === "ansible" || format === "prometheus-sd");
+    writeShared(flags.write, text, blockName(project, environment), format.isWholeFile === true);
     output.note(`Wrote ${flags.write}.`);
     return output.finish({ exitCode: 0, diagnostics: [] });
   },
@@ -97,41 +90,53 @@ export const outputCommand = command({
 
 type OutputInvocation = Invocation<FlagName, readonly [] | readonly [string]>;
 
-interface OutputRequest {
-  readonly invocation: OutputInvocation;
+interface FormatRequest {
+  readonly flags: OutputInvocation["flags"];
   readonly outputs: Outputs;
   readonly inventory: Inventory;
   readonly routes: Routes;
 }
 
+interface OutputFormat {
+  /** The flags that have a meaning for it, beside --write. */
+  readonly takes: readonly FormFlag[];
+  /** Whether a person is told which outputs it leaves out. */
+  readonly tellsHidden?: (flags: OutputInvocation["flags"]) => boolean;
+  /** It has no comments, in which a block of our own could be marked. */
+  readonly isWholeFile?: true;
+  readonly text: (asked: FormatRequest) => string;
+}
+
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 const outputFormats = {
-  env: ({ invocation, outputs }) => {
-    refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-    refuseTwins(outputs, variableName);
-    return envText(outputs);
+  env: {
+    takes: [],
+    tellsHidden: () => true,
+    text: ({ outputs }) => {
+      refuseTwins(outputs, variableName);
+      return envText(outputs);
+    },
   },
-  hosts: ({ invocation, inventory }) => {
-    refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-    return hostsText(inventory);
+  hosts: { takes: [], text: ({ inventory }) => hostsText(inventory) },
+  "ssh-config": { takes: ["jump", "user"], text: ({ inventory, routes }) => sshConfigText(inventory, routes) },
+  ansible: {
+    takes: ["list", "host", "jump", "user"],
+    // Ansible asks with --list, and shows every line of the error stream as an error, at each of its runs.
+    tellsHidden: ({ list, host }) => list !== true && host === undefined,
+    isWholeFile: true,
+    text: ({ flags: { host }, outputs, inventory, routes }) => {
+      if (host !== undefined) return json(ansibleHost(inventory, host, routes));
+      refuseTwins(outputs, ansibleVariable);
+      return json(ansibleList(inventory, outputs, routes));
+    },
   },
-  "ssh-config": ({ invocation, inventory, routes }) => {
-    refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-    return sshConfigText(inventory, routes);
+  "prometheus-sd": {
+    takes: ["port"],
+    isWholeFile: true,
+    text: ({ flags: { port }, inventory }) => json(prometheusTargets(inventory, readPortFlag(port))),
   },
-  ansible: ({ invocation, outputs, inventory, routes }) => {
-    refuseFlags(invocation, ["port"], "--format prometheus-sd");
-    const { host } = invocation.flags;
-    if (host !== undefined) return json(ansibleHost(inventory, host, routes));
-    refuseTwins(outputs, ansibleVariable);
-    return json(ansibleList(inventory, outputs, routes));
-  },
-  "prometheus-sd": ({ invocation, inventory }) => {
-    refuseFlags(invocation, ["list", "host"], "--format ansible");
-    return json(prometheusTargets(inventory, readPortFlag(invocation.flags.port)));
-  },
-} satisfies Record<string, (asked: OutputRequest) => string>;
+} as const satisfies Record<string, OutputFormat>;
 
 function showOutput({ output }: OutputInvocation, name: string | undefined, outputs: Outputs): number {
   const chosen = name === undefined ? outputs : outputPicked(outputs, name);
@@ -181,11 +186,21 @@ function refuseTwins(outputs: Outputs, nameOf: (output: string) => string): void
   }
 }
 
-type FormFlag = "list" | "host" | "port" | "jump" | "user" | "write";
+/** The flags that belong to some formats alone, and to which. */
+const homeOfFlag = {
+  list: "--format ansible",
+  host: "--format ansible",
+  port: "--format prometheus-sd",
+  jump: "--format ssh-config or ansible",
+  user: "--format ssh-config or ansible",
+  write: "--format FORMAT",
+} as const;
+type FormFlag = keyof typeof homeOfFlag;
 
-function refuseFlags({ flags }: OutputInvocation, names: readonly FormFlag[], where: string): void {
-  const given = names.filter((name) => flags[name] !== undefined);
-  if (given.length > 0) throw fail("cli/bad-flag", `--${given[0]} has no meaning here`, `it belongs to ${where}`);
+function refuseFlags({ flags }: OutputInvocation, taken: readonly FormFlag[]): void {
+  const given = keysOf(homeOfFlag).find((flag) => flags[flag] !== undefined && !taken.includes(flag));
+  if (given !== undefined)
+    throw fail("cli/bad-flag", `--${given} has no meaning here`, `it belongs to ${homeOfFlag[given]}`);
 }
 
 function readPortFlag(text: string | undefined): number | undefined {
