@@ -7,6 +7,7 @@ import type { Address } from "../../core/model/address";
 import type { DesiredGroup } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
+import type { RecordedGroup } from "../../core/model/recorded";
 import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { otherForms } from "./same-traffic";
 
@@ -58,6 +59,48 @@ export const byAddress =
   (group) =>
     "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
 
+/**
+ * The declared rules beside those that are there, before anything is decided. `shown`: as the service shows them, or
+ * `undefined` where the record has to stand for them.
+ */
+function matchRules(
+  rules: readonly Rule[],
+  live: LiveGroup | undefined,
+  recorded: RecordedGroup | undefined,
+  identify: GroupIdentity,
+) {
+  const keyOf = (rule: Rule): string => ruleKey(rule, identify);
+  const shown = live?.rules?.map((one) => ({ live: one, rule: canonicalLiveRule(one) }));
+  const present: readonly LiveRulePair[] =
+    shown ?? (recorded?.rules ?? []).map((rule) => ({ live: { id: "", direction: rule.direction }, rule }));
+  const wanted = new Map(rules.map((rule) => [keyOf(rule), rule]));
+  const have = new Set(present.map(({ rule }) => keyOf(rule)));
+  const platform = platformRules(present, recorded?.platformRules, identify);
+  const extra: LiveRulePair[] = [];
+  const serviceIngress: Rule[] = [];
+  for (const { live, rule } of present) {
+    const key = keyOf(rule);
+    if (wanted.has(key)) continue;
+    if (!platform.has(key)) extra.push({ live, rule });
+    else if (shown !== undefined && rule.direction === "ingress") serviceIngress.push(rule);
+  }
+  return {
+    shown,
+    missing: [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule),
+    extra,
+    platformRules: [...platform].sort(),
+    serviceIngress,
+    /** Neither declared nor there. */
+    isNew: (rule: Rule): boolean => !have.has(keyOf(rule)) && !wanted.has(keyOf(rule)),
+  };
+}
+
+/** Towards the group that takes the place of the one a rule names. */
+function towardsNew(rule: Rule, renewed: ReadonlyMap<string, Address>): Rule {
+  const address = renewed.get(groupIdNamed(rule) ?? "");
+  return address === undefined ? rule : namingGroup(rule, () => ({ address }));
+}
+
 export function comparison(
   pair: PairOf<"group">,
   desired: DesiredGroup,
@@ -67,30 +110,23 @@ export function comparison(
   { dying, retired, renewed, gone, buried }: GroupsThatGo,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
-  const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
-    live,
-    rule: canonicalLiveRule(live),
-  }));
-  const present: readonly LiveRulePair[] =
-    liveRules ?? (recorded?.rules ?? []).map((rule) => ({ live: { id: "", direction: rule.direction }, rule }));
-  const wanted = new Map(desired.rules.map((rule) => [ruleKey(rule, identify), rule]));
-  const have = new Set(present.map(({ rule }) => ruleKey(rule, identify)));
-  const platform = platformRules(present, recorded?.platformRules, identify);
+  const { shown, missing, extra, platformRules, serviceIngress, isNew } = matchRules(
+    desired.rules,
+    entry.live,
+    recorded,
+    identify,
+  );
   const ignored = desired.lifecycle.ignoreChanges.includes("rules");
-  const missing = [...wanted].filter(([key]) => !have.has(key)).map(([, rule]) => rule);
-  const extra = present.filter(({ rule }) => {
-    const key = ruleKey(rule, identify);
-    return !wanted.has(key) && !platform.has(key);
-  });
   const names =
     (groups: ReadonlySet<string>) =>
     ({ rule }: LiveRulePair): boolean =>
       groups.has(groupIdNamed(rule) ?? "");
   // Where a named group is kept, what names it has to go first. A rule that is shown and names a group that is gone has
   // outlived it.
-  const dropped = liveRules === undefined ? new Set([...dying, ...gone]) : dying;
+  const dropped = shown === undefined ? new Set([...dying, ...gone]) : dying;
   const falls = context.can.keepsNamedGroups ? () => false : names(dropped);
   const cascaded = extra.filter(falls);
+  const lasting = extra.filter((item) => !falls(item));
   // What the file leaves alone is not added, but for what falls in this plan and is declared, and what the create could
   // not bring.
   const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
@@ -99,24 +135,21 @@ export function comparison(
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
   const outdated = authoritative ? [] : extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
-  const following = outdated.flatMap(({ rule }) => {
-    const address = renewed.get(groupIdNamed(rule) ?? "");
-    const next = address === undefined ? rule : namingGroup(rule, () => ({ address }));
-    const key = ruleKey(next, identify);
-    return isDeclarable(next) && !have.has(key) && !wanted.has(key) ? [next] : [];
-  });
+  const following = outdated
+    .map(({ rule }) => towardsNew(rule, renewed))
+    .filter((rule) => isDeclarable(rule) && isNew(rule));
   const takenOff = new Set(context.can.keepsNamedGroups && context.can.deletesRules ? outdated : []);
-  const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
+  const surplus = authoritative ? lasting : [];
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
   const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
-  const others = extra.filter((item) => !falls(item)).map(({ rule }) => rule);
-  const forms = liveRules === undefined ? new Set() : otherForms(desired.rules, added, others, identify);
+  const others = lasting.map(({ rule }) => rule);
+  const forms = shown === undefined ? new Set() : otherForms(desired.rules, added, others, identify);
   const isUnwanted = (item: LiveRulePair): boolean => !idle.includes(item) && !forms.has(item.rule);
   const unwanted = surplus.filter(isUnwanted);
   const removed = keeps ? [] : [...unwanted, ...takenOff];
   const stays = leavesOthers(desired, context)
-    ? extra.filter((item) => !falls(item) && !takenOff.has(item) && isUnwanted(item))
+    ? lasting.filter((item) => !takenOff.has(item) && isUnwanted(item)).map(({ rule }) => rule)
     : [];
   return {
     added: [...(forms.size > 0 ? [] : added), ...following],
@@ -128,12 +161,9 @@ export function comparison(
     outdated: outdated.map(({ rule }) => rule),
     following,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
-    platformRules: [...platform].sort(),
-    left: liveRules === undefined ? (recorded?.left ?? []) : stays.map(({ rule }) => rule),
-    serviceIngress: (liveRules ?? []).flatMap(({ rule }) => {
-      const key = ruleKey(rule, identify);
-      return rule.direction === "ingress" && platform.has(key) && !wanted.has(key) ? [rule] : [];
-    }),
+    platformRules,
+    left: shown === undefined ? (recorded?.left ?? []) : stays,
+    serviceIngress,
   };
 }
 
