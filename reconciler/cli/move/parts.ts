@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { chosen } from "../../config/move/cut";
 import { type Divided, divide } from "../../config/move/divide";
 import { intoComponent } from "../../config/move/into";
@@ -34,20 +34,18 @@ import {
 import { type FleetOfMove, fleetOfMove, pauseStacks } from "./fleet-file";
 import { recallMove, rememberMove } from "./memory";
 import {
-  beside,
   environmentsIn,
   filesOf,
   type LookedMove,
   lookAhead,
   type ProjectFiles,
-  type ProjectState,
   pathsFor,
   projectName,
-  projectStateOf,
   readMovedTexts,
   targetFiles,
   workspaceOf,
 } from "./project";
+import { type BothStates, stateAsRead, statesOfBoth, stemOfNew } from "./state-places";
 import { carryOutMove, movesBetween } from "./states";
 
 type MoveInvocation = Invocation<FlagName>;
@@ -81,7 +79,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   const wanted = flags.all === true ? ("all" as const) : args;
   // What a person names counts before the fleet's file.
   const fleet = flags.state === undefined ? fleetOfMove(source, target) : undefined;
-  const before = await statesOfBoth(source, target, { environments, fleet }, invocation);
+  const before = await statesOfBoth(source, target, environments, fleet, invocation);
   const first = before[0];
   if (first === undefined) throw fail("cli/usage", "there is no environment to move", "give --env NAME");
   const [, { giving }] = first;
@@ -177,45 +175,6 @@ function chooseEnvironments(source: ProjectFiles, invocation: MoveInvocation): r
   return declared;
 }
 
-type Sided = { readonly giving: ProjectState; readonly taking: ProjectState };
-type BothStates = readonly (readonly [string | undefined, Sided])[];
-
-async function statesOfBoth(
-  source: ProjectFiles,
-  target: ProjectFiles,
-  { environments, fleet }: Pick<Dividing, "environments" | "fleet">,
-  invocation: MoveInvocation,
-): Promise<BothStates> {
-  const found: [string | undefined, Sided][] = [];
-  for (const environment of environments) {
-    const reading = { invocation, environment };
-    const giving = await projectStateOf(source, reading, {
-      own: true,
-      location: fleet?.stateOf("giving", environment),
-    });
-    const isNew = target.sources.length === 0;
-    const usual = isNew ? newLocation(target, environment, giving.location) : undefined;
-    const taking = await projectStateOf(target, reading, {
-      own: false,
-      location: fleet?.stateOf("taking", environment) ?? usual,
-    });
-    found.push([environment, { giving, taking }]);
-  }
-  return found;
-}
-
-/** The state of a project that is made lies beside its file, under a name that no other file's state has. */
-const stemOfNew = ({ newFile }: ProjectFiles): string => basename(newFile).replace(/\.ya?ml$/i, "");
-const hasOwnName = (target: ProjectFiles): boolean =>
-  stemOfNew(target) !== "reconcile" && existsSync(join(target.folder, defaultFile));
-
-const newLocation = (target: ProjectFiles, environment: string | undefined, giving: string): string => {
-  const usual = join(target.folder, stateFile("reconcile", environment));
-  return usual === giving || hasOwnName(target)
-    ? join(target.folder, stateFile(stemOfNew(target), environment))
-    : usual;
-};
-
 interface Dividing {
   readonly source: ProjectFiles;
   readonly target: ProjectFiles;
@@ -291,52 +250,6 @@ function alreadyMoved(
   const { moved, problems } = chosen(wanted, there);
   if (problems.length > 0 || here.some((block) => moved.has(block))) return undefined;
   return { source: source.sources, target: target.sources, moved, notes: ["the files were moved already"] };
-}
-
-/** As the other side writes the place of a state, one text for every environment. */
-function stateAsRead(before: BothStates, side: "giving" | "taking", folder: string): string {
-  const places = before.map(([environment, sides]) => {
-    const { location } = sides[side];
-    return { environment, text: isUrl(location) ? location : beside(folder, location) };
-  });
-  const text = forEveryEnvironment(places);
-  if (text !== undefined) return text;
-  throw fail(
-    "move/cannot",
-    `the states of the environments lie in places that no one text names: ${before.map(([, sides]) => sides[side].location).join(", ")}`,
-    "move one environment at a time: --env NAME",
-  );
-}
-
-interface PlaceOfState {
-  readonly environment: string | undefined;
-  readonly text: string;
-}
-
-/** `${env}` where each environment has its own name. The name of one may also stand in the name of a folder. */
-function forEveryEnvironment(places: readonly PlaceOfState[]): string | undefined {
-  const [only, ...others] = places;
-  if (only?.environment === undefined || others.length === 0) return only === undefined ? "" : withItsName(only);
-  let result = "";
-  let left = places;
-  while (left.some(({ text }) => text !== "")) {
-    const isName = left.every(({ environment = "", text }) => text.startsWith(environment));
-    const next = itemAt(left, 0).text.slice(0, 1);
-    if (!isName && left.some(({ text }) => text.slice(0, 1) !== next)) return undefined;
-    result += isName ? "${env}" : next;
-    left = left.map(({ environment = "", text }) => ({
-      environment,
-      text: text.slice(isName ? environment.length : 1),
-    }));
-  }
-  return result;
-}
-
-/** Of one environment alone: its name where it is a word of its own, or else wherever it is. */
-function withItsName({ environment, text }: PlaceOfState): string {
-  if (environment === undefined) return text;
-  const own = text.replace(new RegExp(`(?<![A-Za-z0-9])${environment}(?![A-Za-z0-9])`, "g"), () => "${env}");
-  return own === text ? text.replaceAll(environment, () => "${env}") : own;
 }
 
 const pathsBeforeAndAfter = (files: ProjectFiles, now: readonly ConfigSource[]): ReadonlySet<string> =>
