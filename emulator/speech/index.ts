@@ -134,42 +134,52 @@ function spokenAnswer(
   hostName: HostName,
 ): Pick<SpokenAnswer, "body" | "headers"> {
   const payload = holdsData(own) ? own["data"] : own;
-  const meant = operation === "volume.list" ? meaningOf(dialect, heard) : undefined;
-  const isOfAttachments = meant?.operation === "attachments";
-  const route = isOfAttachments ? dialect.attachments : dialect.operations[operation];
-  if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload)) {
-    // Every list but the one of rules is of a kind that has records.
-    const kind = operation.slice(0, -5) as RecordKind;
-    // What has no region is shown for each.
-    const region = route?.for_each === undefined ? undefined : meaningOf(dialect, heard)?.params["region"];
-    const there = payload
-      .filter(isPlainMap)
-      .filter((one) => region === undefined || (one["region"] ?? region) === region);
-    const paging = pagingOf(dialect.pagination, route?.pagination);
-    const records = isOfAttachments
-      ? attachmentsIn(dialect, there, meant.params["id"], hostName)
-      : there.map((one) => recordIn(dialect, kind, one, hostName, paging.marker?.[0]));
-    const page = pageIn(paging, records, pageSize, heard, base);
-    const place = route?.items?.[0] ?? "";
-    const list = bodyWithList(place, page.records);
-    // What leads on beside the list may stand in the envelope, and then the list does; so does one whose items are all
-    // that the payload holds.
-    const isWhole = Array.isArray(list) || (typeof place === "object" && /^(\/\*)?$/.test(place.in ?? ""));
-    const isBare = !isWhole && !holdsData(list) && !holdsData(page.beside.value);
-    return { body: mergedRecords(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
-  }
+  if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload))
+    return spokenList(dialect, operation, payload.filter(isPlainMap), pageSize, heard, base, hostName);
   const kind = recordKinds[operation];
   const record =
     kind !== undefined && isPlainMap(payload)
       ? recordIn(dialect, kind, payload, hostName)
       : snapshotIn(dialect, operation, payload);
-  const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
+  const item = (dialect.operations[operation]?.item ?? dialect.answers[operation]?.item)?.[0];
   const held = item === undefined ? record : wrapped(item, record);
   // Bare strings of the contract, and values that can be read as they are.
   const isBare = !holdsData(own) || kind !== undefined;
   const header = operation.endsWith(".get") ? dialect.fingerprint?.header : undefined;
   const headers = header !== undefined && isPlainMap(payload) ? { [header]: recordVersion(payload) } : {};
   return { body: enveloped(dialect, held, isBare && !holdsData(held)), headers };
+}
+
+/** One page of a list. */
+function spokenList(
+  dialect: SpokenDialect,
+  operation: string,
+  payload: readonly OwnFields[],
+  pageSize: number,
+  heard: Heard,
+  base: string,
+  hostName: HostName,
+): Pick<SpokenAnswer, "body" | "headers"> {
+  // Every list but the one of rules is of a kind that has records.
+  const kind = operation.slice(0, -5) as RecordKind;
+  const meant = meaningOf(dialect, heard);
+  const isOfAttachments = operation === "volume.list" && meant?.operation === "attachments";
+  const route = isOfAttachments ? dialect.attachments : dialect.operations[operation];
+  // What has no region is shown for each.
+  const region = route?.for_each === undefined ? undefined : meant?.params["region"];
+  const there = payload.filter((one) => region === undefined || (one["region"] ?? region) === region);
+  const paging = pagingOf(dialect.pagination, route?.pagination);
+  const records = isOfAttachments
+    ? attachmentsIn(dialect, there, meant.params["id"], hostName)
+    : there.map((one) => recordIn(dialect, kind, one, hostName, paging.marker?.[0]));
+  const page = pageIn(paging, records, pageSize, heard, base);
+  const place = route?.items?.[0] ?? "";
+  const list = bodyWithList(place, page.records);
+  // What leads on beside the list may stand in the envelope, and then the list does; so does one whose items are all
+  // that the payload holds.
+  const isWhole = Array.isArray(list) || (typeof place === "object" && /^(\/\*)?$/.test(place.in ?? ""));
+  const isBare = !isWhole && !holdsData(list) && !holdsData(page.beside.value);
+  return { body: mergedRecords(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
 }
 
 /** A map that looks like the contract's envelope. */

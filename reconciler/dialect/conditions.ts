@@ -97,10 +97,13 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   if (known !== undefined) return meant(operation, known, message, status, retryAfterMs);
   // A moment is when a limit ends, and stands in every answer: of a service that is broken it says nothing.
   const isLimit = answer.retryAfter === undefined && (envelope.waitAs === "epoch" || isEpoch(answer.wait));
-  const waitMs = isLimit && status !== 429 && status !== 425 ? undefined : retryAfterMs;
+  const waitMs = isLimit && !asksForFewer(status) ? undefined : retryAfterMs;
   const { kind } = rowOf(operation);
   if (status === 501 && (kind === "read" || isAssumed(operation)))
-    return { ...missing(message, status), ...(isAssumed(operation) ? { hint: lineWithout(operation) } : {}) };
+    return {
+      ...missing(message, status),
+      ...onlyDefined({ hint: isAssumed(operation) ? lineWithout(operation) : undefined }),
+    };
   const outOfOrder = judgeOutOfOrder(kind, status, message, waitMs);
   if (outOfOrder !== undefined) return outOfOrder;
   const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
@@ -108,21 +111,25 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   if (isAbsence(status) && (!inEnvelope || status === 405 || isList(operation)))
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
-  const refused: Rejection = { status: "rejected", condition, message, httpStatus: status };
+  const hint = hintAt(operation, condition, answer, said);
+  return { status: "rejected", condition, message, httpStatus: status, ...onlyDefined({ hint }) };
+}
+
+/** The line of the dialect that may be missing where a service refuses so. */
+function hintAt(
+  operation: Operation,
+  condition: Condition,
+  { status, text }: Pick<Answer, "status" | "text">,
+  said: string,
+): string | undefined {
   // The same words may speak of the id. A read is asked about what may be gone; a change about what was just seen.
-  if (condition === "not_found" && kind !== "read" && isAssumed(operation))
-    return { ...refused, hint: `${lineWithout(operation)}, if this service does not have it` };
-  if (wantsVersion(status, answer.text))
-    return {
-      ...refused,
-      hint: "in the dialect, if every change has to send the version that was read: fingerprint: { from: /fingerprint, send: If-Match }, with the place where the record shows it",
-    };
-  return passesByItself(condition, answer.text)
-    ? {
-        ...refused,
-        hint: `in the dialect, if this passes by itself: errors: [${errorLine("throttled", status, said)}]`,
-      }
-    : refused;
+  if (condition === "not_found" && rowOf(operation).kind !== "read" && isAssumed(operation))
+    return `${lineWithout(operation)}, if this service does not have it`;
+  if (wantsVersion(status, text))
+    return "in the dialect, if every change has to send the version that was read: fingerprint: { from: /fingerprint, send: If-Match }, with the place where the record shows it";
+  return passesByItself(condition, text)
+    ? `in the dialect, if this passes by itself: errors: [${errorLine("throttled", status, said)}]`
+    : undefined;
 }
 
 /** A write without the version of what it changes. */
@@ -149,6 +156,9 @@ const askedWait = (
   readRetryAfter(wait, nowMs, envelope.waitAs) ??
   readRetryAfter(envelope.retryAfter(body), nowMs);
 
+/** Too many requests, and too early. */
+const asksForFewer = (status: number | undefined): boolean => status === 429 || status === 425;
+
 /** The service has too much to do, has had no time, or is broken; `undefined`: it has refused. */
 function judgeOutOfOrder(
   kind: RequestKind,
@@ -156,8 +166,7 @@ function judgeOutOfOrder(
   message: string,
   retryAfterMs: number | undefined,
 ): Failure | undefined {
-  if (status === 429 || status === 425)
-    return { status: "unavailable", reason: message, httpStatus: status, retryAfterMs };
+  if (asksForFewer(status)) return { status: "unavailable", reason: message, httpStatus: status, retryAfterMs };
   if (status >= 500 || status === 408) return lost(kind, message, status, retryAfterMs);
   return undefined;
 }
@@ -246,10 +255,7 @@ export const judgeBreak = (operation: Operation, sent: boolean, reason: string, 
 /** Whether the service asks for fewer requests, rather than being out of order. */
 export const isThrottled = (outcome: Failure): boolean =>
   outcome.status === "unavailable" &&
-  (outcome.throttled === true ||
-    outcome.retryAfterMs !== undefined ||
-    outcome.httpStatus === 429 ||
-    outcome.httpStatus === 425);
+  (outcome.throttled === true || outcome.retryAfterMs !== undefined || asksForFewer(outcome.httpStatus));
 
 /** What an answer that may be a failure says of itself. `inside`: the failure; absent where the answer shows none. */
 function failureTold(body: unknown, succeeded: boolean | undefined, envelope: EnvelopeReader, scrub: Judging["scrub"]) {
@@ -280,19 +286,13 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   const { told, inside } = failureTold(body, succeeded, envelope, scrub);
   const code = envelope.code(body);
   const refusal = inside ?? (told !== undefined && !meansSuccess(code) ? told : undefined);
-  // A rule of the dialect counts whatever the status: some services answer refusals with 200.
-  const known = errors.find(
-    (rule) => saysWhichRefusal(rule, refusal, told) && ruleFits(rule, answer, refusal ?? told ?? "", code),
-  );
   const said = refusal ?? told ?? "";
-  if (known !== undefined)
-    return meant(
-      operation,
-      known,
-      said === "" ? `the service answered ${answer.status} with a refusal inside` : said,
-      answer.status,
-      askedWait(answer, body, envelope, nowMs),
-    );
+  // A rule of the dialect counts whatever the status: some services answer refusals with 200.
+  const known = errors.find((rule) => saysWhichRefusal(rule, refusal, told) && ruleFits(rule, answer, said, code));
+  if (known !== undefined) {
+    const words = said === "" ? `the service answered ${answer.status} with a refusal inside` : said;
+    return meant(operation, known, words, answer.status, askedWait(answer, body, envelope, nowMs));
+  }
   if (told !== undefined && refusal !== undefined && succeeded === undefined) {
     const isMessageAlone = !holdsMore(body, envelope.message(body) ?? "");
     const refused = refusedInside(operation, answer.status, told, code, isMessageAlone);
