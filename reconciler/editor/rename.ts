@@ -25,18 +25,9 @@ export type Renamed = { readonly changes: ReadonlyMap<string, readonly TextEdit[
 
 export function renameName(project: EditedProject, name: ProjectName, to: string): Renamed {
   const { sort, key, home } = name;
-  if (!/^[A-Za-z0-9_-]+$/.test(to)) return { problem: `${to} is no key: letters, digits, hyphens and underscores` };
-  // Where it is used without quotes it would be a number, or nothing.
-  if (String(parse(to)) !== to || parse(to) === null)
-    return { problem: `${to} is no key: YAML reads ${String(parse(to))} in it` };
+  const problem = problemOfKey(to) ?? (to === key ? undefined : whyNotCalled(project, name, to));
+  if (problem !== undefined) return { problem };
   if (to === key) return { changes: new Map() };
-  if (declaredIn(project, home, sort).some((place) => place.key === to))
-    return { problem: `there is a ${sort} ${to} already` };
-  const after = sort === "component" ? emptiedByRename(project, home, key) : undefined;
-  if (after !== undefined)
-    return {
-      problem: `${after} is called after its component, and under another name it would be made anew, and empty: write lifecycle: { ignore_changes: [name] } into it first`,
-    };
   const places = placesOfProject(project, name);
   if (!places.some(({ is }) => is === "declared")) return { problem: `${key} is not declared in these files` };
   const changes = new Map<string, TextEdit[]>();
@@ -71,6 +62,22 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   if ("problem" in written) return written;
   add(first, written.edits);
   return { changes };
+}
+
+function problemOfKey(key: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]+$/.test(key)) return `${key} is no key: letters, digits, hyphens and underscores`;
+  // Where it is used without quotes it would be a number, or nothing.
+  const value: unknown = parse(key);
+  return value === null || String(value) !== key ? `${key} is no key: YAML reads ${String(value)} in it` : undefined;
+}
+
+/** Another thing has the name, or something would be lost with the one of before. */
+function whyNotCalled(project: EditedProject, { sort, key, home }: ProjectName, to: string): string | undefined {
+  if (declaredIn(project, home, sort).some((place) => place.key === to)) return `there is a ${sort} ${to} already`;
+  const after = sort === "component" ? emptiedByRename(project, home, key) : undefined;
+  return after === undefined
+    ? undefined
+    : `${after} is called after its component, and under another name it would be made anew, and empty: write lifecycle: { ignore_changes: [name] } into it first`;
 }
 
 type Written = { readonly edits: readonly TextEdit[] } | { readonly problem: string };

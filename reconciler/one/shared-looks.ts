@@ -162,6 +162,22 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
     for (const arg of about) if (typeof arg === "string") lastWrites.set(arg, writes);
   };
 
+  const send = async (method: string, call: AnyLook, args: readonly unknown[]): Promise<LookOutcome> => {
+    countWrite(method, args);
+    sending++;
+    try {
+      const outcome = await call(...args);
+      const made = fieldsIn(outcome.value);
+      if (method === "createVolume" && typeof made["id"] === "string" && made["changing"] !== true)
+        take(`getVolume ${made.id}`, Promise.resolve(outcome)).made = true;
+      return outcome;
+    } finally {
+      countWrite(method, args);
+      sending--;
+      sentAt = now();
+    }
+  };
+
   /** The newest answer about one resource, if nothing was sent about it since. */
   const shownAlone = (kind: "Vm" | "Volume", id: string): SharedAnswer | undefined => {
     const { newest, before } = answers.get(`get${kind} ${id}`) ?? {};
@@ -224,22 +240,7 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
         const call = value.bind(target) as AnyLook;
         const kind = kindOfCall.get(method);
         if (kind === undefined) return call;
-        if (kind === "write" || kind === "removal")
-          return async (...args: unknown[]) => {
-            countWrite(method, args);
-            sending++;
-            try {
-              const outcome = await call(...args);
-              const made = fieldsIn(outcome.value);
-              if (method === "createVolume" && typeof made["id"] === "string" && made["changing"] !== true)
-                take(`getVolume ${made.id}`, Promise.resolve(outcome)).made = true;
-              return outcome;
-            } finally {
-              countWrite(method, args);
-              sending--;
-              sentAt = now();
-            }
-          };
+        if (kind === "write" || kind === "removal") return (...args: unknown[]) => send(method, call, args);
         return (first?: unknown, second?: unknown) => {
           const id = typeof first === "string" ? first : "";
           // A call for a list that proves an absence does not share a list that was read without that purpose.

@@ -88,14 +88,7 @@ export function readCurl(
     .join("/");
   const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.inText(value)]));
   const body = ids.within(data);
-  const carrier =
-    [/^authorization$/i, secretName, keyHeader, /^cookie$/i]
-      .map((carries) => told.headers.find(([name]) => carries.test(name)))
-      .find((header) => header !== undefined) ?? told.headers.find(([, value]) => signedToken.test(value));
-  const others = told.headers.filter(
-    ([name, value]) =>
-      !isSecretName(name) && !signedToken.test(value) && !keyHeader.test(name) && !ofOneRequest.test(name),
-  );
+  const { carrier, others } = headersByUse(told.headers);
   // JSON keeps the form of a value, and only its texts change.
   /** A rule's delete that names one id names the rule. */
   const named = <T>(value: T): T =>
@@ -111,6 +104,19 @@ export function readCurl(
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
     ...onlyDefined({ credentialIn: secrets[0] }),
   };
+}
+
+/** `carrier`: the one with the credential. `others`: those that every request has. */
+function headersByUse(headers: readonly Header[]): { readonly carrier?: Header; readonly others: readonly Header[] } {
+  const carrier =
+    [/^authorization$/i, secretName, keyHeader, /^cookie$/i]
+      .map((carries) => headers.find(([name]) => carries.test(name)))
+      .find((header) => header !== undefined) ?? headers.find(([, value]) => signedToken.test(value));
+  const others = headers.filter(
+    ([name, value]) =>
+      !isSecretName(name) && !signedToken.test(value) && !keyHeader.test(name) && !ofOneRequest.test(name),
+  );
+  return { others, ...onlyDefined({ carrier }) };
 }
 
 /** A manual may well show how a later page is asked for: a list that is read from there would be no whole one. */

@@ -4,7 +4,7 @@
  */
 
 import { canonicalLiveRule, describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core/canonical/rules";
-import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
+import { type Change, type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
   creation,
@@ -203,18 +203,6 @@ function updateOfGroup(
   const retired = formerSelves(recorded, found, desired.name);
   const moved = movedField(pair);
   const acts = fields.length > 0 || moved.length > 0 || retired.length > 0;
-  const left = context.leftOpen(desired);
-  const own = fields.filter(({ verb }) => verb !== follows);
-  const usual = updateReason({
-    isRequested: context.replace.has(pair.address),
-    adopted,
-    hasFields: fields.length > 0,
-    isDrift: recorded !== undefined && isAsApplied(desired, recorded, rules, context),
-    left,
-    otherwise: moved.length > 0 ? "moved" : "interrupted",
-  });
-  const isFalling = usual === "drifted" && own.length > 0 && own.every(({ verb }) => verb === falls);
-  const reason = isFalling || (fields.length > 0 && own.length === 0 && isOfFields(usual)) ? "follows" : usual;
   const action = isReplaced ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
   return {
     live,
@@ -233,10 +221,7 @@ function updateOfGroup(
       kind: "group",
       name: live?.name ?? recorded?.name ?? desired.name,
       fields: [...moved, ...fields],
-      reason,
-      because:
-        newAddresses(reason, own, rules.added) ??
-        (isFalling ? "a group that its rules name goes" : why(reason, own, retired, left, desired.inherited)),
+      ...reasonOfUpdate({ pair, desired, found, rules }, context, fields, { isMoved: moved.length > 0, retired }),
       losses: [],
       movedFrom: pair.movedFrom,
       source: desired.source,
@@ -248,6 +233,31 @@ function updateOfGroup(
         : []),
     ],
   };
+}
+
+function reasonOfUpdate(
+  { pair, desired, found: { adopted }, rules }: ComparedGroup,
+  context: DiffContext,
+  fields: readonly FieldChange[],
+  { isMoved, retired }: { readonly isMoved: boolean; readonly retired: readonly RetiredGroup[] },
+): Pick<Change, "reason" | "because"> {
+  const { recorded } = pair;
+  const left = context.leftOpen(desired);
+  const own = fields.filter(({ verb }) => verb !== follows);
+  const usual = updateReason({
+    isRequested: context.replace.has(pair.address),
+    adopted,
+    hasFields: fields.length > 0,
+    isDrift: recorded !== undefined && isAsApplied(desired, recorded, rules, context),
+    left,
+    otherwise: isMoved ? "moved" : "interrupted",
+  });
+  const isFalling = usual === "drifted" && own.length > 0 && own.every(({ verb }) => verb === falls);
+  const reason = isFalling || (fields.length > 0 && own.length === 0 && isOfFields(usual)) ? "follows" : usual;
+  const because =
+    newAddresses(reason, own, rules.added) ??
+    (isFalling ? "a group that its rules name goes" : why(reason, own, retired, left, desired.inherited));
+  return { reason, because };
 }
 
 /** A replacement renames the old group aside and gives the new one its name, which nobody knows. */
