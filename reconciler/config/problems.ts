@@ -9,7 +9,7 @@ import { type Advice, told } from "../core/model/fix";
 import { credentialMask, shortestHidden } from "../core/text/credential-mask";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
-import { excerptOf, type Place, positionOf, type YamlFile } from "./yaml/file";
+import { excerptOf, lineOfOffset, type Place, positionOf, type YamlFile } from "./yaml/file";
 
 export type ConfigCode = Extract<DiagnosticCode, `config/${string}`>;
 
@@ -194,7 +194,7 @@ const confusedBySpaces = new Set<string>(["config/unknown-key", "config/wrong-ty
 
 /** A character that looks like a space, or like nothing, in a line before its first quote or comment. */
 function oddSpace({ source: { text }, offset }: Place): string | undefined {
-  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+  const line = lineOfOffset(text, offset);
   const [found] = /[\u00a0\u1680\u2000-\u200f\u202f\u205f\u2060\u3000]/.exec(/^[^"'#]*/.exec(line)?.[0] ?? "") ?? [];
   return found === undefined
     ? undefined

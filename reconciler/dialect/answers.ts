@@ -1,6 +1,7 @@
 /** What an answer holds: the payload in its envelope, the items of a list and the signs that it goes on. */
 import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
 import { accepted } from "../core/model/outcome";
+import { isObject } from "../core/text/objects";
 import type { Dialect, ListRoute, Paging } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
@@ -148,7 +149,7 @@ function nextInHeader(name: string | null, headers: Page["headers"]): string | u
 function holdersOf(body: unknown, payload: unknown, tokens: readonly string[]): PageHolder[] {
   const holders: PageHolder[] = [];
   const hold = (value: unknown, at: string): void => {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) holders.push({ value, at });
+    if (isObject(value)) holders.push({ value, at });
   };
   hold(body, "");
   let at = "";
@@ -167,7 +168,7 @@ function placeIn(body: unknown, payload: unknown): string {
   const key = Object.keys(body).find((name) => own(body, name) === payload);
   if (key !== undefined) return pointerTo(key);
   for (const [outer, inner] of Object.entries(body).slice(0, 50)) {
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) continue;
+    if (!isObject(inner)) continue;
     const deeper = Object.keys(inner).find((name) => own(inner, name) === payload);
     if (deeper !== undefined) return pointerTo(outer) + pointerTo(deeper);
   }

@@ -1,6 +1,6 @@
 /** Recorded answers against what a dialect is expected to read in them: the tests that a dialect has of its own. */
 import { isAssumed, isList, type Operation, operationNames, rowOf } from "../core/model/operation";
-import type { Failure } from "../core/model/outcome";
+import { type Failure, failureText } from "../core/model/outcome";
 import { calendarMs, instantAt } from "../core/model/time";
 import { ifPossible } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
@@ -67,7 +67,7 @@ export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[]
 function tryRefusal(failure: Failure, { is, waits }: DialectCase): readonly string[] {
   const meant =
     failure.status === "rejected" ? failure.condition : "throttled" in failure ? "throttled" : failure.status;
-  const said = failure.status === "rejected" ? failure.message : failure.reason;
+  const said = failureText(failure);
   const asked = failure.status === "unavailable" ? failure.retryAfterMs : undefined;
   if (waits !== undefined && asked !== waits * 1000)
     return [asked === undefined ? "it asks for no wait" : `it asks to wait ${asked / 1000} s, not ${waits}`];

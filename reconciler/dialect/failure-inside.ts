@@ -3,11 +3,12 @@
  * place of the payload. Only the shape of an envelope counts, and only at the top of the body: that a record is in the
  * state `error`, or keeps the error of a build, is data about it.
  */
+import { isObject } from "../core/text/objects";
 import { messageInBody, own } from "./messages";
 
 /** The message of the failure, or a text that says that there is one. */
 export function failureInside(body: unknown, scrub: (text: string) => string, told?: string): string | undefined {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
+  if (!isObject(body)) return undefined;
   if (!saysFailed(body)) return undefined;
   const said = messageInBody(body, scrub, told);
   return said === "" ? "an error that is not told" : said;
@@ -65,7 +66,7 @@ const failedWords: ReadonlySet<string> = new Set(["error", "fail", "failed", "fa
 
 /** Whether an answer holds anything beside a message and the other keys of an envelope: a payload, or a record. */
 export function holdsMore(body: unknown, message: string): boolean {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return true;
+  if (!isObject(body)) return true;
   const carriesMessage = (value: unknown): boolean =>
     value === message ||
     (typeof value === "object" && value !== null && Object.values(value).some((inner) => inner === message));

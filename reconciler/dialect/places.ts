@@ -167,9 +167,7 @@ function opened(node: unknown, keys: string | undefined): readonly unknown[] {
   if (node === null || node === undefined || node === "") return [];
   if (keys === undefined || typeof node !== "object") return [node];
   return Object.entries(node).map(([key, member]: [string, unknown]) =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
-      ? { ...member, [keys]: key }
-      : { [keys]: key, value: member },
+    isObject(member) ? { ...member, [keys]: key } : { [keys]: key, value: member },
   );
 }
 

@@ -9,7 +9,7 @@ import { definitionOf, kindRows } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveOf } from "../core/model/live";
 import { rowOf } from "../core/model/operation";
-import { type Failure, isGone, type Outcome } from "../core/model/outcome";
+import { type Failure, failureText, isGone, type Outcome } from "../core/model/outcome";
 import type { RequestOptions, ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -161,6 +161,6 @@ export async function observeEach<T>(
 
 export const unobservedBy = (failure: Failure): Unobserved => ({
   seen: "unobserved",
-  reason: failure.status === "rejected" ? failure.message : failure.reason,
+  reason: failureText(failure),
   fix: failure.status === "rejected" && failure.hint !== undefined ? failure.hint : undefined,
 });

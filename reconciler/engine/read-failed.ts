@@ -2,11 +2,10 @@
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Advice, told, toSay } from "../core/model/fix";
-import type { Failure, Rejection } from "../core/model/outcome";
+import { type Failure, failureText, type Rejection } from "../core/model/outcome";
 
 /** A failed read stops the plan: a plan from half a world would be wrong. */
 export function readFailed(what: string, failure: Failure): Diagnostic {
-  const said = failure.status === "rejected" ? failure.message : failure.reason;
   const code =
     failure.status === "rejected"
       ? failure.condition
@@ -16,7 +15,7 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
   return {
     severity: "error",
     code: `service/${code}`,
-    summary: `${what} could not be read${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${said}`,
+    summary: `${what} could not be read${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${failureText(failure)}`,
     detail: failure.status === "rejected" && failure.hint !== undefined ? failure.hint : undefined,
     ...told(
       failure.status === "rejected"

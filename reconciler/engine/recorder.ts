@@ -7,7 +7,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type AddressOf, addressesByIdentity, identity, identityKey, lookUpIn } from "../core/model/identity";
 import type { RecordedResource, State, StateChange } from "../core/model/recorded";
 import { type StepChange, writtenChanges } from "../core/plan/record-patch";
-import { applyChange, continued, type FoldedState, headOf } from "../core/state/fold";
+import { applyChange, continued, type FoldedState, headOf, stillQuarantined } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
 import { type StateSession, StoreFailed } from "../store/store";
 
@@ -96,8 +96,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
           if (present !== undefined) addresses.set(present, change.address);
         }
         applyChange(state, change);
-        if (change.type === "release" || (change.type === "resource" && quarantined.length > 0))
-          quarantined = quarantined.filter((piece) => piece.address !== change.address);
+        quarantined = stillQuarantined(quarantined, change);
         serial++;
         journalled++;
         const more = isGroup ? written.length - 1 - index : 0;

@@ -1,7 +1,7 @@
 /** Looks up, by name or id, what a program does not manage, and lists it. */
 import { canonicalLiveRule } from "../core/canonical/rules";
 import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
-import { accepted, type Outcome } from "../core/model/outcome";
+import { accepted, failureText, type Outcome } from "../core/model/outcome";
 import { nearestText } from "../core/text/nearest";
 import { patternFits } from "../core/text/pattern";
 import { ruleAsProperties, ruleProperties } from "../kinds/group/one-rule-properties";
@@ -137,8 +137,7 @@ const same = (shown: unknown, wanted: unknown): boolean =>
 
 function answered<T>(answer: Outcome<T>, name: string): T {
   if (answer.status === "accepted") return answer.value;
-  const reason = answer.status === "rejected" ? answer.message : answer.reason;
-  throw lookupFailure(`${name}: what it asks for cannot be read: ${reason}`, "");
+  throw lookupFailure(`${name}: what it asks for cannot be read: ${failureText(answer)}`, "");
 }
 
 const lookupFailure = (summary: string, fix: string): HandlerFailure =>

@@ -175,29 +175,30 @@ function consentPart(block: ReturnType<typeof consentBlocks>[number], room: numb
 }
 
 function withinRoom(lines: readonly string[], room: number, one: string, many?: string, prefix = ""): string[] {
-  const kept: string[] = [];
-  let used = 0;
-  for (const line of lines) {
-    used += line.length + 1;
-    if (used > room) break;
-    kept.push(line);
-  }
+  const kept = thatFit(lines, room);
   const left = lines.length - kept.length;
   return left === 0 ? kept : [...kept, `${prefix}- … and ${countOf(left, `more ${one}`, `more ${many ?? `${one}s`}`)}`];
+}
+
+/** The first lines, as many as there is room for. `between`: what stands between two of them. */
+function thatFit(lines: readonly string[], room: number, between = 1): string[] {
+  let left = room;
+  const end = lines.findIndex((line) => {
+    left -= line.length + between;
+    return left < 0;
+  });
+  return lines.slice(0, end === -1 ? lines.length : end);
 }
 
 function downtimePart(plan: Plan, room: number): string[] {
   const down = Object.entries(plan.estimate.downtimeMs).filter(([, ms]) => ms > 0);
   if (down.length === 0) return [];
   down.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  const words: string[] = [];
-  let used = 0;
-  for (const [address, ms] of down) {
-    const word = `${codeText(address)} about ${durationText(ms)}`;
-    used += word.length + 2;
-    if (used > room) break;
-    words.push(word);
-  }
+  const words = thatFit(
+    down.map(([address, ms]) => `${codeText(address)} about ${durationText(ms)}`),
+    room,
+    2,
+  );
   const more = down.length - words.length;
   return [`Downtime: ${[...words, ...(more === 0 ? [] : [countOf(more, "more VM")])].join(", ")}`, ""];
 }
@@ -223,13 +224,7 @@ function stepsPart(plan: Plan, look: PlanLayout, room: number): string {
 }
 
 function foldedBlock(summary: string, language: string, body: readonly string[], room: number): string {
-  const kept: string[] = [];
-  let used = summary.length + 100;
-  for (const line of body) {
-    used += line.length + 1;
-    if (used > room) break;
-    kept.push(line);
-  }
+  const kept = thatFit(body, room - summary.length - 100);
   if (kept.length < body.length) kept.push(`… ${countOf(body.length - kept.length, "more line")}`);
   const fence = fenceFor(kept);
   return [

@@ -2,7 +2,7 @@
  * The job with which a service answers an accepted write: it is asked for until it is done or has failed. A job that
  * failed is a refusal in its own words; one that cannot be followed leaves the write as one whose answer was lost.
  */
-import type { Outcome } from "../core/model/outcome";
+import { failureText, type Outcome } from "../core/model/outcome";
 import { fieldsIn, isObject } from "../core/text/objects";
 import type { Dialect, JobRoute } from "../dialect/dialect";
 import { readJob } from "../dialect/jobs";
@@ -44,10 +44,7 @@ export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcom
       filled.body,
       (body) => readJob(wait, body)?.means === "failed",
     );
-    if (outcome.status !== "accepted")
-      return jobLost(
-        `its job ${id} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
-      );
+    if (outcome.status !== "accepted") return jobLost(`its job ${id} cannot be read: ${failureText(outcome)}`);
     const job = readJob(wait, outcome.value);
     if (job === undefined) return jobLost(`its job ${id} shows no state where operations.wait.status looks for it`);
     if (job.means === "done") return undefined;

@@ -9,7 +9,7 @@ import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { identity, identityKey } from "../../core/model/identity";
 import { allOfKind } from "../../core/model/kinds";
-import type { PortRange } from "../../core/model/rule";
+import { type PortRange, portsWritten } from "../../core/model/rule";
 import { ifAny, onlyDefined } from "../../core/text/objects";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { judgeFile } from "../../kinds/group/reachability/findings";
@@ -162,7 +162,7 @@ const partyInFile = (party: Party): Plain =>
   "group" in party && "id" in party.group ? { id: party.group.id } : partyText(party);
 
 const rangeText = (range: PortRange | undefined): string | number =>
-  range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;
+  range === undefined ? "any" : portsWritten(range);
 
 /** A `user_id` that several VMs share is written once, under `defaults`. */
 function ownerOnce(blocks: readonly YamlBlock[]): { readonly blocks: readonly YamlBlock[]; readonly owner?: string } {

@@ -169,6 +169,9 @@ export function excerptOf(place: Place): string | undefined {
   return hidden === "" ? undefined : printableLine(hidden);
 }
 
+export const lineOfOffset = (text: string, offset: number): string =>
+  text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+
 function lineAround({ source, offset }: Place): { line: number; start: number } {
   const starts = lineStartsOf(source);
   let low = 0;

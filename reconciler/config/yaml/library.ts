@@ -13,6 +13,7 @@ import { findTooDeep } from "./depth";
 import {
   isMap,
   keyOffset,
+  lineOfOffset,
   listOf,
   newMap,
   type OddNumber,
@@ -143,9 +144,6 @@ function openedAt(document: ReturnType<typeof parseDocumentText>, blamed: number
   });
   return found;
 }
-
-const lineOfOffset = (text: string, offset: number): string =>
-  text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
 
 function fixOf(message: string, line: string): string | undefined {
   if (/^(?:<{7}|={7}|>{7})(?:\s|$)/.test(line)) return "keep one side of the merge that git could not do by itself";

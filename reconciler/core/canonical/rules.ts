@@ -6,7 +6,14 @@ import ipaddr from "ipaddr.js";
 import { shownText, textKey } from "../model/computed";
 import type { Reference } from "../model/desired";
 import type { LiveRule } from "../model/live";
-import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../model/rule";
+import {
+  type Direction,
+  type Ethertype,
+  type PortRange,
+  portsWritten,
+  type Rule,
+  type RuleRemote,
+} from "../model/rule";
 import { parseCidr } from "./cidr";
 
 /** How a reference to a group becomes comparable: its id where it is known, else its address. */
@@ -129,7 +136,7 @@ export function sortRules(rules: readonly Rule[], identify: GroupIdentity = refe
 /** A rule in a few words, the way people say it: `ingress tcp 443 from anywhere (IPv4)`. */
 export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceText): string {
   const { direction, protocol, ports } = rule;
-  const range = ports === undefined ? "" : ` ${ports.min === ports.max ? ports.min : portsKey(rule)}`;
+  const range = ports === undefined ? "" : ` ${portsWritten(ports)}`;
   const traffic = `${protocol === "any" ? "any protocol" : protocol}${range}`;
   return `${direction} ${traffic} ${direction === "ingress" ? "from" : "to"} ${describeRemote(rule, nameGroup)}`;
 }

@@ -79,6 +79,10 @@ export interface Accepted<T> {
 export type Outcome<T> = Accepted<T> | Rejection | Unavailable | Unknown;
 export type Failure = Exclude<Outcome<never>, Accepted<never>>;
 
+/** What the service, or the way to it, says of a failure. */
+export const failureText = (failure: Failure): string =>
+  failure.status === "rejected" ? failure.message : failure.reason;
+
 /** Why a request that waited for its turn was given up: the run was stopped, or its state is no longer its own. */
 export const notSent = "cancelled before it was sent";
 

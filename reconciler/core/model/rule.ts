@@ -14,6 +14,12 @@ export interface PortRange {
   readonly max: number;
 }
 
+/** Every address, as `remote_ip` says it. */
+export const remoteOfAll = (ethertype: Ethertype): string => (ethertype === "IPv6" ? "::/0" : "0.0.0.0/0");
+
+/** One port is a number. */
+export const portsWritten = ({ min, max }: PortRange): number | string => (min === max ? min : `${min}-${max}`);
+
 export type RuleRemote =
   | { readonly kind: "any" }
   | { readonly kind: "cidr"; readonly cidr: string }

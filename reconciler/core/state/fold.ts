@@ -68,12 +68,20 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<JournalEntr
     serial = Math.max(serial, entry.serial);
     applyChange(folded, entry.change);
     const { change } = entry;
-    if (change.type === "release" || (change.type === "resource" && quarantined.length > 0))
-      quarantined = quarantined.filter((piece) => piece.address !== change.address);
+    quarantined = stillQuarantined(quarantined, change);
   }
   const { lineage } = snapshot;
   return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...headOf(folded) };
 }
+
+/** What was damaged is no longer of interest once it is let go, or written anew. */
+export const stillQuarantined = <Q extends readonly Quarantined[]>(
+  quarantined: Q,
+  change: StateChange,
+): Q | Quarantined[] =>
+  change.type === "release" || (change.type === "resource" && quarantined.length > 0)
+    ? quarantined.filter((piece) => piece.address !== change.address)
+    : quarantined;
 
 type StateHead = Pick<State, "scope" | "outputs" | "runs" | "seen" | "moves">;
 

@@ -2,7 +2,7 @@
 import type { Kind } from "../../core/model/address";
 import { kindRows } from "../../core/model/kinds";
 import { isAssumed, isList, type Operation, rowOf } from "../../core/model/operation";
-import type { Outcome } from "../../core/model/outcome";
+import { failureText, type Outcome } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import { keysOf } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
@@ -102,7 +102,7 @@ export async function readByDialect(
     const [, line] = /in the dialect[^:]*: (.+)$/s.exec(hint ?? "") ?? [];
     misfits.push({
       path: pathOf(line, operation),
-      summary: `${operation} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
+      summary: `${operation} cannot be read: ${failureText(outcome)}`,
       detail: hint,
       fix: line ?? fixOf(operation),
     });

@@ -5,7 +5,7 @@ import { canonicalLiveRule, describeRule, sortRules } from "../../core/canonical
 import { textKey } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { LiveGroup } from "../../core/model/live";
-import { groupNamed, type Rule } from "../../core/model/rule";
+import { groupNamed, portsWritten, type Rule, remoteOfAll } from "../../core/model/rule";
 import { isSayable } from "../../core/text/canonical-text";
 import { onlyDefined } from "../../core/text/objects";
 import { isDeclarable, isPlatformShaped } from "./compare-rules";
@@ -67,10 +67,10 @@ export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): 
   // A CIDR says by itself which one it is.
   if (ethertype === "IPv6" && groupNamed(rule) !== undefined) fields["ethertype"] = ethertype;
   fields["protocol"] = protocol;
-  if (ports !== undefined) fields["dst_port"] = ports.min === ports.max ? ports.min : `${ports.min}-${ports.max}`;
+  if (ports !== undefined) fields["dst_port"] = portsWritten(ports);
   switch (remote.kind) {
     case "any":
-      fields["remote_ip"] = ethertype === "IPv6" ? "::/0" : "0.0.0.0/0";
+      fields["remote_ip"] = remoteOfAll(ethertype);
       break;
     case "cidr":
       fields["remote_ip"] = remote.cidr;

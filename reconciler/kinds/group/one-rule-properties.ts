@@ -1,6 +1,6 @@
 /** A rule as properties, one by one or within a group. */
 import { textKey } from "../../core/model/computed";
-import { groupIdNamed, type Rule } from "../../core/model/rule";
+import { groupIdNamed, portsWritten, type Rule, remoteOfAll } from "../../core/model/rule";
 import { holdsUnknown, isUnknown, type Property, type Props } from "../../one/handler";
 
 export const ruleProperties: Readonly<Record<string, Property>> = {
@@ -61,11 +61,9 @@ export function ruleAsProperties(rule: Rule, own?: string): Props {
     direction: rule.direction,
     ethertype: rule.ethertype,
     ...(rule.protocol === "any" ? {} : { protocol: rule.protocol }),
-    ...(ports === undefined
-      ? {}
-      : { dstPort: ports.min === ports.max ? String(ports.min) : `${ports.min}-${ports.max}` }),
+    ...(ports === undefined ? {} : { dstPort: String(portsWritten(ports)) }),
     ...(rule.remote.kind === "cidr" ? { remoteIp: rule.remote.cidr } : {}),
-    ...(rule.remote.kind === "any" ? { remoteIp: rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0" } : {}),
+    ...(rule.remote.kind === "any" ? { remoteIp: remoteOfAll(rule.ethertype) } : {}),
     ...(group === undefined ? {} : { remoteGroup: group === own ? "self" : group }),
     ...(rule.description === undefined ? {} : { description: textKey(rule.description) }),
   };

@@ -12,7 +12,7 @@ import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, isGone, type Outcome } from "../../core/model/outcome";
-import type { Rule } from "../../core/model/rule";
+import { type Rule, remoteOfAll } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
 import type { ActOn, RecordPatch, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
@@ -114,7 +114,7 @@ export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
   let remote: Pick<RuleInput, "remoteIp" | "remoteGroupId"> = {};
   switch (rule.remote.kind) {
     case "any":
-      remote = { remoteIp: rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0" };
+      remote = { remoteIp: remoteOfAll(rule.ethertype) };
       break;
     case "cidr":
       remote = { remoteIp: rule.remote.cidr };

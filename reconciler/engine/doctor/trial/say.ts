@@ -1,7 +1,7 @@
 /** How a trial ends, and what it says of things and outcomes. */
 import { kindRows, ofKind } from "../../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../../core/model/live";
-import type { Outcome } from "../../../core/model/outcome";
+import { failureText, type Outcome } from "../../../core/model/outcome";
 import type { TrialThing } from "./notes";
 
 export class Stopped extends Error {}
@@ -14,7 +14,7 @@ export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm 
 export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
 
 export const wordsOf = (outcome: Outcome<unknown>): string =>
-  outcome.status === "accepted" ? "it was accepted" : outcome.status === "rejected" ? outcome.message : outcome.reason;
+  outcome.status === "accepted" ? "it was accepted" : failureText(outcome);
 
 export const secondsOf = (ms: number): string => (ms < 1000 ? "less than a second" : `${Math.round(ms / 1000)} s`);
 

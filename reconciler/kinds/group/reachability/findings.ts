@@ -10,7 +10,7 @@ import type { Closed, Desired, DesiredGroup } from "../../../core/model/desired"
 import type { SourcePosition } from "../../../core/model/diagnostic";
 import { allOfKind, ofKind } from "../../../core/model/kinds";
 import { sight } from "../../../core/model/live";
-import type { Rule } from "../../../core/model/rule";
+import { portsWritten, type Rule, remoteOfAll } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
 import { groupedBy } from "../../../core/text/objects";
@@ -298,11 +298,10 @@ export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address,
 }
 
 function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule): string {
-  const service =
-    ports === undefined ? protocol : `${protocol} ${ports.min === ports.max ? ports.min : `${ports.min}-${ports.max}`}`;
+  const service = ports === undefined ? protocol : `${protocol} ${portsWritten(ports)}`;
   const peer =
     remote.kind === "any"
-      ? `remote_ip: ${ethertype === "IPv4" ? "0.0.0.0/0" : "::/0"}`
+      ? `remote_ip: ${remoteOfAll(ethertype)}`
       : remote.kind === "cidr"
         ? `remote_ip: ${remote.cidr}`
         : remote.kind === "computed"

@@ -22,7 +22,7 @@ import { parseCidr } from "../../../core/canonical/cidr";
 import { formatAddress, kindOf, parseAddress } from "../../../core/model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../../../core/model/assertion";
 import type { SourcePosition } from "../../../core/model/diagnostic";
-import type { PortRange } from "../../../core/model/rule";
+import { type PortRange, portsWritten } from "../../../core/model/rule";
 import { nearestName } from "../../../core/text/nearest";
 import { isGroupParty } from "./query";
 
@@ -311,11 +311,7 @@ export const partyText = (party: Party): string => {
 
 const portsText = (ports: readonly ServicePorts[]): string =>
   ports
-    .map(({ protocol, ports: range }) =>
-      range === undefined
-        ? protocol
-        : `${protocol} ${range.min === range.max ? range.min : `${range.min}-${range.max}`}`,
-    )
+    .map(({ protocol, ports: range }) => (range === undefined ? protocol : `${protocol} ${portsWritten(range)}`))
     .join(", ");
 
 const labelOf = (
