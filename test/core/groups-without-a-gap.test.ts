@@ -370,6 +370,17 @@ describe("a replacement whose create was made and not recorded", () => {
     expect(order(plan).slice(0, 3)).toEqual(["web/import", "web/aside after web/import", "web/create after web/aside"]);
     expect(plan.steps[0]?.action).toMatchObject({ changes: [{ record: { id: "id-new", name: "web" } }, {}] });
   });
+  it("is recorded before both are deleted, where the block is gone", () => {
+    const world = { applied: [{ ...web, now: aside, memory: aside }], strangers: [successor], intents: [intent] };
+    const plan = planFor({ ...world, missing: [] });
+    expect(order(plan)).toEqual([
+      "web/import",
+      "web/retire after web/import",
+      "web/delete after web/import, web/retire",
+    ]);
+    const retired = [{ id: idOf("group.web"), ...aside }];
+    expect(plan.steps[0]?.action).toMatchObject({ changes: [{ record: { id: "id-new", retired } }, { intent: null }] });
+  });
   it.each([
     ["a declared rule", db],
     ["one of others", other],

@@ -31,6 +31,7 @@ import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
 import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { canonicalText } from "../../core/text/canonical-text";
+import { onlyDefined } from "../../core/text/objects";
 import { falls, follows, groupFieldChanges, isNameUnknown, labelGroup, rulesLeftBehind } from "./changed-fields";
 import {
   byAddress,
@@ -325,14 +326,12 @@ function removalOfGroup(
 ): ActedGroup<"none" | "delete" | "forget"> {
   const { recorded } = pair;
   const known = entry.how === "known" ? entry : undefined;
-  if (recorded === undefined) {
-    // The block is gone from the file, and an interrupted run created the group: its intent says what the group was to
-    // be.
-    return known === undefined
-      ? unchanged
-      : { adopts: true, ...removeKnown(pair, createdBy(pair, known), entry, context) };
-  }
-  return removeKnown(pair, recorded, entry, context);
+  if (known === undefined || (recorded !== undefined && known.adopted !== "interrupted"))
+    return recorded === undefined ? unchanged : removeKnown(pair, recorded, entry, context);
+  // The block is gone from the file, and an interrupted run created the group: its intent says what the group was to be.
+  const made = createdBy(pair, known);
+  const former = recorded === undefined ? made.retired : formerSelves(recorded, known);
+  return { adopts: true, ...removeKnown(pair, { ...made, ...onlyDefined({ retired: former }) }, entry, context) };
 }
 
 function removeKnown(
