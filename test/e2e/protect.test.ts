@@ -41,6 +41,10 @@ describe("a protected environment", () => {
     expect(said(refused)).toContain("nothing was sent: reconcile.yaml:7 protects it");
     expect(said(refused)).toContain("--unprotect vm.app, this once, at a terminal without -y or with a saved plan");
     expect(said(refused)).toContain("protect: { allow: [rebuild] }");
+    // Also where no block is left that could say it.
+    expect(said(await prod("destroy", "-y"))).toContain(
+      "vm.app (app-1) is protected by its environment (reconcile.yaml:7), and this plan would delete it",
+    );
     expect(place.writes()).toBe(sent);
   });
 

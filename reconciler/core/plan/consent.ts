@@ -112,7 +112,8 @@ function protection(
   if (harm === undefined || !isProtected(change, desiredOf, recordedOf)) return [];
   const desired = desiredOf(address);
   if (isConsentPermitted(change, desired, environment)) return [];
-  const isByEnvironment = guardOf(desired) === "environment" && environment !== undefined;
+  // Of a block that is no longer there only the record is left, which does not say what protected it.
+  const isByEnvironment = environment !== undefined && (desired === undefined || guardOf(desired) === "environment");
   const source = isByEnvironment ? environment.source : desired?.protectedAt;
   const by = isByEnvironment ? "is protected by its environment" : "has prevent_destroy";
   const place = source === undefined ? "" : ` (${source.file}:${source.line})`;
