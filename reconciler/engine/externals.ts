@@ -18,6 +18,7 @@ import type { ServiceReader } from "../service/client";
 import type { StateStore } from "../store/store";
 import { readOfKind } from "./observe";
 import { openStoredState } from "./plan";
+import { readFailed } from "./read-failed";
 
 /** A desired state as its files say it, and the way to read them again with what was found elsewhere. */
 export interface ReadFiles {
@@ -222,11 +223,10 @@ function choose({ name, kind, by, wanted }: LookupRequest, seen: SeenThings): Ch
       `lookups.${name} cannot be looked up: this service has no list of ${kind}s`,
       by === "name" ? "look it up by its id, or name the list in the dialect" : "name the list in the dialect",
     );
-  if (seen.status !== "accepted" && !isGone(seen))
-    return problem(
-      `lookups.${name} could not be looked up: ${"message" in seen ? seen.message : seen.reason}`,
-      "run the same command again",
-    );
+  if (seen.status !== "accepted" && !isGone(seen)) {
+    const { fix = "run the same command again" } = readFailed(what, seen);
+    return problem(`lookups.${name} could not be looked up: ${"message" in seen ? seen.message : seen.reason}`, fix);
+  }
   const things = seen.status === "accepted" ? seen.value : [];
   const found = things.filter((one) =>
     by === "id" ? one.id === wanted : one["name"]?.toLowerCase() === wanted.toLowerCase(),

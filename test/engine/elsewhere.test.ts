@@ -88,13 +88,13 @@ describe("a lookup", () => {
     [
       "that is refused",
       lookup("vm", "id", "v-1"),
-      "lookups.it could not be looked up: not for you — run the same command again",
+      "lookups.it could not be looked up: not for you — use a credential that may read this project",
       { client: { listVms: async () => refused } },
     ],
     [
       "of which the service is away",
       lookup("vm", "id", "v-1"),
-      "lookups.it could not be looked up: 503 — run the same command again",
+      "lookups.it could not be looked up: 503 — check the base URL and the network with: reconcile doctor",
       { client: { listVms: async () => ({ status: "unavailable", reason: "503" }) } },
     ],
     [
