@@ -16,10 +16,10 @@ interface Doubt {
   readonly hint: string;
 }
 
-/** `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. */
+/** `look`: a read of this resource. Where there is none, or it tells nothing, the service's answer has to do. */
 export async function confirmGone<T>(
   outcome: Outcome<T>,
-  look: (() => Promise<Outcome<unknown>>) | undefined,
+  look: (() => Promise<Outcome<unknown> | undefined>) | undefined,
   doubt?: Doubt,
 ): Promise<Outcome<T | undefined>> {
   if (outcome.status !== "rejected" || !mayBeGone(outcome)) return outcome;

@@ -6,6 +6,7 @@ import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { openStoredState } from "../../reconciler/engine/plan";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { observeOrphans } from "../../reconciler/engine/refresh";
+import type { ServiceClient } from "../../reconciler/service/client";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { clientAt } from "../support/deployments/doctor-here";
 import { prepareOn } from "../support/engine-on";
@@ -118,28 +119,62 @@ describe("a VM that two lists in a row lack", () => {
 });
 
 describe("a service that shows an empty list of rules for a group that it does not have", () => {
+  async function deleted(ways: readonly string[]) {
+    const present = await stand({ with: ways });
+    const { client } = present;
+    const id = present.emulator.dump().groups.find(({ name }) => name === "front")?.id ?? "";
+    const listRules: typeof client.listRules = async (group, options) => {
+      const rules = await client.listRules(group, options);
+      return isGone(rules) ? accepted([]) : rules;
+    };
+    const forgiving = (own: Partial<ServiceClient> = {}): ServiceClient =>
+      new Proxy(client, {
+        get: (target, method) => Reflect.get({ ...own, listRules }, method) ?? Reflect.get(target, method),
+      });
+    return { present, client, id, forgiving };
+  }
+
   it.each([
     ["by its list", ["group.list"], "the list of security groups, read to its end, does not show it"],
     ["by a read of its id", ["group.list", "group.get"], "the service answered twice that it has no such id"],
   ])("shows %s that the group is gone", async (_, ways, because) => {
-    const present = await stand({ with: ways });
-    const [group] = present.emulator.dump().groups.filter(({ name }) => name === "front");
-    const { client } = present;
-    await client.deleteGroup(group!.id);
-    const listRules: typeof client.listRules = async (id, options) => {
-      const rules = await client.listRules(id, options);
-      return isGone(rules) ? accepted([]) : rules;
-    };
-    const forgiving = new Proxy(client, {
-      get: (target, method) => (method === "listRules" ? listRules : Reflect.get(target, method)),
-    });
-    const ports = { ...present.ports, client: forgiving };
+    const { present, client, id, forgiving } = await deleted(ways);
+    await client.deleteGroup(id);
+    const ports = { ...present.ports, client: forgiving() };
     const { plan } = await prepareOn({ ...present, ports, lineage: "unborn" }, standing);
     expect(plan.changes).toEqual([
       expect.objectContaining({ address: "group.front", action: "create", because: expect.stringContaining(because) }),
     ]);
-    const pulled = await pullWorld(forgiving, { groups: [group!.id] });
+    const pulled = await pullWorld(forgiving(), { groups: [id] });
     expect([pulled.groups, pulled.diagnostics.map(({ code }) => code)]).toEqual([[], ["pull/not-found"]]);
+  });
+
+  const without = { ...standing, resources: standing.resources.filter(({ kind }) => kind !== "group") };
+  it("and has no list: a person says that it is gone", async () => {
+    const { present, client, id, forgiving } = await deleted([]);
+    await client.deleteGroup(id);
+    const { report } = await present.apply(without, {}, { client: forgiving() });
+    expect(report?.steps.map(({ result }) => result)).toMatchObject([
+      {
+        message: expect.stringMatching(/not found in this project, and looking could not confirm it$/),
+        fix: "if somebody has deleted the group: reconcile state rm group.front",
+      },
+    ]);
+  });
+
+  it("and has no list: what an earlier run has sent the delete of is gone by the service's word", async () => {
+    const { present, client, id, forgiving } = await deleted([]);
+    const deleteGroup: typeof client.deleteGroup = async () => {
+      await client.deleteGroup(id);
+      return { status: "unknown", reason: "the answer was lost" };
+    };
+    const lost = await present.apply(without, {}, { client: forgiving({ deleteGroup }) });
+    expect(lost.report?.steps.map(({ result }) => result.end)).toEqual(["unknown"]);
+    const { report } = await present.apply(without, {}, { client: forgiving() });
+    expect(report?.steps.map(({ result }) => result.end)).toEqual(["done"]);
+    expect([...openStoredState(present.store.stored, "memory", "l").state.resources.keys()]).not.toContain(
+      "group.front",
+    );
   });
 });
 

@@ -8,10 +8,11 @@ import {
   ruleKey,
 } from "../../core/canonical/rules";
 import { showsEffect } from "../../core/diff/effect";
+import { toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
-import { accepted, isGone, type Outcome } from "../../core/model/outcome";
+import { accepted, type Failure, isGone, type Outcome } from "../../core/model/outcome";
 import { type Rule, remoteOfAll } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
 import type { ActOn, RecordPatch, Step } from "../../core/plan/step";
@@ -36,6 +37,17 @@ import { recordRules } from "./diff";
 import { whyItStays } from "./watch";
 /** Performs a step on an existing group. */
 export type OnGroup<O extends ActOn<"group">> = OnExisting<O>;
+
+/** Where rules alone can be read, a plan may not notice that somebody has deleted the group. */
+export function failedOn({ address }: Step, failure: Failure, run: Run): StepResult {
+  const failed = failedBy(failure);
+  if (!isGone(failure) || run.ports.client.can.seesGroups !== "rules") return failed;
+  const deleted = "if somebody has deleted the group: ";
+  return {
+    ...failed,
+    fix: [toSay([deleted, ["state rm", address]], `${deleted}pulumi state delete with its URN`)],
+  };
+}
 
 /** After a lost answer: what a look shows is done, and sending the same once more does no harm where it shows nothing. */
 export const seenOrHarmless =
@@ -146,7 +158,7 @@ export const createRule: OnGroup<"group.rule.create"> = async (step, { rule, und
   if ("end" in input) return input;
   const write = ruleWrite(step, id, knownRule(rule, run), run);
   const outcome = await addRule(id, input, write, step, run);
-  if (outcome.status !== "accepted") return failedBy(outcome);
+  if (outcome.status !== "accepted") return failedOn(step, outcome, run);
   const made = recordRules([rule], resolve(run));
   await changeRules(step, run, undeclared === true ? { left: made } : { added: made }, step.record);
   return doneUnseen(write);

@@ -4,7 +4,7 @@ import { canonicalLiveRule, ruleKey, sortRules } from "../../core/canonical/rule
 import type { Abilities } from "../../core/model/abilities";
 import { toAsk, toSay } from "../../core/model/fix";
 import type { LiveGroup } from "../../core/model/live";
-import { isGone } from "../../core/model/outcome";
+import { type Failure, isGone } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup } from "../../core/model/recorded";
 import type { Rule } from "../../core/model/rule";
 import type { ActionOf, ActOn, OperationOn, Step } from "../../core/plan/step";
@@ -15,6 +15,7 @@ import { createOnce } from "../../engine/create-once";
 import { plainText } from "../../engine/fill-in";
 import { missingInstead, noteDeleting, recordAccepted, recordOf } from "../../engine/record-step";
 import {
+  doneAndSeen,
   doneUnseen,
   failedBy,
   type OnExisting,
@@ -35,6 +36,7 @@ import { describeNamers, type Namer, namersByGroup } from "./named-groups";
 import {
   createRule,
   deleteRule,
+  failedOn,
   type OnGroup,
   resolve,
   ruleInput,
@@ -42,7 +44,7 @@ import {
   seenOrHarmless,
   verify,
 } from "./perform-rules";
-import { waitUntilGroupGone } from "./watch";
+import { readDoubted, waitUntilGroupGone } from "./watch";
 
 const onGroup = <O extends ActOn<"group">>(perform: OnExisting<O>) => onExisting<O>((action) => action.group, perform);
 
@@ -218,11 +220,12 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sentBefore = await noteDeleting(step, id, run, true);
   const deleted = await client.deleteGroup(id, optionsFor(step, run));
-  const look = () => client.listRules(id, { signal: run.signal });
+  // Of what an earlier run has sent the delete, the service's own word is enough.
+  const look = async () => (await readDoubted(id, { ...run, client })) ?? (sentBefore ? undefined : tellsNothing);
   const outcome = await confirmGone(deleted, look, doubtOf(run, "group", id, sentBefore));
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
-    if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedBy(outcome);
+    if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedOn(step, outcome, run);
     const namers = speaksOfVms.test(outcome.message) ? [] : await stillNaming(id, run);
     const said = `the service does not delete group ${action.name} while rules of other groups name it`;
     if (namers.length > 0) return keptAsNamed(step, action, id, said, namers, run);
@@ -237,7 +240,8 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
       ? failedBy(outcome)
       : { ...failedBy(outcome), fix: outcome.hint ?? ofUse(client.can) };
   }
-  const settled = await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
+  // What the service does not find is not waited for.
+  const settled = isGone(deleted) ? doneAndSeen : await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
   if (settled.end !== "done") {
     // Some accept the delete of what rules name, and keep it: sent once more it would be kept again.
     const namers = settled.code === "apply/timeout" ? await stillNaming(id, run) : [];
@@ -252,6 +256,8 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   );
   return settled;
 };
+
+const tellsNothing: Failure = { status: "unknown", reason: "an empty list of rules" };
 
 /** The groups that have a rule naming it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {

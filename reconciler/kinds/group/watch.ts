@@ -15,6 +15,27 @@ export interface GroupWatch extends Pick<Ports, "client" | "clock" | "timing"> {
 }
 
 /**
+ * A read of a group of which a delete says that there is none; `undefined`: its rules alone can be read, and an empty list
+ * of them tells nothing.
+ */
+export async function readDoubted(
+  id: string,
+  { client, signal, listGroups }: Omit<GroupWatch, "clock" | "timing">,
+): Promise<Outcome<unknown> | undefined> {
+  const rules = await client.listRules(id, { signal });
+  if (rules.status !== "accepted" || rules.value.length > 0) return rules;
+  if (client.can.readsOneGroup) return client.getGroup(id, { signal });
+  if (client.can.seesGroups !== "list") return undefined;
+  const listed = await listGroups();
+  return listed.status === "accepted" && !listed.value.some((group) => group.id === id) ? notListed : listed;
+}
+
+const notListed: Failure = {
+  ...{ status: "rejected", condition: "not_found" },
+  message: "the list of security groups does not show it",
+};
+
+/**
  * Whether the service still has the group. Without a list and a read of one group its rules tell: an empty list of rules
  * may be said of a group that is gone as well as of one that is there.
  */
