@@ -25,10 +25,13 @@ const whole: Readonly<Record<Ethertype, bigint>> = { IPv4: addressCount(routed.I
 export const isWorld = (peers: Intervals, family: Ethertype, prefix: number = usualWorld): boolean =>
   addressCount(intersect(peers, routed[family])) << BigInt(prefix) >= whole[family];
 
-/** IPv4 addresses as IPv6 spells them: mapped, by NAT64, by 6to4. `below`: how many bits stand behind them. */
+/** IPv4 addresses as IPv6 spells them: mapped, translated, compatible, by NAT64, by 6to4. `below`: how many bits stand behind them. */
 const spellings = [
   { range: cidr("::ffff:0:0/96"), below: 0n },
+  { range: cidr("::ffff:0:0:0/96"), below: 0n },
+  { range: cidr("::/96"), below: 0n },
   { range: cidr("64:ff9b::/96"), below: 0n },
+  { range: cidr("64:ff9b:1::/96"), below: 0n },
   { range: cidr("2002::/16"), below: 80n },
 ];
 
