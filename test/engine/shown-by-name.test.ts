@@ -1,9 +1,9 @@
 /** Records that show flavor and image as names, or not at all, beside a file that writes ids: plans end, and nothing is wiped for a name. */
 import { describe, expect, it } from "vitest";
 import type { LiveVm } from "../../reconciler/core/model/live";
-import type { Outcome } from "../../reconciler/core/model/outcome";
+import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { desiredOf } from "../support/bench-world";
+import { desiredOf, projectOf } from "../support/bench-world";
 import { type Capabilities, virtualWorld } from "../support/virtual-world";
 
 const image = (n: number) => `00000000-0000-4000-8003-00000000000${n}`;
@@ -90,4 +90,24 @@ describe("an image and a flavor that the records do not show by id", () => {
       ]);
     },
   );
+});
+
+it("an attach that the VM's record shows and the volume's does not says where the dialect can put that right", async () => {
+  const stage = virtualWorld({ with: ["vm.get"] });
+  const { client } = stage;
+  const read = client.getVolume.bind(client);
+  client.getVolume = async (id, options) => {
+    const seen = await read(id, options);
+    return seen.status === "accepted" ? accepted({ ...seen.value, attachedTo: null }) : seen;
+  };
+  const report = await stage.apply(
+    await stage.plan(projectOf({ vms: { web: {} }, volumes: { data: { size: 5, attach_to: "web" } } })),
+  );
+  expect(report?.steps.find(({ step }) => step.id === "volume.data/attach")?.result).toMatchObject({
+    end: "failed",
+    message: expect.stringMatching(
+      /the record of VM \S+ names the volume, and the volume's own record does not say so$/,
+    ),
+    fix: expect.stringContaining("in the dialect: records.volume.attached_to"),
+  });
 });

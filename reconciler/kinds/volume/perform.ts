@@ -97,15 +97,28 @@ async function move(
       id,
       isAttach ? { for: "attached", vmId } : { for: "detached", vmId },
     );
-    return settled.end === "done" ? recordEnd(step, run, settled, { ...noted?.done, ...step.record }) : settled;
+    if (settled.end === "done") return recordEnd(step, run, settled, { ...noted?.done, ...step.record });
+    return isAttach ? saidByVm(settled, id, vmId, run) : settled;
   }
   if (outcome.status !== "unknown") {
     await note(noted?.refused);
     await oweNothing(step, run);
   }
-  return outcome.status === "unknown" && noted !== undefined
-    ? moveNotAnswered(step.address, { id, vmId, way }, outcome)
-    : failedBy(outcome);
+  if (outcome.status === "unknown" && noted !== undefined)
+    return moveNotAnswered(step.address, { id, vmId, way }, outcome);
+  return isAttach ? saidByVm(failedBy(outcome), id, vmId, run) : failedBy(outcome);
+}
+
+/** The record of a VM may show a volume on it while the volume's own says that it hangs nowhere. */
+async function saidByVm(result: StepResult, id: string, vmId: string, run: Run): Promise<StepResult> {
+  if (result.end !== "failed") return result;
+  const read = await fetchVm(run, vmId);
+  if (!read.seen || read.vm?.volumes?.some((disk) => disk.id === id) !== true) return result;
+  return {
+    ...result,
+    message: `${result.message}; the record of VM ${vmId} names the volume, and the volume's own record does not say so`,
+    fix: "run the same command again: it looks first; if it does not help, in the dialect: records.volume.attached_to with the place that shows it, or [] where none does",
+  };
 }
 
 /** The record of a move: of a volume with an address, or of a VM's data volume. */
