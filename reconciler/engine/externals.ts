@@ -8,7 +8,7 @@ import { type Diagnostic, diagnosticsIn, hasErrors } from "../core/model/diagnos
 import type { External, ExternalValues, LookupKind, LookupRequest, Read } from "../core/model/external";
 import { isKind, type Kind } from "../core/model/kinds";
 import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
-import { isGone, type Outcome } from "../core/model/outcome";
+import { failureText, isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
 import { errorCode } from "../core/text/errors";
@@ -225,7 +225,7 @@ function choose({ name, kind, by, wanted }: LookupRequest, seen: SeenThings): Ch
     );
   if (seen.status !== "accepted" && !isGone(seen)) {
     const { fix = "run the same command again" } = readFailed(what, seen);
-    return problem(`lookups.${name} could not be looked up: ${"message" in seen ? seen.message : seen.reason}`, fix);
+    return problem(`lookups.${name} could not be looked up: ${failureText(seen)}`, fix);
   }
   const things = seen.status === "accepted" ? seen.value : [];
   const found = things.filter((one) =>
