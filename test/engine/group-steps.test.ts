@@ -470,9 +470,18 @@ describe("a group that is deleted", () => {
     [
       "while VMs are under it, and a new one has replaced it",
       {
-        answers: [named],
+        answers: [attached],
         asks: { retired: true },
         ends: "waiting apply/group-attached the replaced group front is still attached to VMs, and the service has no call that moves them",
+        is: "stays",
+      },
+    ],
+    [
+      "while something has it in use, nobody knows what, and a new one has replaced it",
+      {
+        answers: [named],
+        asks: { retired: true },
+        ends: /^waiting apply\/group-attached the service does not delete the replaced group front: /,
         is: "stays",
       },
     ],

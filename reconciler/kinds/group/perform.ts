@@ -229,6 +229,13 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
     const namers = speaksOfVms.test(outcome.message) ? [] : await stillNaming(id, run);
     const said = `the service does not delete group ${action.name} while rules of other groups name it`;
     if (namers.length > 0) return keptAsNamed(step, action, id, said, namers, run);
+    if (action.retired && !speaksOfVms.test(outcome.message))
+      return {
+        end: "waiting",
+        code: "apply/group-attached",
+        message: `the service does not delete the replaced group ${action.name}: ${outcome.message}`,
+        fix: `${outcome.hint ?? ofUse(client.can)}; then run the same command again`,
+      };
     if (action.retired)
       return {
         end: "waiting",
