@@ -5,7 +5,7 @@ import type { Debt } from "../../reconciler/core/model/guest";
 import type { RecordedVm } from "../../reconciler/core/model/recorded";
 import type { Step } from "../../reconciler/core/plan/step";
 import { commandRecorded, debtsLeft, owedBy, owedIn } from "../../reconciler/kinds/vm/guest-steps";
-import { planFor, vm, volume, type World } from "../support/sample-plans";
+import { idOf, planFor, vm, volume, type World } from "../support/sample-plans";
 
 const command = (more: Partial<GuestCommand> = {}): GuestCommand => ({ argv: ["mount"], timeoutMs: 1000, ...more });
 const debt = (what: Debt["command"], reason: Debt["reason"] = "created"): Debt => ({
@@ -211,6 +211,15 @@ describe("a command that was owed before", () => {
     ...more,
   });
   const declared = vm("web", ready);
+  const owingMount = {
+    ...vm("web", attach),
+    memory: { ...attach, ...owes(debt("after_attach")) },
+    now: { volumes: [{ id: "root", root: true }] },
+  };
+  const withData = (attachedTo: string | null): World => ({
+    desired: [vm("web", attach)],
+    strangers: [{ kind: "volume", id: `${idOf("vm.web")}-data`, name: "own", failed: false, attachedTo }],
+  });
   it.each<[what: string, world: World, told: readonly string[]]>([
     [
       "is run at once on a VM that runs",
@@ -244,6 +253,31 @@ describe("a command that was owed before", () => {
       "waits where its volume hangs on no VM",
       { applied: [{ ...owingData(), attachTo: undefined }], desired: [volume("data", attach)] },
       ["data owes after_attach: moved, and waits: it hangs on no VM"],
+    ],
+    [
+      "waits where the data volume of its VM was taken off",
+      { ...withData(null), applied: [owingMount] },
+      ["web owes after_attach: created, and waits: its data volume hangs on no VM"],
+    ],
+    [
+      "waits where the data volume of its VM was hung on another one",
+      { ...withData(idOf("vm.other")), applied: [owingMount, other], desired: [vm("web", attach), other] },
+      ["web owes after_attach: created, and waits: its data volume hangs on VM vm.other"],
+    ],
+    [
+      "waits where the data volume of its VM is gone",
+      { applied: [owingMount], desired: [vm("web", attach)] },
+      ["web owes after_attach: created, and waits: its data volume is gone"],
+    ],
+    [
+      "waits where the record of its VM shows other volumes, and nobody lists volumes",
+      { applied: [owingMount], desired: [vm("web", attach)], missing: ["volume.list"] },
+      ["web owes after_attach: created, and waits: its data volume does not show on it"],
+    ],
+    [
+      "is run where the data volume of its VM hangs where it was made",
+      { ...withData(idOf("vm.web")), applied: [owingMount] },
+      ["web owes after_attach: created", "web/after_attach after nothing"],
     ],
     [
       "goes first, before what this plan does to its VM",

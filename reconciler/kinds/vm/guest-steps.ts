@@ -54,6 +54,7 @@ import {
 import { appendTo, groupedBy, onlyDefined } from "../../core/text/objects";
 import { editSteps } from "../order";
 import type { VolumeDifference } from "../volume/diff";
+import { isCarriedBy } from "../volume/open-moves";
 import type { VmDifference } from "./diff";
 
 /** A command that is owed before this plan is carried out. */
@@ -72,6 +73,8 @@ interface DeclaredDuty {
   /** `undefined`: it hangs on no VM, and shall hang on none. */
   readonly host: Reference | undefined;
   readonly volume?: Reference;
+  /** Why it can do nothing on its VM: the volume that it is for is not there. */
+  readonly away?: string | undefined;
   readonly recorded: RecordedVm | RecordedVolume | undefined;
   readonly source: SourcePosition;
 }
@@ -86,7 +89,7 @@ export function payGuests(
   if (leftOut.size === 0 && ![...vms, ...volumes].some(({ desired }) => desired !== undefined && declares(desired)))
     return [];
   const steps = new Map(draft.steps.map((step) => [step.id, step]));
-  const ofVms = vms.flatMap((vm) => ofVm(vm, steps));
+  const ofVms = vms.flatMap((vm) => ofVm(vm, steps, draft));
   const ofVolumes = new Map(volumes.map((volume) => [volume, ofVolume(volume, steps)]));
   const declared = [...ofVms, ...[...ofVolumes.values()].flatMap((one) => one ?? [])];
   noteWhatSteps(draft, vms, ofVolumes, declared, leftOut);
@@ -130,14 +133,30 @@ const declares = (desired: Declares): boolean => duties.some((duty) => commandOf
 
 type Steps = ReadonlyMap<StepId, Step>;
 
-function ofVm({ address, desired, recorded }: VmDifference, steps: Steps): DeclaredDuty[] {
+function ofVm({ address, desired, recorded }: VmDifference, steps: Steps, draft: Draft): DeclaredDuty[] {
   if (desired === undefined) return [];
   const id = steps.has(`${address}/create`) ? undefined : recorded?.id;
   const host: Reference = id === undefined ? { address } : { id };
+  const isPutBack = id === undefined || steps.has(`${address}/data-attach`);
   return duties.flatMap((duty) => {
     const command = commandOf(desired, duty);
-    return command === undefined ? [] : [{ address, duty, command, host, recorded, source: desired.source }];
+    if (command === undefined) return [];
+    const away = duty === "after_attach" && !isPutBack ? whereElse(id, recorded?.dataVolumeId, draft) : undefined;
+    return [{ address, duty, command, host, away, recorded, source: desired.source }];
   });
+}
+
+/** Where a VM's own data volume is, if not on this VM. */
+function whereElse(vm: string, volume: string | undefined, draft: Draft): string | undefined {
+  if (volume === undefined) return undefined;
+  const seen = sight(draft.context.live, "volume", volume);
+  if (seen.seen === "gone") return "its data volume is gone";
+  const shown = seen.seen === "yes" ? seen.value : undefined;
+  const isMoving = shown?.changing === true || phaseOf({ id: vm }, draft) === "changing";
+  if (isMoving || isCarriedBy(vm, volume, shown, draft.context) !== false) return undefined;
+  const host = shown?.attachedTo;
+  if (host === undefined) return "its data volume does not show on it";
+  return `its data volume hangs on ${host === null ? "no VM" : `VM ${vmLabel(draft, { id: host })}`}`;
 }
 
 function ofVolume(difference: VolumeDifference, steps: Steps): DeclaredDuty | undefined {
@@ -250,13 +269,13 @@ function owedBefore({ address, duty, command, recorded }: DeclaredDuty, draft: D
 }
 
 function pay(one: DeclaredDuty, others: Others): Owed[] {
-  const { address, duty, host } = one;
+  const { address, duty, host, away } = one;
   const { draft } = others;
   const before = owedBefore(one, draft);
   const makes = others.makes.get(keyOf({ address, command: duty })) ?? [];
   if (before === undefined && makes.length === 0) return [];
   const touching = (host === undefined ? undefined : others.touching.get(vmHold(draft, host))) ?? [];
-  const waits = host === undefined ? "it hangs on no VM" : whyNotRunning(host, touching, draft);
+  const waits = host === undefined ? "it hangs on no VM" : (away ?? whyNotRunning(host, touching, draft));
   if (host === undefined || waits !== undefined) return before === undefined ? [] : [{ ...before, waits }];
   const asks = before?.since === undefined && makes.length === 0 ? before?.reason : undefined;
   const step = payStep(one, host, asks, draft);
