@@ -183,6 +183,22 @@ describe("an update of a group", () => {
     const both = await perform({ ...rename, description: "d" } as StepAction, { record: open, without });
     expect([both.kept?.updating, both.kept?.description]).toEqual([undefined, "d"]);
   });
+  it.each<readonly [what: string, answer: Outcome<never>, kept: Partial<RecordedGroup>]>([
+    [
+      "a lost one leaves it recorded as its name",
+      lost,
+      { name: "aside", updating: { name: "Web", description: "why" } },
+    ],
+    [
+      "a refused one leaves what was there",
+      no("forbidden"),
+      { name: "front", updating: { name: "aside", description: "why" } },
+    ],
+  ])("after another one that was lost, whose name the group may have: %s", async (_, answer, { name, updating }) => {
+    const open = record({ updating: { name: "aside", description: "why" } });
+    const { kept } = await perform(rename, { record: open, answers: [answer], without: ["group.list", "group.get"] });
+    expect([kept?.name, kept?.description, kept?.updating]).toEqual([name, open.description, updating]);
+  });
   it("of which the name cannot be seen says so", async () => {
     const { result } = await perform(rename, { without: ["group.list", "group.get"] });
     expect(result).toMatchObject({

@@ -58,12 +58,18 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   };
   const { address } = step;
   const recorded = run.recorder.state.resources.get(address);
-  const openBefore = recorded?.kind === "group" && recorded.id === id ? recorded.updating : undefined;
-  const note = async (updating: RecordedGroup["updating"]): Promise<void> => {
+  const before = recorded?.kind === "group" && recorded.id === id ? recorded : undefined;
+  const openBefore = before?.updating;
+  const note = async (fields: Partial<Pick<RecordedGroup, "name" | "description" | "updating">>): Promise<void> => {
     if (client.can.seesGroups !== "rules") return;
-    await run.recorder.record([{ type: "patch", address, of: id, fields: { updating } }]);
+    await run.recorder.record([{ type: "patch", address, of: id, fields }]);
   };
-  await note({ ...openBefore, ...changes });
+  // Until this one is answered, the group may have what another one that was lost would have set.
+  const other = (["name", "description"] as const).filter(
+    (field) => openBefore?.[field] !== undefined && (changes[field] ?? openBefore[field]) !== openBefore[field],
+  );
+  const fieldsOf = (from: typeof openBefore) => Object.fromEntries(other.map((field) => [field, from?.[field]]));
+  await note({ ...fieldsOf(openBefore), updating: { ...openBefore, ...changes } });
   const writes = updatesOf(id, changes, run);
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
@@ -76,7 +82,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
     const extra = { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) };
     return recordAccepted(step, run, writes, extra);
   }
-  if (outcome.status !== "unknown") await note(openBefore);
+  if (outcome.status !== "unknown") await note({ ...fieldsOf(before), updating: openBefore });
   return failedBy(outcome);
 };
 
