@@ -45,6 +45,21 @@ function vmBecomes(world: World): unknown {
 }
 const own = `${idOf("vm.web")}-data`;
 
+it("the record of what is gone goes to its new address, for nothing else names the volume that it left behind", () => {
+  const { bookkeeping } = planFor({
+    missing: [],
+    applied: [{ ...web, sighted: "gone" }],
+    desired: [vm("www", { name: "web" })],
+    moved: [{ from: "vm.web", to: "vm.www", source }],
+    strangers: [{ kind: "volume", id: own, name: "own", failed: false, attachedTo: null }],
+  });
+  const records = bookkeeping.flatMap((one) => (one.type === "resource" ? [[one.address, one.record]] : []));
+  expect(records).toMatchObject([
+    ["vm.web", null],
+    ["vm.www", { address: "vm.www", id: idOf("vm.web"), dataVolumeId: own }],
+  ]);
+});
+
 describe("a record after a look", () => {
   const running = { phase: "running", status: "ACTIVE" } as const;
   const changing = { phase: "changing", status: "X" } as const;

@@ -9,7 +9,14 @@ import type { Address } from "../model/address";
 import { disksOf } from "../model/disks";
 import { ofKind } from "../model/kinds";
 import type { Live } from "../model/live";
-import { isAskedSnapshot, movedIntent, type PlannedChange, type State, type StateChange } from "../model/recorded";
+import {
+  isAskedSnapshot,
+  movedIntent,
+  type PlannedChange,
+  type RecordedResource,
+  type State,
+  type StateChange,
+} from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
 import { vanished } from "./missing";
 import { nextRecord, type ResolveGroup } from "./next-record";
@@ -36,7 +43,8 @@ export function bookkeeping(
     const from = moved.get(difference.address);
     if (from !== undefined) {
       changes.push({ type: "resource", address: from, record: null });
-      const record = next ?? difference.recorded;
+      // What is gone keeps its record until it is made anew: nothing else names the volume that it left behind.
+      const record = next ?? difference.recorded ?? movedRecord(before.resources.get(from), difference.address);
       if (record !== undefined) changes.push({ type: "resource", address: difference.address, record });
       // After the record: an id that is new to an address ends the create that is open there.
       changes.push(...moveIntent(from, difference, before));
@@ -48,6 +56,9 @@ export function bookkeeping(
   changes.push(...unneededSnapshots(pairs, steps), ...endedOrphans(differences, before, live));
   return changes;
 }
+
+const movedRecord = (record: RecordedResource | undefined, address: Address): RecordedResource | undefined =>
+  record === undefined ? undefined : { ...record, address };
 
 /** From now on an open create is looked for under the new address alone. */
 function moveIntent(from: Address, difference: ResourceDifference, { intents }: State): StateChange[] {
