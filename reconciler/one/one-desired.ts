@@ -156,7 +156,16 @@ export function checkInputs(
   for (const [name, property] of Object.entries(properties))
     if (property.required === true && inputs[name] === undefined && !(exists && property.onlyToCreate === true))
       failures.push({ property: name, reason: "is required" });
-  const { failures: found, warnings } = readOne(write(knownPart(inputs, properties)));
+  const written = write(knownPart(inputs, properties));
+  // A file has nothing of these, so that no reader of files looks at them.
+  const inNoFile = Object.keys(inputs).filter((name) => !written.lines.some(({ property }) => property === name));
+  for (const name of inNoFile) {
+    const { type } = properties[name] ?? {};
+    if (type === "string" && typeof inputs[name] === "number") inputs[name] = String(inputs[name]);
+    if ((type === "string" || type === "boolean") && typeof inputs[name] !== type && !isUnknown(inputs[name]))
+      failures.push({ property: name, reason: type === "string" ? "must be text" : "must be true or false" });
+  }
+  const { failures: found, warnings } = readOne(written);
   return { inputs, failures: [...failures, ...found], warnings };
 }
 

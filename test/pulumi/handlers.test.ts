@@ -54,6 +54,14 @@ describe("check says what is wrong, at its property", () => {
       { securityGroupId: "g", protocol: "tcp", remoteIp: "10.0.0.0/8", remoteGroup: "h" },
       ["remoteGroup"],
     ],
+    "an id that is none": ["Volume", { name: "data", size: 5, adopt: true }, ["adopt"]],
+    "a word about a flush that says neither": [
+      "Volume",
+      { name: "data", size: 5, flushConfirmed: "yes" },
+      ["flushConfirmed"],
+    ],
+    "an attachment of a map": ["VolumeAttachment", { vmId: {}, volumeId: "v" }, ["vmId"]],
+    "an id that is a number is its text": ["VolumeAttachment", { vmId: 4711, volumeId: "v" }, []],
     "icmp takes no port": ["SecurityGroupRule", { securityGroupId: "g", protocol: "icmp", dstPort: "1" }, ["dstPort"]],
     "two identical rules (the service would roll the group back)": [
       "SecurityGroup",

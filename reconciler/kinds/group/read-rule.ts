@@ -151,7 +151,8 @@ const knownPorts: Readonly<Record<string, number>> = {
 function fixOfPort(value: unknown): string | undefined {
   const several = typeof value === "string" ? value.split(/[,;\s]+/) : [];
   if (several.length > 1 && several.every((one) => portsPattern.test(one))) return `write [${several.join(", ")}]`;
-  const port = typeof value === "string" ? knownPorts[value.toLowerCase()] : undefined;
+  const name = String(value).toLowerCase();
+  const port = Object.hasOwn(knownPorts, name) ? knownPorts[name] : undefined;
   return port === undefined ? undefined : `write ${port}`;
 }
 
