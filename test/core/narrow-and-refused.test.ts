@@ -198,6 +198,9 @@ describe("a flush that a flag confirms", () => {
 
 describe("a plan asks, warns or refuses", () => {
   const tooMany = Array.from({ length: 8 }, (_, index) => volume(`disk-${index}`));
+  const guarded = { lifecycle: { preventDestroy: true, ignoreChanges: [] } };
+  const saved = vm("web", { lifecycle: { ...vm("web").lifecycle, snapshotBefore: ["delete"] } });
+  const source = { file: "f", line: 1 };
   const named2 = (name: string): World => ({
     applied: [vm("web")],
     desired: [vm("web", { name })],
@@ -215,6 +218,30 @@ describe("a plan asks, warns or refuses", () => {
     [
       "the loss of one that is protected",
       { applied: [{ ...volume("data"), memory: { preventDestroy: true } }, vm("web")], desired: [vm("web")] },
+      ["asks prevent_destroy", "asks data_loss"],
+    ],
+    [
+      "a destroy of one that the file protects by now, whatever is recorded",
+      { applied: [volume("data")], desired: [volume("data", guarded)], options: { destroy: true } },
+      ["asks prevent_destroy", "asks data_loss"],
+    ],
+    [
+      "the same, under the address that its record still has",
+      {
+        applied: [volume("old")],
+        desired: [volume("data", guarded)],
+        moved: [{ from: "volume.old", to: "volume.data", source }],
+        options: { destroy: true },
+      },
+      ["asks prevent_destroy", "asks data_loss"],
+    ],
+    [
+      "a destroy of what is recorded as protected, and is not in the file by now",
+      {
+        applied: [{ ...volume("data"), memory: { preventDestroy: true } }],
+        desired: [volume("data")],
+        options: { destroy: true },
+      },
       ["asks prevent_destroy", "asks data_loss"],
     ],
     [
@@ -253,6 +280,14 @@ describe("a plan asks, warns or refuses", () => {
   ])("%s", (_, world, says) => {
     const lines = told(planFor(world)).filter((line) => /^(asks|error|warning|note) /.test(line));
     expect([...new Set(lines)]).toEqual(says);
+  });
+
+  it("a destroy heeds what the file says of it by now: a snapshot before, and a data volume that stays", () => {
+    const onDelete = { snapshot: false, preservedVolumes: "delete", dataVolumeId: "own" } as const;
+    const applied = [{ ...vm("web"), memory: { onDelete, dataVolumeId: "own" } }];
+    const steps = (desired: World["desired"]) =>
+      planFor({ applied, desired, options: { destroy: true } }).steps.map(({ action }) => action.operation);
+    expect(steps([saved])).toEqual(["vm.snapshot", ...steps([vm("web")])]);
   });
 });
 

@@ -120,6 +120,11 @@ describe("what an undo wants", () => {
     expect(wanted).toMatchObject(expected);
   });
 
+  it("what was made since and is protected by now is not lost from sight", () => {
+    const wish = undo([], [vm("web", { lifecycle: strict })], [web], { "vm:then-web": "made" }).desired;
+    expect([wish.resources, wish.leftOut?.resources]).toEqual([[], [expect.objectContaining({ lifecycle: strict })]]);
+  });
+
   it("a field that no record knew is not compared, beside what the file ignores", () => {
     const { userId: _, ...unknown } = web;
     const wanted = only({ ...unknown }, vm("web", { lifecycle: strict }));

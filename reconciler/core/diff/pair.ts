@@ -154,6 +154,22 @@ function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Ad
   return current;
 }
 
+/** The blocks of what is recorded, by the addresses that the records still have. */
+export function blocksOf(
+  { resources, intents }: State,
+  { resources: declared, moved }: Pick<Desired, "resources" | "moved"> = { resources: [], moved: [] },
+): ReadonlyMap<Address, DesiredResource> {
+  const moves = new Map(moved.map(({ from, to }) => [from, to]));
+  const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
+  const blocks = new Map<Address, DesiredResource>();
+  if (declared.length === 0) return blocks;
+  for (const address of [...resources.keys(), ...intents.keys()]) {
+    const block = byAddress.get(followMoves(address, moves));
+    if (block !== undefined) blocks.set(address, block);
+  }
+  return blocks;
+}
+
 /** The declared addresses near this one: an instance of its block, or the block itself where that has no for_each. */
 function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {
   const block = blockOf(address);

@@ -223,6 +223,8 @@ export interface Desired {
   readonly policy?: Policy;
   /** VMs that are changed in waves. */
   readonly rollouts?: readonly Rollout[];
+  /** Blocks of the file that are not meant: what protects them counts all the same. Absent: none. */
+  readonly leftOut?: Pick<Desired, "resources" | "moved">;
   /** The files it was read from, as given. */
   readonly files: readonly string[];
 }

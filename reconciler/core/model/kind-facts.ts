@@ -28,6 +28,8 @@ export interface KindFacts<K extends Kind> {
   wish(recorded: RecordedByKind[K]): DesiredByKind[K];
   /** The wish, behaving as the file says today, where the file still declares the resource. */
   behaving(wish: DesiredByKind[K], now: DesiredByKind[K] | undefined): DesiredByKind[K];
+  /** What a delete has to heed beside `prevent_destroy`, where the file asks for more than the record does. */
+  guarded?(recorded: RecordedByKind[K], now: DesiredByKind[K]): RecordedByKind[K];
 }
 
 export const source = { file: "state", line: 1 };

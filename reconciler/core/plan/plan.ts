@@ -15,7 +15,7 @@ import { type Differences, diffAll } from "../diff/all";
 import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
-import { fixForDamaged, type Pair, pairResources } from "../diff/pair";
+import { blocksOf, fixForDamaged, type Pair, pairResources } from "../diff/pair";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import { computedName } from "../model/computed";
@@ -48,6 +48,7 @@ import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
 import {
+  guardedBy,
   leftOutDependents,
   replacedAndLeftOut,
   selectTargets,
@@ -138,7 +139,8 @@ function isGoneUnproven(record: RecordedResource | undefined, live: Live): boole
 export function makePlan(input: PlanInput): Plan {
   const { options, findings = [], isYoung = () => false } = input;
   const desired = whatIsMeant(input.desired, options);
-  const back = takeBack(input.state, desired, input.live);
+  const leftOut = blocksOf(input.state, desired.leftOut);
+  const back = takeBack(guardedBy(leftOut, input.state), desired, input.live);
   const paired = pairResources(desired, back.state);
   const { state } = paired;
   const diagnostics: Diagnostic[] = [...findings, ...back.diagnostics, ...paired.diagnostics];
@@ -186,7 +188,7 @@ export function makePlan(input: PlanInput): Plan {
   for (const named of options.owe ?? [])
     for (const address of meantToOwe(named, byAddress)) diagnostics.push(...owesNothing(address, byAddress, inPlan));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
-  const consents = consentsOf(desired, draft, byAddress);
+  const consents = consentsOf(desired, draft, byAddress, leftOut);
   const { prices } = input.desired;
   const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
 
@@ -244,6 +246,7 @@ function consentsOf(
   { resources, protection }: Desired,
   { context: { live, options }, state, changes, steps }: Draft,
   byAddress: ReadonlyMap<Address, DesiredResource>,
+  leftOut: ReadonlyMap<Address, DesiredResource>,
 ): Consent[] {
   const managed = state.resources.size;
   return [
@@ -251,7 +254,7 @@ function consentsOf(
     ...consentsFor(
       changes,
       steps,
-      (address) => byAddress.get(address),
+      (address) => byAddress.get(address) ?? leftOut.get(address),
       // A resource that an interrupted run made is remembered by its intent alone.
       (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
       managed,

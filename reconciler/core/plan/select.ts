@@ -10,10 +10,10 @@ import type { Pair } from "../diff/pair";
 import { type Address, blockOf, componentsAround, inShell, isMeant } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { computedOfResource, referencesIn } from "../model/facts";
+import { computedOfResource, guardedAsDeclared, referencesIn } from "../model/facts";
 import { ofKind } from "../model/kinds";
 import { sight } from "../model/live";
-import type { RecordedResource, RecordedVolume } from "../model/recorded";
+import type { RecordedResource, RecordedVolume, State } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { groupIdNamed } from "../model/rule";
 import { fewOf } from "../text/list-text";
@@ -25,7 +25,19 @@ export function whatIsMeant(desired: Desired, { destroy, targets = [], excludes 
   if (destroy !== true) return desired;
   const isWhole = targets.length === 0 && excludes.length === 0;
   const outputs = isWhole ? [] : (desired.outputs ?? []);
-  return { ...desired, resources: [], imports: [], moved: [], removed: [], outputs };
+  return { ...desired, resources: [], imports: [], moved: [], removed: [], outputs, leftOut: desired };
+}
+
+/** What is recorded, protected as well as the blocks that are left out. */
+export function guardedBy(blocks: ReadonlyMap<Address, DesiredResource>, state: State): State {
+  if (blocks.size === 0) return state;
+  const resources = new Map(
+    [...state.resources].map(([address, record]) => {
+      const block = blocks.get(address);
+      return [address, block === undefined ? record : guardedAsDeclared(record, block)] as const;
+    }),
+  );
+  return { ...state, resources };
 }
 
 export const selectTargets = (

@@ -59,12 +59,14 @@ export function desiredBefore(before: Before, present: ReadonlyMap<Address, Reco
   const since = [...present.values()].filter((record) => isNewSince(record, then));
   const byHand = since.filter((record) => deedOn(record, then) === undefined);
   const letGo = since.filter((record) => deedOn(record, then) === "took");
+  const meant = new Set([...wished, ...byHand].map(({ address }) => address));
   return {
     desired: closedWith(current, {
       resources: [...wished, ...byHand.map((record) => wishFor(record, then.addressNow))],
       imports: records.flatMap((record) => takenBack(record, then)),
       moved: movedSince(then),
       removed: letGo.map(({ address }) => ({ from: address, destroy: false, source })),
+      leftOut: { resources: current.resources.filter(({ address }) => !meant.has(address)), moved: current.moved },
       files: [],
     }),
     diagnostics: [

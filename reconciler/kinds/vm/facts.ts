@@ -3,6 +3,7 @@ import { flag, ipText, list, number, object, optional, shape, text } from "../..
 import type { DesiredByKind } from "../../core/model/desired";
 import { vmFields } from "../../core/model/fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, owes, source } from "../../core/model/kind-facts";
+import { onlyDefined } from "../../core/text/objects";
 
 /** What the file wants to run, with the places where it says so. */
 const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: DesiredByKind["vm"]) => ({
@@ -66,5 +67,14 @@ export const vmFacts: KindFacts<"vm"> = {
     return now === undefined
       ? { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } }
       : { ...wish, ...commandsOf(now), lifecycle: behavingAs(now.lifecycle, wish), source: now.source };
+  },
+  guarded(recorded, { lifecycle }) {
+    const { snapshot, deleteFloatingIp, preservedVolumes } = recorded.onDelete;
+    const onDelete = {
+      snapshot: snapshot || lifecycle.snapshotBefore.includes("delete"),
+      ...onlyDefined({ deleteFloatingIp: lifecycle.deleteFloatingIp === false ? false : deleteFloatingIp }),
+      preservedVolumes: lifecycle.preservedVolumes === "retain" ? ("retain" as const) : preservedVolumes,
+    };
+    return { ...recorded, onDelete };
   },
 };
