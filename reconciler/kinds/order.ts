@@ -3,11 +3,11 @@
  * one resource order themselves; only here do resources meet.
  */
 
-import { kindOf } from "../core/model/address";
+import { type Address, kindOf } from "../core/model/address";
 import { identity } from "../core/model/identity";
 import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
-import { computedOf, type Need, need, type Step } from "../core/plan/step";
+import { computedOf, type Need, need, type Step, type StepId } from "../core/plan/step";
 import { appendTo, fieldsIn } from "../core/text/objects";
 import { deleteNamedGroupsLast } from "./group/named-groups";
 
@@ -134,7 +134,8 @@ function stopAfterFlushCommands(draft: Draft): void {
 function startAfterFlushes(draft: Draft): void {
   if (draft.flushStops().size === 0) return;
   const delayed = new Map<string, Need[]>();
-  for (const [id, { stop, starts, vm, users }] of draft.flushStops()) {
+  for (const [id, flushStop] of draft.flushStops()) {
+    const { stop, starts, vm, users } = flushStop;
     if (draft.deleteOfHost(id) !== undefined) continue;
     const power = draft.powerOf(id);
     if (power?.operation === "vm.start")
@@ -142,19 +143,40 @@ function startAfterFlushes(draft: Draft): void {
         power.step,
         users.map((user) => need(user, "end")),
       );
-    if (stop === undefined || starts === "no" || power !== undefined) continue;
-    const address = draft.context.addressOf(identity("vm", id)) ?? id;
-    addStep(draft, {
+    if (starts === "no" || power !== undefined) continue;
+    const managed = draft.context.addressOf(identity("vm", id));
+    const noted = managed === undefined ? (flushStop.noted ?? noteStop(stop, users, draft)) : undefined;
+    const address = managed ?? id;
+    const start = addStep(draft, {
       id: `${address}/flush-start`,
       address,
-      action: { operation: "vm.start", vm, again: true },
+      action: { operation: "vm.start", vm, again: true, noted },
       title: `start VM ${vmLabel(draft, vm)} again${starts === "yes" ? "" : `, ${starts}`}`,
-      needs: [need(stop), ...users.map((user) => need(user, "end"))],
+      needs: [...(stop === undefined ? [] : [need(stop)]), ...users.map((user) => need(user, "end"))],
       holds: [vmHold(draft, vm)],
       downtimeOf: address,
     });
+    if (noted === undefined) continue;
+    // The note goes with its record, so that the record stays until the VM was started.
+    for (const last of [`${noted}/delete`, `${noted}/forget`]) delayed.set(last, [need(start, "end")]);
   }
   editSteps(draft, (step) => delayed.get(step.id) ?? []);
+}
+
+/**
+ * A VM that no record manages has no place of its own for the note that it is to be started again: the record of the
+ * first volume that comes off has it, from when that record is the one that stays. Returns the volume's address.
+ */
+function noteStop(stop: StepId | undefined, users: readonly StepId[], draft: Draft): Address | undefined {
+  const first = draft.steps.find(({ id, address }) => users.includes(id) && id === `${address}/detach`);
+  if (stop === undefined || first === undefined) return undefined;
+  const noted = first.address;
+  const before = first.needs.filter(({ step }) => step !== stop).map(({ step }) => need(step, "end"));
+  draft.steps.forEach((step, index) => {
+    if (step.id === stop && step.action.operation === "vm.stop")
+      draft.steps[index] = { ...step, action: { ...step.action, noted }, needs: onceEach([...step.needs, ...before]) };
+  });
+  return noted;
 }
 
 /** A group attached to VMs cannot be deleted. One gate, so that many VMs and many groups do not make edges by their product. */

@@ -19,10 +19,14 @@ const stepsOf = (one: World): readonly string[] =>
       ...(action.operation === "vm.stop" && action.looksFirst === true ? ["(looks first)"] : []),
       ...(downtimeOf === undefined ? [] : ["(down)"]),
       ...(record !== undefined && "stoppedForFlush" in record ? [`(noted: ${record.stoppedForFlush})`] : []),
+      ...("noted" in action && action.noted !== undefined ? [`(noted at ${action.noted})`] : []),
       ...waitsFor(step),
     ].join(" ");
   });
 const stranger: LiveVm = { kind: "vm", id: "vm-7", name: "theirs", status: "ACTIVE", phase: "running", volumes: [] };
+
+const onTheirs = { ...on, attachTo: { id: stranger.id } } as const;
+const noted = { stoppedVm: stranger.id } as const;
 
 const theirs = {
   ...web,
@@ -155,16 +159,70 @@ describe("a VM whose volumes come off", () => {
       ["vm.web/resize (down)", "vm.web/confirm < vm.web/resize"],
     ],
     [
-      "is called by its id, and noted nowhere, where this project does not have it",
+      "is called by its id, and noted at the volume, where this project does not have it",
       {
-        ...world([volume("data", { ...on, attachTo: { id: stranger.id } })], [volume("data", off)]),
+        ...world([volume("data", onTheirs)], [volume("data", off)]),
         strangers: [stranger],
       },
       [
-        "vm-7/flush-stop (down)",
+        "vm-7/flush-stop (down) (noted at volume.data)",
         "volume.data/detach < vm-7/flush-stop",
-        "vm-7/flush-start (down) < vm-7/flush-stop volume.data/detach?",
+        "vm-7/flush-start (down) (noted at volume.data) < vm-7/flush-stop volume.data/detach?",
       ],
+    ],
+    [
+      "is noted at the new volume where that takes the place of the old one",
+      {
+        ...world([volume("data", onTheirs)], [volume("data", { ...onTheirs, name: "other" })]),
+        strangers: [stranger],
+      },
+      [
+        "volume.data/orphan-old",
+        "volume.data/create < volume.data/orphan-old",
+        "vm-7/flush-stop (down) (noted at volume.data) < volume.data/create?",
+        "volume.data/detach < volume.data/create vm-7/flush-stop",
+        "volume.data/attach < volume.data/create volume.data/detach",
+        "volume.data/delete-old < volume.data/create volume.data/detach",
+        "vm-7/flush-start (down) (noted at volume.data) < vm-7/flush-stop volume.data/detach? volume.data/attach?",
+        "volume.data/forget-old < volume.data/delete-old",
+      ],
+    ],
+    [
+      "runs again before the record with the note goes",
+      { ...world([volume("data", onTheirs)], []), strangers: [stranger] },
+      [
+        "vm-7/flush-stop (down) (noted at volume.data)",
+        "volume.data/detach < vm-7/flush-stop",
+        "vm-7/flush-start (down) (noted at volume.data) < vm-7/flush-stop volume.data/detach?",
+        "volume.data/delete < volume.data/detach vm-7/flush-start?",
+      ],
+    ],
+    [
+      "is started again after an interrupted run, where this project does not have it",
+      {
+        ...world([{ ...volume("data", onTheirs), memory: noted }], [volume("data", onTheirs)]),
+        strangers: [{ ...stranger, status: "SHUTOFF", phase: "stopped" }],
+      },
+      ["vm-7/flush-start (down) (noted at volume.data)"],
+    ],
+    [
+      "is started again once what came off is back",
+      {
+        ...world(
+          [{ ...volume("data", onTheirs), memory: noted, now: { attachedTo: null } }],
+          [volume("data", onTheirs)],
+        ),
+        strangers: [{ ...stranger, status: "SHUTOFF", phase: "stopped" }],
+      },
+      ["volume.data/attach", "vm-7/flush-start (down) (noted at volume.data) < volume.data/attach?"],
+    ],
+    [
+      "is not started again where it runs by now",
+      {
+        ...world([{ ...volume("data", onTheirs), memory: noted }], [volume("data", onTheirs)]),
+        strangers: [stranger],
+      },
+      [],
     ],
   ])("%s", (_, one, steps) => {
     expect(stepsOf(one)).toEqual(steps);

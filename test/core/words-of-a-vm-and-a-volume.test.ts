@@ -138,6 +138,12 @@ describe("a record of a volume", () => {
     ["a detach that is open", { detaching: "v" }, ["being taken off: vm.web (v)"], ["being detached"]],
     ["a detach from a VM that has no address", { detaching: "x" }, ["being taken off: a VM (x)"], ["being detached"]],
     [
+      "that its VM was stopped",
+      { stoppedVm: "x" },
+      ["stopped for its flush: VM x, not started again yet"],
+      ["its VM was stopped for a flush"],
+    ],
+    [
       "its flush by a command",
       { flush: { via: "command", argv: ["sync", "-f"] } },
       ["flush: via command: sync -f"],

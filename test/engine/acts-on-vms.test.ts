@@ -1,6 +1,8 @@
 /** What a step does to a VM: what is sent, what is looked at, and what the record has then, a row each. */
 import { describe, expect, it } from "vitest";
+import { ofKind } from "../../reconciler/core/model/kinds";
 import type { LiveVm } from "../../reconciler/core/model/live";
+import type { RecordedVolume } from "../../reconciler/core/model/recorded";
 import type { ActionOf, Step } from "../../reconciler/core/plan/step";
 import { defaultTiming } from "../../reconciler/engine/ports";
 import { vmPerformers } from "../../reconciler/kinds/vm/perform";
@@ -18,6 +20,7 @@ import {
   words,
   yes,
 } from "../support/acts-on-vm";
+import { volume } from "../support/sample-plans";
 import { stepAt } from "../support/virtual-world";
 
 const on = { vm: { id: "v" } } as const;
@@ -563,6 +566,56 @@ describe("a start", () => {
     stage.run.stopped.add("v");
     await vmPerformers["vm.start"]({ ...stepAt(address, "start"), action } as Step<"vm.start">, action, stage.run);
     expect(stage.run.stopped.has("v")).toBe(false);
+  });
+});
+
+describe("a VM that no record manages", () => {
+  const stop = { operation: "vm.stop", ...on, noted: "volume.data" } as unknown as ActionOf<"vm.stop">;
+  const start = { operation: "vm.start", ...on, again: true, noted: "volume.data" } as unknown as ActionOf<"vm.start">;
+  const down = "v";
+  it.each<
+    [what: string, action: ActionOf<"vm.stop" | "vm.start">, before: string | undefined, row: Row, after?: string]
+  >([
+    ["has its stop written down at the volume", stop, undefined, { becomes: "done | stop" }, down],
+    [
+      "has a stop whose answer was lost written down there",
+      stop,
+      undefined,
+      { answers: [lost], shows: [refused("forbidden")], becomes: "unknown service/unknown | stop" },
+      down,
+    ],
+    [
+      "has a stop that is refused taken back",
+      stop,
+      undefined,
+      { answers: [refused("forbidden")], becomes: "failed service/forbidden | stop" },
+    ],
+    [
+      "has no note of a stop that others sent",
+      stop,
+      undefined,
+      { answers: [refused("invalid_state")], shows: [stopped], becomes: "done | stop" },
+    ],
+    ["is started where the volume has the note", start, down, { shows: [stopped, vm()], becomes: "done | start" }],
+    ["is left to others where it has none", start, undefined, { shows: [stopped], becomes: "done | nothing" }],
+    [
+      "keeps the note while its start is refused",
+      start,
+      down,
+      { answers: [refused("forbidden")], becomes: "failed service/forbidden | start" },
+      down,
+    ],
+    [
+      "loses the note where its start is refused and nobody sees whether it runs",
+      start,
+      down,
+      { answers: [refused("invalid_state")], shows: [], becomes: "failed service/invalid_state | start" },
+    ],
+  ])("%s", async (_, action, before, row, after) => {
+    const data = { ...volume("data"), id: "d", flush: { via: "stop" }, stoppedVm: before } as unknown as RecordedVolume;
+    const { result, sent, recorder } = await performed({ ...row, recorded: null, others: [data] }, action);
+    const kept = ofKind(recorder.state.resources.get(data.address), "volume");
+    expect([`${words(result)} | ${sent.join(", ") || "nothing"}`, kept?.stoppedVm]).toEqual([row.becomes, after]);
   });
 });
 

@@ -175,6 +175,8 @@ export interface FlushStop {
   readonly vm: Reference;
   /** The step that stops the VM or makes sure that it is stopped. `undefined`: the VM is stopped already. */
   readonly stop?: StepId;
+  /** The volume for which an interrupted run stopped the VM, which no record manages. */
+  readonly noted?: Address;
   /** Whether the VM ran before, and is started again. */
   readonly starts: "yes" | "no" | "if it ran";
   /** The steps that have to end before the VM is started again. */

@@ -166,6 +166,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     attaching: isOpen ? old.attaching : undefined,
     detaching: isOpen ? old.detaching : undefined,
     goesBackTo: attachedTo === undefined ? old.goesBackTo : undefined,
+    stoppedVm: difference.stoppedVm,
     stillToSet: isOpen ? old.stillToSet : undefined,
     ...unseenNow(old, difference.live, difference),
   });

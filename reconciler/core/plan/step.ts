@@ -52,9 +52,15 @@ export interface Requests {
    * request then.
    */
   "vm.resize.revert": { readonly vm: Reference; readonly looksFirst?: boolean };
-  "vm.stop": { readonly vm: Reference; readonly looksFirst?: boolean };
+  /** `noted`: the volume whose record remembers that the VM, which no record manages, is to be started again. */
+  "vm.stop": { readonly vm: Reference; readonly looksFirst?: boolean; readonly noted?: Address };
   /** `again`: only where this tool has stopped the VM. */
-  "vm.start": { readonly vm: Reference; readonly looksFirst?: boolean; readonly again?: true };
+  "vm.start": {
+    readonly vm: Reference;
+    readonly looksFirst?: boolean;
+    readonly again?: true;
+    readonly noted?: Address;
+  };
   "vm.reboot": { readonly vm: Reference };
   "vm.delete": {
     readonly vm: Reference;

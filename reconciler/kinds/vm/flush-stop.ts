@@ -2,6 +2,7 @@
  * One stop of a VM for all volumes that come off it or outlive it. Where the file itself asks for the stop, that step
  * serves. kinds/order.ts starts the VM again when the last volume is done.
  */
+import type { Address } from "../../core/model/address";
 import { identity } from "../../core/model/identity";
 import type { LiveVm } from "../../core/model/live";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";
@@ -18,6 +19,10 @@ interface StopOptions {
 
 export const stopForFlush = (vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop =>
   draft.stopsFor(vm.id, () => makeStop(vm, draft, options));
+
+/** An interrupted run stopped the VM for the volume at this address, and did not start it again. */
+export const stoppedBefore = (id: string, noted: Address, draft: Draft): FlushStop =>
+  draft.stopsFor(id, () => ({ vm: { id }, starts: "yes", users: [], noted }));
 
 function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {
   const live = draft.context.live.of.vm.byId.get(vm.id);

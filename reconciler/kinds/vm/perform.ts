@@ -1,9 +1,10 @@
 /** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
 import { isEntry } from "../../core/canonical/catalogue";
-import { inShell } from "../../core/model/address";
+import { type Address, inShell } from "../../core/model/address";
+import { ofKind } from "../../core/model/kinds";
 import type { LiveVm } from "../../core/model/live";
-import type { Failure, Outcome } from "../../core/model/outcome";
-import type { FieldsOf } from "../../core/plan/record-patch";
+import type { Outcome } from "../../core/model/outcome";
+import type { FieldsOf, StepChange } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { oweNothing } from "../../engine/guest";
 import { recordAccepted, recordAsBefore, recordOf, recordSeen } from "../../engine/record-step";
@@ -100,12 +101,11 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
 };
 
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
-  const before = recordedVm(step, run);
-  const forFlush = step.record?.stoppedForFlush === true ? before : undefined;
+  const forFlush = noteOfStop(step, action.noted, id, run);
   if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
     return forFlush === undefined ? recordSeen(step, run) : doneAndSeen;
   // The stop is written down first: whatever ends this run, the next one starts the VM again.
-  if (forFlush !== undefined) await run.recorder.record(recordOf(step, run));
+  await forFlush?.write();
   let isOurs = false;
   const outcome = await onceSteady(step, run, id, () =>
     sendAndLook(
@@ -120,7 +120,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
     ),
   );
   if (outcome.status !== "accepted") {
-    if (forFlush !== undefined && outcome.status !== "unknown") await recordAsBefore(step, forFlush, run);
+    if (outcome.status !== "unknown") await forFlush?.takeBack();
     if (forFlush === undefined || outcome.status !== "rejected" || (await showsPower(run, id)))
       return failedBy(outcome);
     // The VM may be stopped already, and nothing tells: the user has to say that its volumes are flushed.
@@ -129,7 +129,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
       : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${inShell(step.address)}` };
   }
   if (isOurs) run.stopped.add(id);
-  else if (forFlush !== undefined) await recordAsBefore(step, forFlush, run);
+  else await forFlush?.takeBack();
   // The call has blocked until the VM was stopped, so there is nothing to wait for. A volume comes off a VM that was
   // stopped for it only after a look of its own (watch-stopped.ts).
   if (forFlush !== undefined) return doneAndSeen;
@@ -138,10 +138,34 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   ]);
 };
 
+/** Where it is written down that the VM is stopped for a flush: in its own record, or else in that of a volume. */
+function noteOfStop(step: Step<"vm.stop">, noted: Address | undefined, id: string, run: Run) {
+  const { recorder } = run;
+  if (noted !== undefined)
+    return {
+      write: () => recorder.record([stoppedAt(noted, id)]),
+      takeBack: () => recorder.record([stoppedAt(noted, undefined)]),
+    };
+  const before = step.record?.stoppedForFlush === true ? recordedVm(step, run) : undefined;
+  if (before === undefined) return undefined;
+  return {
+    write: () => recorder.record(recordOf(step, run)),
+    takeBack: () => recordAsBefore(step, before, run),
+  };
+}
+
+const stoppedAt = (address: Address, stoppedVm: string | undefined): StepChange => ({
+  type: "patch",
+  address,
+  fields: { stoppedVm },
+});
+
 const blindly = (run: Run): { readonly blind?: string } => (canSee(run) ? {} : { blind: vmsUnseen });
 
 const start: OnVm<"vm.start"> = async (step, action, id, run) => {
-  const isOurs = run.stopped.delete(id) || recordedVm(step, run)?.stoppedForFlush === true;
+  const { noted } = action;
+  const isNoted = noted !== undefined && ofKind(run.recorder.state.resources.get(noted), "volume")?.stoppedVm === id;
+  const isOurs = run.stopped.delete(id) || recordedVm(step, run)?.stoppedForFlush === true || isNoted;
   if (action.again === true && !isOurs) return { ...doneAndSeen, message: "it was stopped before, and stays so" };
   if (action.looksFirst === true && (await lookAtVm(run, id, isRunning)()) === "done")
     return recordSeen(step, run, startedOf(step, run));
@@ -151,7 +175,11 @@ const start: OnVm<"vm.start"> = async (step, action, id, run) => {
     run,
     isInvalidState,
   );
-  return onceRunning(step, id, run, outcome);
+  const result = await onceRunning(step, id, run, outcome);
+  // Where no record shows whether it runs, a VM that cannot be started is not sent one start after the other.
+  const isOver = result.end === "done" || (isInvalidState(outcome) && !(await showsPower(run, id)));
+  if (isNoted && isOver) await run.recorder.record([stoppedAt(noted, undefined)]);
+  return result;
 };
 
 const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
@@ -179,7 +207,7 @@ const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
 
 const isRunning = ({ phase }: LiveVm): boolean => phase === "running";
 
-const isInvalidState = (failure: Failure): boolean =>
+const isInvalidState = (failure: Outcome<unknown>): boolean =>
   failure.status === "rejected" && failure.condition === "invalid_state";
 
 const onceRunning = async (

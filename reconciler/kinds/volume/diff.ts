@@ -47,6 +47,8 @@ interface VolumeFacts extends Facts<"volume"> {
   readonly attachTo?: Target;
   /** The file does not say where the volume hangs, or leaves that to others. */
   readonly placeUnsaid?: boolean;
+  /** A VM that no record manages, and that an interrupted run stopped for this volume and did not start again. */
+  readonly stoppedVm?: string;
   /** Volumes that it replaced, and that an interrupted run left alive. */
   readonly replaced?: readonly ReplacedVolume[];
 }
@@ -63,7 +65,8 @@ type VolumePair = PairOf<"volume">;
 
 export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: HostFates): VolumeDifference {
   const { address, desired, recorded } = pair;
-  const base: VolumeFacts = { kind: "volume", address, desired, recorded, diagnostics: [] };
+  const stoppedVm = stillStopped(recorded, context);
+  const base: VolumeFacts = { kind: "volume", address, desired, recorded, stoppedVm, diagnostics: [] };
   const found = find(pair, "volume", context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
   if (found.how === "known" && found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
@@ -108,6 +111,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     address,
     desired,
     recorded: own,
+    stoppedVm,
     ...updateOfVolume(pair, desired, own, found, target, context, fates, state),
   };
 }
@@ -206,6 +210,16 @@ function goesBack(
   return address === undefined ? { id } : { address, id };
 }
 
+/** A VM of which nobody sees whether it runs may still be stopped, and so may one that is under way. */
+function stillStopped(recorded: RecordedVolume | undefined, { live, addressOf }: DiffContext): string | undefined {
+  const id = recorded?.stoppedVm;
+  if (id === undefined || addressOf(identity("vm", id)) !== undefined) return undefined;
+  const sighting = sight(live, "vm", id);
+  const phase = sighting.seen === "yes" ? sighting.value.phase : undefined;
+  const isOver = sighting.seen === "gone" || phase === "running" || phase === "failed" || phase === "verify_resize";
+  return isOver ? undefined : id;
+}
+
 /** What changes about a volume, one row for each part of the answer; placementOf has decided where the volume goes. */
 function updateOfVolume(
   pair: VolumePair,
@@ -218,6 +232,7 @@ function updateOfVolume(
   state: State,
 ): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
+  const stoppedVm = stillStopped(recorded, context);
   const values = compareValues(pair, desired, recorded, live);
   const attachedTo = hangsOn(recorded, live, context);
   const isIgnored = desired.lifecycle.ignoreChanges.includes("attach_to");
@@ -249,7 +264,7 @@ function updateOfVolume(
     pair,
     desired,
     fields,
-    { adopted, isDrift, isLeft: replaced.length > 0 },
+    { adopted, isDrift, isLeft: replaced.length > 0 || stoppedVm !== undefined },
     context,
   );
   const detachFrom = (replaces ? host?.goes !== true : verb !== undefined) ? host?.id : undefined;
@@ -271,7 +286,9 @@ function updateOfVolume(
       because:
         reason === "interrupted" && fields.length === 0 && replaced.length > 0
           ? `the volume it replaced (${replaced.map(({ orphan }) => orphan.name).join(", ")}) is still to delete`
-          : why(reason, fields, becomes, whereabouts, left, desired.inherited),
+          : reason === "interrupted" && fields.length === 0 && stoppedVm !== undefined
+            ? `VM ${stoppedVm} was stopped for its flush, and is still to start`
+            : why(reason, fields, becomes, whereabouts, left, desired.inherited),
       losses: [
         ...(replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : []),
         ...lossesOfReplaced(replaced),

@@ -7,8 +7,8 @@ export const volumeFacts: KindFacts<"volume"> = {
   references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
   renamed: (desired, named) =>
     desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo, "vm") },
-  names: ({ attachedTo, attaching, detaching, goesBackTo }) =>
-    [attachedTo, attaching, detaching, goesBackTo].flatMap((id) => id ?? []),
+  names: ({ attachedTo, attaching, detaching, goesBackTo, stoppedVm }) =>
+    [attachedTo, attaching, detaching, goesBackTo, stoppedVm].flatMap((id) => id ?? []),
   keeps: () => [],
   memory: () => ({
     id: text,
@@ -18,6 +18,7 @@ export const volumeFacts: KindFacts<"volume"> = {
     attaching: optional(text),
     detaching: optional(text),
     goesBackTo: optional(text),
+    stoppedVm: optional(text),
     owes,
     unseen: isUnseenList,
     preventDestroy: flag,

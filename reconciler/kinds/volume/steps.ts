@@ -26,12 +26,14 @@ import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { Target } from "../placement";
 import { flushWords, planFlush } from "../vm/flush";
+import { stoppedBefore } from "../vm/flush-stop";
 import type { VolumeDifference } from "./diff";
 
 type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
 
 export function stepsForVolume(difference: VolumeDifference, draft: Draft): void {
   const { address } = difference;
+  if (difference.stoppedVm !== undefined) stoppedBefore(difference.stoppedVm, address, draft);
   deleteReplaced(difference, draft);
   switch (difference.action) {
     case "none":
@@ -61,6 +63,7 @@ function stepsToCreateVolume(
   attachTo: Target | undefined,
   draft: Draft,
   needs: readonly Need[],
+  stoppedVm?: string,
 ): StepId {
   const isLeft = attachTo !== undefined && isLeftOnceSet(desired, "attach_to", draft);
   const step = addStep(draft, {
@@ -72,7 +75,7 @@ function stepsToCreateVolume(
     holds: [holdOf("volume", desired.address)],
     record: {
       ...volumeRecord(desired),
-      ...onlyDefined({ stillToSet: isLeft ? "attach_to" : undefined }),
+      ...onlyDefined({ stillToSet: isLeft ? "attach_to" : undefined, stoppedVm }),
     },
   });
   draft.makes(desired.address, step);
@@ -224,7 +227,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
     title: `note the old volume ${oldName} as an orphan`,
   });
-  const created = stepsToCreateVolume(desired, attachTo, draft, [need(noted)]);
+  const created = stepsToCreateVolume(desired, attachTo, draft, [need(noted)], difference.stoppedVm);
   const detached =
     detachFrom === undefined
       ? []
@@ -285,7 +288,8 @@ function deleteReplaced({ address, desired, recorded, wantedOn, replaced = [] }:
 
 /** The VM that was stopped for this volume starts again only after these steps, when they concern that VM. */
 function startVmAfter(from: string | undefined, to: Target | undefined, steps: readonly StepId[], draft: Draft): void {
-  if (from !== undefined && to?.id === from) draft.flushStopOf(from)?.users.push(...steps);
+  const stop = to?.id === undefined ? undefined : draft.flushStopOf(to.id);
+  if (stop !== undefined && (to?.id === from || stop.noted !== undefined)) stop.users.push(...steps);
 }
 
 function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft): void {
@@ -343,6 +347,7 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
     id,
     // Where the file does not say where the volume hangs, only an attachment that this tool made is recorded.
     ...onlyDefined({ attachedTo: desired.attachTo === undefined ? undefined : difference.attachedTo, owes }),
+    ...onlyDefined({ stoppedVm: difference.stoppedVm }),
     ...onlyDefined({ stillToSet: difference.attachTo === undefined ? undefined : stillToSetAt(address, draft.state) }),
   };
   const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };

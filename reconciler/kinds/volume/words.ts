@@ -35,6 +35,7 @@ const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => ({
     "to go back on",
     ({ goesBackTo }) => goesBackTo && `${addressOf(identity("vm", goesBackTo)) ?? "a VM"} (${goesBackTo})`,
   ],
+  stoppedVm: ["stopped for its flush", ({ stoppedVm }) => stoppedVm && `VM ${stoppedVm}, not started again yet`],
   flush: [
     volumeFields.flush.field,
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
@@ -52,6 +53,7 @@ export const volumeWords: WordsOfKind<"volume"> = {
   remarks: (record) => [
     remarkIf(record.attaching !== undefined, "being attached"),
     remarkIf(record.detaching !== undefined, "being detached"),
+    remarkIf(record.stoppedVm !== undefined, "its VM was stopped for a flush"),
   ],
   described: ({ name, sizeGb }) => `volume ${name}, ${sizeGb} GB`,
   sides({ want, record, shown, addressOf }) {
