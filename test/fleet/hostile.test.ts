@@ -60,6 +60,24 @@ describe("the desk", () => {
     expect(await records.waitingPlan("raced")).toMatchObject({ digest: second });
   });
 
+  test("what no database keeps, of a commit, an output or a person, keeps nothing else from being written", async () => {
+    const [odd, kept] = ["a\0b\ud83d \\u0000 😀", "a\ufffdb\ufffd \\u0000 😀"];
+    await records.saveStacks([stackSpec("odd")]);
+    await records.savePlan("odd", { digest: first, revision: "r", body: { ...body, text: odd } });
+    await approve(desk("ann"), "odd", first, { why: odd });
+    await records.saveOutputs("odd", { odd }, {});
+    const run = await beginRun(records, { stack: "odd", worker: "w:1" });
+    await records.addLines(run.id, [{ at: new Date(), body: { odd } }]);
+    const end = { result: "failed", reason: odd, counts: {} } as const;
+    await records.finishRun(run.id, end, { ...newStatus, reason: odd }, null);
+    expect(await records.waitingPlan("odd")).toMatchObject({ body: { text: kept } });
+    const status = { reason: kept };
+    expect(await records.stack("odd")).toMatchObject({ approval: { why: kept }, outputs: { odd: kept }, status });
+    expect((await records.run(run.id))?.reason).toBe(kept);
+    expect(await records.lines(run.id)).toMatchObject([{ body: { odd: kept } }]);
+    expect(await records.stacksNamed([odd])).toEqual(new Map());
+  });
+
   test("an approval ends with what the fleet's file said of the stack", async () => {
     await waiting("moved", first);
     await approve(desk("ann"), "moved", first);

@@ -241,6 +241,9 @@ test("what a look finds again changes nothing: a conflict, a silent repository, 
   await look();
   expect(await approval()).toBe("otto");
   expect(host.comments.map(({ pull, by }) => `${pull} ${by}`)).toEqual(["8 otto", "8 reconcile-bot"]);
+  host.comment(8, "otto", "/plan\n/reconcile approve eeeeee");
+  await look();
+  expect(host.comments[1]?.text).toContain("no plan of this pull request is eeeeee");
 
   vi.stubEnv("GIT_CONFIG_KEY_0", `url.${repository}-is-away.insteadOf`);
   await records.sawCommit(url, "main", commit("a/reconcile.yaml", "goes on"));

@@ -20,6 +20,20 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/**
+ * A value of a statement without a NUL, which PostgreSQL keeps in no text. Commits, files, services and people write the
+ * texts.
+ */
+export const storable = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(storable) : typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value;
+
+/** An escape is read whole: behind an escaped backslash these letters are themselves. */
+const escapes = /\\(?:u(?:0000|d[89a-f]..)|.)/g;
+
+/** JSON as PostgreSQL keeps it: also without half of a character, with which a text ends that was cut in the middle of one. */
+export const jsonOf = (value: unknown): string =>
+  JSON.stringify(value).replace(escapes, (found) => (found.length === 2 ? found : "\ufffd"));
+
 /** The column of a row as its type; a column of another type is an error in the statement. */
 export const textOf = (value: unknown): string => String(value);
 export const maybeText = (value: unknown): string | undefined => (value == null ? undefined : String(value));

@@ -13,7 +13,7 @@ import { driverAddress } from "../../store/driver-address";
 import { createFileLock } from "../../store/file-lock";
 import { startHeartbeat, unknownHolder } from "../../store/lease";
 import { defaultLease, StateLocked } from "../../store/store";
-import type { Database, Row } from "./database";
+import { type Database, type Row, storable } from "./database";
 
 /** Opening the database failed: one sentence, and what to do. */
 export class DatabaseFailed extends Error {
@@ -117,7 +117,7 @@ async function openPostgres(location: string): Promise<Database> {
   }
   return {
     location: shown,
-    query: async (text, values = []) => (await pool.query<Row>(text, [...values])).rows,
+    query: async (text, values = []) => (await pool.query<Row>(text, values.map(storable))).rows,
     run: async (text) => void (await pool.query(text)),
     listen: (channels, on) => listenOn(pg, connectionString, channels, on),
     queueOptions: { connectionString, max: 3, application_name },
@@ -178,7 +178,7 @@ async function openEmbedded(folder: string): Promise<Database> {
   });
   return {
     location: `embedded (${folder})`,
-    query: async (text, values = []) => (await lite.query<Row>(text, [...values])).rows,
+    query: async (text, values = []) => (await lite.query<Row>(text, values.map(storable))).rows,
     run: async (text) => void (await lite.exec(text)),
     async listen(channels, on) {
       const stops = await Promise.all(

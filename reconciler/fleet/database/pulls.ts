@@ -3,7 +3,7 @@
 import { onlyDefined } from "../../core/text/objects";
 import type { Approval, Voice } from "../decide";
 import type { Pull } from "../pulls/host";
-import { columnsOf, type Database, maybeText, type Row, textOf } from "./database";
+import { columnsOf, type Database, jsonOf, maybeText, type Row, textOf } from "./database";
 import type { PlanBody } from "./stacks";
 import { schema } from "./tables";
 
@@ -118,8 +118,8 @@ export const pullStatements = ({ query }: Database) => ({
     const rows = await query(
       `WITH pull AS (INSERT INTO ${schema}.pulls AS p (url, number, head, ref, base, author, outside, link, why, mark, updated_at)
            VALUES ($1, $2, $3, $5, $6, $7, $8, $9, $10, $11, '')
-           ON CONFLICT (url, number) DO UPDATE SET head = $3, ref = $5, base = $6, outside = $8, why = $10, said = NULL,
-             closed_at = NULL, version = p.version + 1),
+           ON CONFLICT (url, number) DO UPDATE SET head = $3, ref = $5, base = $6, outside = $8, why = $10,
+             said = CASE WHEN p.head = $3 AND p.base = '' THEN p.said END, closed_at = NULL, version = p.version + 1),
          gone AS (DELETE FROM ${schema}.pull_plans WHERE url = $1 AND number = $2
            AND stack NOT IN (SELECT s ->> 'stack' FROM jsonb_array_elements($4::jsonb) AS s)),
          now AS (INSERT INTO ${schema}.pull_plans AS p (url, number, stack, head, content, result)
@@ -135,7 +135,7 @@ export const pullStatements = ({ query }: Database) => ({
         pull.url,
         pull.number,
         pull.head,
-        JSON.stringify(stacks),
+        jsonOf(stacks),
         pull.ref,
         pull.base,
         pull.author,
@@ -171,23 +171,14 @@ export const pullStatements = ({ query }: Database) => ({
            approval = CASE WHEN approval ->> 'digest' = $6 THEN approval END
          WHERE url = $1 AND number = $2 AND stack = $3 AND content = $4 RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number`,
-      [
-        url,
-        number,
-        stack,
-        content,
-        result,
-        digest ?? null,
-        body === undefined ? null : JSON.stringify(body),
-        why ?? null,
-      ],
+      [url, number, stack, content, result, digest ?? null, body === undefined ? null : jsonOf(body), why ?? null],
     );
   },
-  /** Plans everything of it anew. */
+  /** Plans everything of it anew: it has no base until then, and what is said meanwhile stays. */
   async planPullAnew(url: string, number: number): Promise<void> {
     await query(
       `WITH all_of_it AS (UPDATE ${schema}.pull_plans SET result = 'waits', told = NULL WHERE url = $1 AND number = $2)
-       UPDATE ${schema}.pulls SET base = '', version = version + 1 WHERE url = $1 AND number = $2`,
+       UPDATE ${schema}.pulls SET base = '', said = NULL, version = version + 1 WHERE url = $1 AND number = $2`,
       [url, number],
     );
   },
@@ -217,7 +208,7 @@ export const pullStatements = ({ query }: Database) => ({
              ELSE $6 || $5::jsonb END
          WHERE url = $1 AND number = $2 AND stack = $3 AND digest = $4 RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number RETURNING p.number`,
-      [url, number, stack, approval.digest, JSON.stringify(voice), JSON.stringify(approval)],
+      [url, number, stack, approval.digest, jsonOf(voice), jsonOf(approval)],
     );
     return rows.length > 0;
   },
@@ -264,7 +255,7 @@ export const pullStatements = ({ query }: Database) => ({
          WHERE p.url = $1 AND p.number = $2 AND p.stack = t.key)
        UPDATE ${schema}.pulls SET told_version = coalesce($3, told_version), comment = coalesce($4, comment),
          telling_until = CASE WHEN $3::bigint IS NULL THEN now() + interval '${tellingS} seconds' END WHERE url = $1 AND number = $2`,
-      [url, number, version ?? null, comment ?? null, JSON.stringify(told)],
+      [url, number, version ?? null, comment ?? null, jsonOf(told)],
     );
   },
 });

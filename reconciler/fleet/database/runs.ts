@@ -3,7 +3,7 @@ import type { Approval } from "../decide";
 import type { History } from "../model";
 import type { Letter } from "../notify";
 import type { Status } from "../status";
-import { columnsOf, type Database, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
+import { columnsOf, type Database, jsonOf, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
 import { noSign, schema, telling } from "./tables";
 
 export interface RunRecord {
@@ -91,7 +91,7 @@ export const runStatements = ({ query }: Database) => ({
       run.cause,
       run.startedBy ?? null,
       run.worker,
-      JSON.stringify(run.status),
+      jsonOf(run.status),
       run.limit?.service ?? null,
       run.limit?.most ?? null,
     ]);
@@ -120,7 +120,7 @@ export const runStatements = ({ query }: Database) => ({
       id,
       plan,
       revision,
-      JSON.stringify(report),
+      jsonOf(report),
     ]);
   },
   /**
@@ -149,12 +149,12 @@ export const runStatements = ({ query }: Database) => ({
         end.reason,
         end.revision ?? null,
         end.plan ?? null,
-        end.approval === undefined ? null : JSON.stringify(end.approval),
-        JSON.stringify(end.counts),
-        JSON.stringify(status),
+        end.approval === undefined ? null : jsonOf(end.approval),
+        jsonOf(end.counts),
+        jsonOf(status),
         nextAt,
-        end.report === undefined ? null : JSON.stringify(end.report),
-        JSON.stringify(letters),
+        end.report === undefined ? null : jsonOf(end.report),
+        jsonOf(letters),
       ],
     );
     return rows.length > 0;
@@ -164,7 +164,7 @@ export const runStatements = ({ query }: Database) => ({
     await query(
       `INSERT INTO ${schema}.run_lines (run, at, body)
        SELECT $1, (line ->> 'at')::timestamptz, line -> 'body' FROM jsonb_array_elements($2::jsonb) AS line`,
-      [run, JSON.stringify(lines)],
+      [run, jsonOf(lines)],
     );
   },
   async lines(run: number): Promise<readonly { line: number; at: Date; body: Row }[]> {
