@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join, posix, relative, sep } from "node:path";
 import { deepEqual } from "../core/text/deep-equal";
 import { errorMessage } from "../core/text/errors";
 import { carryOutChanges, carryOutSync, plannedSync, withRenamed } from "./actions";
-import type { StackChange } from "./changes";
+import { changesOf } from "./changes";
 import type { Records } from "./database/records";
 import type { Followed } from "./database/workers";
 import { allStacks } from "./generate";
@@ -168,9 +168,12 @@ async function addGenerated(
       (await records.stacks()).map(({ spec }) => spec),
     );
   const names = new Set(stacks.map(({ name }) => name));
+  const others = added.length === 0 ? [] : (await records.stacks()).filter(({ name }) => !names.has(name));
+  const named = (specs: readonly StackSpec[]) => new Map(specs.map((spec) => [spec.name, spec]));
+  const all = changesOf(named(others.map(({ spec }) => spec)), named(added));
   const changes = await withRenamed(
-    added.map((spec): StackChange => ({ action: "add", name: spec.name, spec, fields: [] })),
-    added.length === 0 ? [] : (await records.stacks()).filter(({ name }) => !names.has(name)),
+    all.filter(({ action }) => action === "add"),
+    others,
     cache,
   );
   if (!(await isStillSo(ports, settings))) return undefined;

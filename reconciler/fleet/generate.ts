@@ -68,12 +68,20 @@ async function generated(
     .map((file) => {
       const folder = dirname(file) === "." ? "" : dirname(file);
       const name = stack
-        .replaceAll("${folder}", basename(folder) || basename(root))
+        .replaceAll("${folder}", basename(folder) || ownName(source))
         .replaceAll("${path}", folder.replaceAll("/", "-"));
       if (!stackName.test(name)) throw badName(name, placeText(within(source, folder)));
       return { ...template, name, source: within(source, folder), state: template.state.replaceAll("${stack}", name) };
     });
 }
+
+/** What a generator looks into, by a name that each commit and each worker has: the files themselves are in a cache. */
+const ownName = (source: Source): string =>
+  source.kind === "folder"
+    ? basename(source.folder)
+    : source.path === ""
+      ? (/([^/:]+?)(?:\.git)?\/*$/.exec(source.url)?.[1] ?? "")
+      : basename(source.path);
 
 /** A star stands for one folder's name, not for several. */
 const fitsPath = (pattern: string, path: string): boolean => {

@@ -15,9 +15,11 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { allStacks } from "../../reconciler/fleet/generate";
 import { checkOutArtifact } from "../../reconciler/fleet/sources/artifact";
 import type * as sources from "../../reconciler/fleet/sources/git";
 import { eventually } from "../support/eventually";
+import { stackSpec } from "../support/fleet-stage";
 
 /** Each has its own memory, as each worker process does. */
 async function worker(): Promise<typeof sources> {
@@ -213,6 +215,26 @@ exec ${real} "$@"
     expect(
       await contentAt({ ...source, path: "none" }, cache, git("rev-parse", "HEAD"), { files: [], signal }),
     ).toBeUndefined();
+  });
+
+  it.each([
+    ["", "*/file-1.yaml", "app"],
+    ["", "root.yaml", "repository"],
+    ["app", "file-1.yaml", "app"],
+  ])("generates in %j of %s a stack that each commit calls %s", async (inside, folders, name) => {
+    const template = stackSpec("x", { state: "s-${stack}" });
+    const generator = {
+      source: { kind: "git", ...source, path: inside },
+      folders,
+      stack: "${folder}",
+      template,
+    } as const;
+    for (const text of ["one", "two"]) {
+      writeFileSync(join(source.url, "root.yaml"), text);
+      commit(text);
+      const made = await allStacks({ stacks: [], generators: [generator] }, join(folder, "cache"), { now: true });
+      expect(made.map((one) => one.name)).toEqual([name]);
+    }
   });
 
   it("is looked at again after a push, however lately it was fetched", async () => {

@@ -189,7 +189,14 @@ describe("the desk", () => {
     await records.saveSettings(noSettings);
     await look();
     expect([await names(), (await records.settings()).generators]).toEqual([["gen-shop"], undefined]);
+    // As where a generator gave the same folder another name: everything would be made a second time.
+    const shop = await records.stack("gen-shop");
     await records.releaseStack("gen-shop");
+    await records.saveStacks([{ ...(shop?.spec ?? stackSpec("gen-old")), name: "gen-old", state: "s-gen-old" }]);
+    await records.saveSettings(known);
+    await look();
+    expect([await names(), (await records.followed())?.anew]).toEqual([["gen-blog", "gen-old"], ["gen-shop"]]);
+    for (const name of await names()) await records.releaseStack(name);
   });
 
   test("a stack of a service or a tenant that is gone goes to no other service, and is trusted by nobody", async () => {

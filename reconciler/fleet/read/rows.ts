@@ -296,7 +296,7 @@ export type GenerateBlock = GitBlock & {
   folder?: SomeText;
   /** Which files make a stack of their folder: a path with *. */
   folders: SomeText;
-  /** The stack's name; ${folder} is the last part of the folder, ${path} all of it with - for /. */
+  /** The stack's name; ${folder} is the last part of the folder (in the root of a repository: its name), ${path} all of it with - for /. */
   stack?: string;
 } & Common &
   Environment;
