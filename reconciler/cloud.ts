@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { baseUrlOf, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
 import type { Desired } from "./core/model/desired";
@@ -18,6 +18,7 @@ import { type Grants, noGrants } from "./core/plan/consent";
 import type { Plan } from "./core/plan/plan";
 import type { FoldedState } from "./core/state/fold";
 import { canonicalJson } from "./core/text/canonical-json";
+import { onlyDefined } from "./core/text/objects";
 import { assertNotMoved, hasNothingToDo } from "./engine/apply";
 import { type DriftReport, findDrift } from "./engine/drift";
 import type { EngineEvent } from "./engine/events";
@@ -166,6 +167,7 @@ export interface Cloud extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** `folder`: absolute, so that a program which changes its working folder goes on in the same world with the same state. */
 export function openCloud(settings: Settings, folder: string): Cloud {
   const connection = openConnection(settings, folder);
   const insecureHttp = settings.insecureHttp === true;
@@ -180,14 +182,13 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         })
       : state;
   const baseUrl = (): string => baseUrlOf(settings) ?? "";
-  const here = resolve(folder);
   const projectOn = (desired: Desired, service: OpenedService, store: StateStore): Project =>
     openProject({ files: { desired }, folder, service, store, openRead: readsWith() });
   const otherThan = (made: MadeFor, { dialect }: OpenedService): string[] => [
     ...(originAt(baseUrl()) === originAt(made.base_url)
       ? []
       : [`it is for the service ${made.base_url}, not ${baseUrl()}`]),
-    ...(here === (made.folder ?? here) ? [] : [`it is for the folder ${made.folder}, not ${here}`]),
+    ...(folder === (made.folder ?? folder) ? [] : [`it is for the folder ${made.folder}, not ${folder}`]),
     ...(canonicalJson(dialect) === canonicalJson(made.dialect) ? [] : ["the dialect is another one now"]),
   ];
   /** A plan that may be carried out here, with the service as it is reached by now. */
@@ -240,7 +241,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       toJSON: asJson,
       [internals]: {
         ...{ prepared, store, id: saved?.id ?? idOfUnsaved(plan) },
-        ...{ base_url: baseUrl(), dialect: service.dialect, folder: here },
+        ...{ base_url: baseUrl(), dialect: service.dialect, folder },
       } satisfies PlannedFrom,
     };
   }
@@ -278,12 +279,18 @@ export function openCloud(settings: Settings, folder: string): Cloud {
           planId: id,
           emit,
           // No program lifts prevent_destroy.
-          grants: { ...noGrants, ...grants, unprotect: [] },
+          grants: { ...noGrants, ...onlyDefined(grants ?? {}), unprotect: [] },
         }),
       );
     },
     exposure: (plan) => shownExposure(exposureOf(fromOf(plan).prepared)),
     async rehearse(plan, { speed = speedOfTwin, onEvent, signal } = {}) {
+      if (!Number.isFinite(speed) || speed < 0)
+        throw refuse(
+          "config/invalid-value",
+          `speed must be a number, 0 or more, not ${speed}`,
+          "correct it, or leave it out",
+        );
       const { prepared, store, service } = await openFor(plan);
       const { client, dialect, realTiming, parallelism } = service;
       const twin = { dialect, timing: realTiming, parallelism, speed, newId: randomUUID };
@@ -321,25 +328,36 @@ export function openCloud(settings: Settings, folder: string): Cloud {
   }
 }
 
-/** A listener that throws ends what it listens to as its signal does, and then that is what the caller gets. */
+/**
+ * A listener that throws, or answers with a promise that is rejected, ends what it listens to as its signal does, and
+ * then that is what the caller gets.
+ */
 async function heard<T>(
-  onEvent: (event: EngineEvent) => void = () => undefined,
+  onEvent: (event: EngineEvent) => unknown = () => undefined,
   signal: AbortSignal | undefined,
   work: (emit: (event: EngineEvent) => void, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
   let thrown: { readonly error: unknown } | undefined;
+  let isOver = false;
+  const fail = (error: unknown): void => {
+    // Nobody is left to be given it.
+    if (isOver) throw error;
+    thrown ??= { error };
+    stop.abort();
+  };
   const emit = (event: EngineEvent): void => {
     if (thrown !== undefined) return;
     try {
-      onEvent(event);
+      const answer = onEvent(event);
+      if (answer instanceof Promise) void answer.catch(fail);
     } catch (error) {
-      thrown = { error };
-      stop.abort();
+      fail(error);
     }
   };
   const until = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
   const [ended] = await Promise.allSettled([work(emit, until)]);
+  isOver = true;
   if (thrown !== undefined) throw thrown.error;
   if (ended.status === "rejected") throw ended.reason;
   return ended.value;

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { readDesired } from "./config/read/desired";
 import type { Timing } from "./core/model/desired";
 import { hasErrors } from "./core/model/diagnostic";
+import { errorMessage } from "./core/text/errors";
 import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
 import { readInlineDialect } from "./dialect/read-dialect";
@@ -135,10 +136,14 @@ async function locate(settings: Settings, folder: string): Promise<Location> {
     );
   if (baseUrl !== "embedded") return { url: baseUrl };
   const scale = settings.timeScale ?? Number(setting("RECONCILE_TIME_SCALE") ?? embeddedTimeScale);
-  return shareWorld(
-    join(folder, ".reconcile", "world"),
-    Number.isFinite(scale) && scale >= 0 ? scale : embeddedTimeScale,
-  );
+  const dir = join(folder, ".reconcile", "world");
+  return shareWorld(dir, Number.isFinite(scale) && scale >= 0 ? scale : embeddedTimeScale).catch((error: unknown) => {
+    throw refuse(
+      "service/embedded",
+      `the embedded service cannot start: ${errorMessage(error)}`,
+      `wait for who uses ${dir}, check the rights to it, or move it away: the next run begins with a new world`,
+    );
+  });
 }
 
 const setupOf = (settings: Settings, folder: string): ServiceSetup => ({

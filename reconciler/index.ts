@@ -3,6 +3,7 @@
  * below is run by a test, in a folder with no file but the program, and so is docs/embedding.md.
  */
 
+import { resolve } from "node:path";
 import { type Cloud, openCloud } from "./cloud";
 import type { Settings } from "./connect";
 import type { Diagnostic } from "./core/model/diagnostic";
@@ -234,7 +235,8 @@ export { version } from "./version";
  * console.log(report.counts);
  * await cloud.close();
  */
-export const connect = (settings: Settings, folder: string = process.cwd()): Cloud => openCloud(settings, folder);
+export const connect = (settings: Settings, folder: string = process.cwd()): Cloud =>
+  openCloud(settings, resolve(folder));
 
 /**
  * A state by its location: a path or a URL; encrypted when the environment holds a key.

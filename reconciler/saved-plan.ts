@@ -118,7 +118,7 @@ export function readSaved(what: string, text: string): SavedPlan {
   const newer = newerVersion(saved.version);
   if (newer !== undefined)
     throw new WrittenByNewer(
-      `the plan ${what}`,
+      what,
       `its version is ${newer}, and this reconcile reads version ${knownVersion}`,
       // A plan says which version made it.
       /^reconcile (\d[\w.-]*)$/.exec(String(saved.created_by))?.[1],

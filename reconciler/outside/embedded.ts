@@ -106,5 +106,5 @@ export async function shareWorld(dir: string, timeScale: number): Promise<Served
     const world = await findSharedWorld(dir);
     if (world !== undefined) return world;
   }
-  throw new Error(`the embedded service did not start in ${dir}: another command may be using the same world`);
+  throw new Error(`it does not answer in ${dir}: another command may be using the same world`);
 }

@@ -1,7 +1,9 @@
 /** Whatever a program catches has a code. */
-import { expect, it } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { expect, it, vi } from "vitest";
 import { startEmulator } from "../../emulator";
-import { codeOf, connect, readDesired } from "../../reconciler/index";
+import { codeOf, connect, handlerOf, readDesired } from "../../reconciler/index";
 import { makeFolder } from "../support/folder";
 
 const { desired } = readDesired([{ file: "f.yaml", text: "version: 1\ngroups: { web: {} }" }]);
@@ -51,18 +53,32 @@ it("a plan that was stopped while it looked, of a state with something and of an
   }
 });
 
-it("a listener that throws stops the run, which is recorded, and the caller gets what it threw", async () => {
+it("an embedded service whose world cannot be there", async () => {
+  const file = join(makeFolder(), "file");
+  writeFileSync(file, "");
+  const cloud = connect({ baseUrl: "embedded" }, file);
+  expect(await cloud.service().catch(codeOf)).toBe("service/embedded");
+});
+
+it.each([
+  [
+    "throws",
+    (error: Error): never => {
+      throw error;
+    },
+  ],
+  ["answers with a promise that is rejected", (error: Error): Promise<never> => Promise.reject(error)],
+])("a listener that %s stops the run, which is recorded, and the caller gets its error", async (_, end) => {
   if (desired === undefined) throw new Error("the file has errors");
   const emulator = await startEmulator({ timeScale: 0 });
   const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
   const mine = new Error("mine");
-  const onEvent = (): never => {
-    throw mine;
-  };
+  const onEvent = () => end(mine);
   try {
     await expect(cloud.plan(desired, { state: "s.json", onEvent })).rejects.toBe(mine);
     const plan = await cloud.plan(desired, { state: "s.json" });
     await expect(cloud.rehearse(plan, { onEvent })).rejects.toBe(mine);
+    expect(await cloud.rehearse(plan, { speed: -1 }).catch(codeOf)).toBe("config/invalid-value");
     await expect(cloud.apply(plan, { onEvent })).rejects.toBe(mine);
     const left = await cloud.plan(desired, { state: "s.json" });
     await cloud.apply(left);
@@ -104,5 +120,43 @@ it("a plan is carried out where it was made for, as long as the state is that of
   } finally {
     await Promise.all([cloud, alike, ...others].map((one) => one.close()));
     await emulator.close();
+  }
+});
+
+it("a grant that is undefined is one that is not given", async () => {
+  if (desired === undefined) throw new Error("the file has errors");
+  const emulator = await startEmulator({ timeScale: 0 });
+  const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
+  const state = "s.json";
+  const volumes = readDesired([
+    { file: "f.yaml", text: "version: 1\nvolumes: { one: {}, two: {} }\ndefaults: { volume: { size: 1 } }" },
+  ]);
+  if (volumes.desired === undefined) throw new Error("the file has errors");
+  try {
+    await cloud.apply(await cloud.plan(volumes.desired, { state }));
+    const { changes } = await cloud.plan(desired, { state });
+    const service = { service: () => cloud.service(), signal: new AbortController().signal, log: () => undefined };
+    const { id = "" } = changes.find(({ address }) => address === "volume.one") ?? {};
+    await handlerOf("Volume").delete(service, id, { name: "one", size: 1 });
+    const plan = await cloud.plan(volumes.desired, { state });
+    expect(await cloud.apply(plan, { grants: { recreate: undefined } }).catch(codeOf)).toBe("consent/missing");
+  } finally {
+    await cloud.close();
+    await emulator.close();
+  }
+});
+
+it("a program that changes its working folder goes on with the state of the folder that it named", async () => {
+  const folder = makeFolder();
+  const cloud = connect({ baseUrl: "embedded" }, relative(process.cwd(), folder));
+  const other = makeFolder();
+  const elsewhere = vi.spyOn(process, "cwd").mockReturnValue(other);
+  writeFileSync(join(folder, "s.json"), "no state");
+  try {
+    expect(resolve(".")).toBe(other);
+    expect(await cloud.history({ state: "s.json" }).catch(codeOf)).toBe("state/unreadable");
+  } finally {
+    elsewhere.mockRestore();
+    await cloud.close();
   }
 });
