@@ -27,6 +27,7 @@ import { makePlan, type Plan } from "../core/plan/plan";
 import { writtenChanges } from "../core/plan/record-patch";
 import { unseenDiagnostic } from "../core/plan/unseen";
 import { emptyState, type FoldedState } from "../core/state/fold";
+import { ifPossible } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
@@ -250,9 +251,11 @@ export async function carryOut(
   said: Pick<OpenCreate, "saidNone" | "hasFormer"> = {},
 ): Promise<RanOne> {
   throwErrors(planned);
+  // A listener that fails costs nobody the id of what was made.
+  const log: HandlerContext["log"] = (severity, message) => ifPossible(() => context.log(severity, message));
   const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
-    if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
+    if (diagnostic.severity === "warning") log("warning", sentence(diagnostic));
   const recorder = recorderWithNotes(service, notes, said, createRecorder(planned.state, memorySession()));
   const report = await runPlan(
     permitted,
@@ -263,10 +266,7 @@ export async function carryOut(
       ...onlyDefined({ vmShownLately: service.looks?.vmShownLately }),
       emit: (event) => {
         if (event.type === "step" && (event.status === "started" || event.status === "progress"))
-          context.log(
-            "info",
-            inProgramWords(event.message === undefined ? event.title : `${event.title}: ${event.message}`),
-          );
+          log("info", inProgramWords(event.message === undefined ? event.title : `${event.title}: ${event.message}`));
       },
     },
     { soft: context.signal, hard: context.signal },
@@ -276,9 +276,9 @@ export async function carryOut(
   );
   if (report.bug instanceof NotedMeanwhile) throw report.bug;
   for (const orphan of recorder.state.orphans.values())
-    if (orphan.missingSince === undefined) context.log("warning", leftBehind(orphan));
+    if (orphan.missingSince === undefined) log("warning", leftBehind(orphan));
   for (const unseen of unseenIn(report))
-    if (unseen.why.unseen === "nobody-can-look") context.log("info", sentence(unseenDiagnostic(unseen)));
+    if (unseen.why.unseen === "nobody-can-look") log("info", sentence(unseenDiagnostic(unseen)));
   const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>
     orphan.missingSince === undefined ? [] : [`${orphan.kind} ${orphan.name} (${orphan.id})`],
   );

@@ -160,3 +160,19 @@ it("a program that changes its working folder goes on with the state of the fold
     await cloud.close();
   }
 });
+
+it("a log of a program that throws costs it no resource", async () => {
+  const emulator = await startEmulator({ timeScale: 0 });
+  const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
+  const log = (): never => {
+    throw new Error("mine");
+  };
+  const context = { service: () => cloud.service(), signal: new AbortController().signal, log };
+  try {
+    const { id } = await handlerOf("Volume").create(context, { name: "kept", size: 1 });
+    expect(emulator.dump().volumes.map((volume) => volume.id)).toEqual([id]);
+  } finally {
+    await cloud.close();
+    await emulator.close();
+  }
+});
