@@ -25,9 +25,10 @@ interface EnvironmentPart extends Finish {
   readonly where: Where | undefined;
 }
 
+/** `run` is told how many environments share the report. */
 export async function forEachEnvironment<I extends Invocation>(
   invocation: I,
-  run: (invocation: I) => Promise<number>,
+  run: (invocation: I, count: number) => Promise<number>,
   further: readonly Diagnostic[] = [],
 ): Promise<number> {
   const names = environmentsOf(invocation);
@@ -37,7 +38,7 @@ export async function forEachEnvironment<I extends Invocation>(
       "--env all is for a file that declares environments, and this one declares none",
       "leave --env and RECONCILE_ENV out, or declare environments: { NAME: {} }",
     );
-  const runFor = (env: string, own: I) => run({ ...own, flags: { ...own.flags, env } });
+  const runFor = (env: string, own: I) => run({ ...own, flags: { ...own.flags, env } }, names.length);
   return forEachPart(invocation, "environment", names, runFor, further);
 }
 

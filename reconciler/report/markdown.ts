@@ -79,7 +79,10 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   }
   const foot = footPart(plan, blocks.length, rest.length, touched.length);
   const whole = `${[head, ...details, briefly, steps, foot].filter((one) => one !== "").join("\n")}\n`;
-  return whole.length <= limit ? whole : `${opening}\n**There is no room here for the details.**\n`;
+  if (whole.length <= limit) return whole;
+  const { length } = findingsBeside(options.findings ?? plan.diagnostics);
+  const left = length === 0 ? "the details" : `the details and ${countOf(length, "finding")}`;
+  return `${opening}\n**There is no room here for ${left}.**\n`;
 }
 
 /** The comment when a plan could not be made. */
@@ -126,9 +129,12 @@ function brieflyPart(blocks: readonly PlanBlock[], room: number): string {
 /** With more findings than this, equal ones are counted; each of them is listed in the folded part. */
 const mostFindings = 100;
 
+/** Findings about consents have a part of their own. */
+const findingsBeside = (all: readonly Finding[]): readonly Finding[] =>
+  all.filter(({ code, refused }) => refused !== undefined || !code.startsWith("consent/"));
+
 function findingParts(all: readonly Finding[], room: number): string[] {
-  // Findings about consents have a part of their own.
-  const findings = all.filter(({ code, refused }) => refused !== undefined || !code.startsWith("consent/"));
+  const findings = findingsBeside(all);
   if (findings.length === 0) return [];
   const lines = findingLines(findings);
   if (findings.length <= mostFindings) return [...withinRoom(lines, room, "finding"), ""];

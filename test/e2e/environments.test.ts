@@ -100,6 +100,15 @@ it("tell a common problem once and whose another one is, and have their own cost
   });
 });
 
+it("share the length of the one comment that they are planned in", async () => {
+  const file = join(place.folder, "reconcile.yaml");
+  appendFileSync(file, 'volumes: { data: { for_each: 400, name: "${env}-${each}", size: 1 } }\n');
+  const { stdout } = await reconcile("plan", "--env", "all", "--markdown", "--no-refresh");
+  expect(stdout.match(/^<!-- reconcile-plan .*/gm)).toHaveLength(2);
+  expect(stdout).toContain("without details here");
+  expect(stdout.length).toBeLessThanOrEqual(65_536);
+});
+
 it("are planned in turn, applied one by one, each on its own state, and none on another's", async () => {
   const all = await reconcile("plan", "--env", "all", "--json", "--detailed-exitcode");
   expect(all.exitCode, all.stderr).toBe(2);

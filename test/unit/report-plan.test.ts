@@ -181,6 +181,15 @@ describe("a plan as a merge-request comment", () => {
       }
   });
 
+  it("counts the findings where nothing but the summary has room", () => {
+    const findings = [
+      { severity: "warning" as const, code: "exposure/open-port" as const, summary: "open ".repeat(100) },
+    ];
+    expect(planMarkdown(planFor({ desired: manyVms(2_000) }), { limit: 250, findings })).toContain(
+      "**There is no room here for the details and 1 finding.**",
+    );
+  });
+
   it("names all of 2,000 changes, whichever have room for their details", () => {
     const text = planMarkdown(planFor({ desired: manyVms(2_000) }));
     const decoded = text.replaceAll("&#91;", "[").replaceAll("&#93;", "]");

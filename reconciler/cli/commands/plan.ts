@@ -59,7 +59,7 @@ export const planCommand = command({
 });
 
 /** A plan that cannot be made gives a comment as well, which is written over the former comment. */
-async function commented(invocation: Invocation, run: () => Promise<number>, part?: FolderPart): Promise<number> {
+async function commented(invocation: Invocation, run: () => Promise<number>, part?: CommentPart): Promise<number> {
   try {
     return await run();
   } catch (error) {
@@ -76,7 +76,10 @@ function planHere(invocation: Invocation): Promise<number> {
   if (!isForAll(invocation)) return planFiles(invocation);
   if (invocation.flags.out !== undefined)
     throw fail("cli/bad-flag", "--out saves the plan of one environment, not of all", "--env NAME --out FILE for each");
-  return forEachEnvironment(invocation, (own) => commented(own, () => planFiles(own)));
+  return forEachEnvironment(invocation, (own, count) => {
+    const part = { limit: Math.floor(commentLimit / count) };
+    return commented(own, () => planFiles(own, part), part);
+  });
 }
 
 /** One report with a part for each project that the change touches; each part of a comment has its own marker. */
@@ -130,9 +133,9 @@ function fileNamesOf(folders: readonly string[]): ReadonlyMap<string, string> {
   );
 }
 
-/** One project of several that share a comment. */
-interface FolderPart {
-  readonly folder: string;
+/** One project or environment of several that share a comment. */
+interface CommentPart {
+  readonly folder?: string;
   readonly limit: number;
 }
 
@@ -140,7 +143,7 @@ interface FolderPart {
  * What tells comments of several environments or projects on one merge request apart. A plan that failed early names no
  * environment yet, and is written over the comment of the one that was asked for.
  */
-function partOfComment({ output: { where }, flags }: Invocation, part: FolderPart | undefined) {
+function partOfComment({ output: { where }, flags }: Invocation, part: CommentPart | undefined) {
   const environment = where === undefined ? chosenEnvironment(flags) : where.environment;
   const key = [part?.folder, environment].filter((word) => word !== undefined).join("-");
   const title = part?.folder ?? (where === undefined ? environment : undefined);
@@ -162,7 +165,7 @@ async function runBeside({ store }: Session, { plan: { changes } }: Prepared): P
   ];
 }
 
-async function planFiles(invocation: Invocation, part?: FolderPart): Promise<number> {
+async function planFiles(invocation: Invocation, part?: CommentPart): Promise<number> {
   const { flags, output } = invocation;
   const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
