@@ -16,12 +16,12 @@
 import { cutNames, mayBeCut } from "../core/canonical/names";
 import { describeStrangers, type Judged, judgeMade, type Made, saysCut } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
-import type { Kind } from "../core/model/address";
+import { type Kind, kindOf } from "../core/model/address";
 import { type Advice, adviceText, fixText, toAsk, toRun, toSay } from "../core/model/fix";
 import { identity } from "../core/model/identity";
 import { type LiveOf, sight } from "../core/model/live";
 import { type Failure, isRefusedAs, type Outcome, type Rejection, type Unavailable } from "../core/model/outcome";
-import { type Intent, orphanKey, type RecordToMake } from "../core/model/recorded";
+import { type Intent, type Orphan, orphanKey, type RecordToMake } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
@@ -246,10 +246,20 @@ const saysAccepted = (outcome: Outcome<unknown>): boolean =>
 async function settleRefused(outcome: Failure, { address, name }: Intent, run: Run): Promise<StepResult> {
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
-  return isNameConflict(outcome) && failed.fix === undefined
-    ? { ...failed, fix: [toRun(["import", address, "ID"], `where ${name} is yours`), toAsk("another name")] }
-    : failed;
+  if (!isNameConflict(outcome) || failed.fix !== undefined) return failed;
+  const left = orphanNamed(kindOf(address), name, run);
+  const taken =
+    left === undefined
+      ? toRun(["import", address, "ID"], `where ${name} is yours`)
+      : toRun(["import", address, left.id], `the orphan ${left.name}: ${left.reason}`);
+  return { ...failed, fix: [taken, toAsk("another name")] };
 }
+
+/** What this project left behind under that name; where the service has no list, nothing else tells its id. */
+const orphanNamed = (wanted: Kind, name: string, { recorder }: Run): Orphan | undefined =>
+  [...recorder.state.orphans.values()].find(
+    (orphan) => orphan.kind === wanted && orphan.name.toLowerCase() === name.toLowerCase(),
+  );
 
 /** An id that could not be recorded is shown in the message: where nobody can list, it is found nowhere else. */
 async function keepOrShowId<K extends Kind>(
