@@ -2,11 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { indexCatalogue, isEntry, resolveEntry } from "../../reconciler/core/canonical/catalogue";
 import { cutNames, mayBeCut, nameProblem, sameOwner } from "../../reconciler/core/canonical/names";
+import { canonicalLiveRule } from "../../reconciler/core/canonical/rules";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { DesiredVolume } from "../../reconciler/core/model/desired";
+import type { LiveRule } from "../../reconciler/core/model/live";
 import { noGrants } from "../../reconciler/core/plan/consent";
 import { PermittedPlan } from "../../reconciler/core/plan/permitted";
-import { group, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
+import { group, idOf, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
 
 const onWeb = { attachTo: { address: "vm.web" } };
 const named = (key: string) => rule(22, { remote: { kind: "group", group: { address: `group.${key}` } } });
@@ -145,6 +147,30 @@ describe("a plan that would go from under what is left out", () => {
   });
   const data = volume("data", onWeb);
   const instead = "or exclude the VM it is attached to as well";
+  const peer = group("peer", { rulesMode: "additive" });
+  const byHand: LiveRule = {
+    ...{ id: "r-1", direction: "ingress", ethertype: "IPv4", protocol: "tcp" },
+    remoteGroupId: idOf("group.front"),
+  };
+  const following = (rules: object) => ({
+    applied: [group("front"), { ...peer, ...rules }],
+    desired: [group("front"), peer],
+  });
+  it("names a group of which a rule that nobody declares would be lost", () => {
+    const told = (rules: object, options: Partial<PlanOptions>) =>
+      planFor({
+        ...following(rules),
+        missing: [],
+        options: { targets: ["group.front"], ...options },
+      }).diagnostics.flatMap(({ code, fix }) => (code === "plan/target-too-narrow" ? [fix] : []));
+    const shown = { now: { rules: [byHand] } };
+    const noted = { memory: { left: [canonicalLiveRule(byHand)] }, now: { rules: undefined } };
+    for (const rules of [shown, noted]) {
+      expect(told(rules, { replace: ["group.front"] })).toEqual(["--target group.peer as well"]);
+      expect(told(rules, { destroy: true })).toEqual([]);
+    }
+    expect(told({ now: { rules: [] } }, { replace: ["group.front"] })).toEqual([]);
+  });
   it.each<[what: string, world: World, flags: Partial<PlanOptions>, who: string, fix: string]>([
     ["by the targets", standing(data), { targets: ["vm.web"] }, "the targets leave", "--target volume.data as well"],
     [

@@ -3,8 +3,10 @@
  * be read. What a narrow plan would pull away under somebody it leaves out is an error.
  */
 
+import { leavesOthers } from "../../kinds/group/compare-rules";
 import type { GroupDifference } from "../../kinds/group/diff";
 import { hangsOn } from "../../kinds/volume/diff";
+import { canonicalLiveRule } from "../canonical/rules";
 import type { DiffContext, PlanOptions } from "../diff/context";
 import type { Pair } from "../diff/pair";
 import { type Address, blockOf, componentsAround, inShell, isMeant } from "../model/address";
@@ -13,9 +15,9 @@ import type { Diagnostic } from "../model/diagnostic";
 import { computedOfResource, guardedAsDeclared, referencesIn } from "../model/facts";
 import { ofKind } from "../model/kinds";
 import { sight } from "../model/live";
-import type { RecordedResource, RecordedVolume, State } from "../model/recorded";
+import type { RecordedGroup, RecordedResource, RecordedVolume, State } from "../model/recorded";
 import { hostOf } from "../model/relations";
-import { groupIdNamed } from "../model/rule";
+import { groupIdNamed, type Rule } from "../model/rule";
 import { fewOf } from "../text/list-text";
 import { nearestName } from "../text/nearest";
 import { appendTo, fieldsIn } from "../text/objects";
@@ -236,6 +238,15 @@ function hostUnder(
   return typeof id === "string" ? id : undefined;
 }
 
+/** The rules that nobody declares and that stay where they are. */
+function rulesLeft({ desired }: Pair, recorded: RecordedGroup, context: DiffContext): readonly Rule[] {
+  const sighting = sight(context.live, "group", recorded.id);
+  const shown = sighting.seen === "yes" ? sighting.value.rules : undefined;
+  const declared = ofKind(desired, "group");
+  const isLeft = declared !== undefined && leavesOthers(declared, context);
+  return (isLeft ? shown?.map(canonicalLiveRule) : undefined) ?? recorded.left ?? [];
+}
+
 /** Volumes on a VM that goes and rules towards a group that goes, which the targets leave out. */
 export function leftOutDependents(
   pairs: readonly Pair[],
@@ -248,7 +259,11 @@ export function leftOutDependents(
   const { targets = [], excludes = [] } = context.options;
   const meant = new Set(targetedOnly(pairs, targets));
   const goingGroups = new Set<string>();
-  for (const group of groups) if (group.action === "delete" || group.action === "replace") goingGroups.add(group.id);
+  const replacedGroups = new Set<string>();
+  for (const group of groups) {
+    if (group.action === "delete" || group.action === "replace") goingGroups.add(group.id);
+    if (group.action === "replace") replacedGroups.add(group.id);
+  }
   return pairs.flatMap((pair) => {
     const { address, desired, recorded } = pair;
     if (selected.has(address) || recorded === undefined) return [];
@@ -256,9 +271,13 @@ export function leftOutDependents(
     // What this file does not declare is as recorded: a plan for one resource knows its neighbours by id.
     const isDeclared = desired !== undefined;
     const on = host === undefined ? undefined : hostUnder(recorded, isDeclared, host.recorded, context);
-    const named = ofKind(recorded, "group")?.rules ?? [];
-    const touched = deletedVms.has(on ?? "") || named.some((rule) => goingGroups.has(groupIdNamed(rule) ?? ""));
-    if (!touched) return [];
+    const group = ofKind(recorded, "group");
+    const left = group === undefined ? [] : rulesLeft(pair, group, context);
+    const isNamed = (among: readonly Rule[], going: ReadonlySet<string>): boolean =>
+      among.some((rule) => going.has(groupIdNamed(rule) ?? ""));
+    // A rule that nobody declares follows a group that is replaced, and goes with one that goes.
+    if (!deletedVms.has(on ?? "") && !isNamed(group?.rules ?? [], goingGroups) && !isNamed(left, replacedGroups))
+      return [];
     const excluded = meant.has(pair);
     // None of them means what is left out because it depends on what they mean.
     const own = excludes.filter((named) => isMeant(address, named));
