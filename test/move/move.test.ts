@@ -811,6 +811,36 @@ groups:
   },
 );
 
+it("environments of services of their own are moved each with its own, and never to another one", async () => {
+  vi.stubEnv("RECONCILE_TOKEN", "ops-token");
+  const prod = await startEmulator({ timeScale: 0 });
+  const of = (dev: string, live: string) => `${head}environments:
+  dev: { service: { base_url: "${dev}" } }
+  prod: { service: { base_url: "${live}" } }
+`;
+  try {
+    const shop = `${of(emulator.url, prod.url)}groups:\n  db: { name: db-in, rules: [] }\n  web: { name: web-in, rules: [] }\n`;
+    folder = makeFolder({
+      "shop/reconcile.yaml": shop,
+      "database/reconcile.yaml": of(emulator.url, emulator.url),
+    });
+    const files = ["-f", join(folder, "shop/reconcile.yaml")];
+    for (const env of ["dev", "prod"])
+      expect(await captureCommand(["apply", "-y", "--env", env, ...files])).toMatchObject({ exitCode: 0 });
+    const move = () =>
+      captureCommand(["move", "group.db", "--to", join(folder, "database"), "--yes", "--env", "all", ...files]);
+    expect(await move()).toMatchObject({
+      exitCode: 1,
+      text: expect.stringContaining(`different services in prod: ${prod.url} and ${emulator.url}`),
+    });
+    writeFileSync(join(folder, "database/reconcile.yaml"), of(emulator.url, prod.url));
+    const moved = await move();
+    expect(moved, moved.text).toMatchObject({ exitCode: 0, text: expect.stringContaining("1 resource of prod") });
+  } finally {
+    await prod.close();
+  }
+});
+
 it("from a file to PostgreSQL, and the plan of both says nothing to do", async () => {
   if (postgres === undefined) return;
   const url = new URL(postgres.url);

@@ -92,14 +92,17 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   const divided = putInto(divideTexts({ source, target, environments, before, wanted, fleet }), target, flags.into);
   const edits = [...editsOfParts(source, target, divided), ...fleetEdit(fleet, source, target, divided)];
   const moved = flags.all === true ? ("all" as const) : divided.moved;
-  const service = await openWorkspaceService(
-    workspaceOf(readMovedTexts(source.sources, { invocation, environment: environments[0] }), source),
-    invocation,
-  );
   const looked: LookedAt[] = [];
-  try {
-    refuseOtherWorlds(service.baseUrl, source, target, invocation, environments[0]);
-    for (const [environment, sides] of before) {
+  let isEmbedded = false;
+  for (const [environment, sides] of before) {
+    // Each environment may be of a service of its own.
+    const service = await openWorkspaceService(
+      workspaceOf(readMovedTexts(source.sources, { invocation, environment }), source),
+      invocation,
+    );
+    isEmbedded ||= service.baseUrl === "embedded";
+    try {
+      refuseOtherWorlds(service.baseUrl, source, target, invocation, environment);
       const setting = {
         service,
         areFilesMoved: edits.length === 0,
@@ -109,9 +112,9 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
       const texts = { giving: divided.source, taking: divided.target };
       const look = await lookAhead(sides, texts, moved, { invocation, environment }, setting);
       looked.push({ ...look, giving: sides.giving.location, taking: sides.taking.location, environment });
+    } finally {
+      await service.close();
     }
-  } finally {
-    await service.close();
   }
   const refused = looked.flatMap(refusedIn);
   if (refused.length > 0) throw new CommandFailed(refused);
@@ -128,7 +131,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
     return output.finish({ exitCode: 0 });
   }
   if (fleet !== undefined) await pauseStacks(fleet, output);
-  if (service.baseUrl === "embedded") assertApartWorlds(source.folder, target.folder);
+  if (isEmbedded) assertApartWorlds(source.folder, target.folder);
   await carryOutMoves(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
   rememberMove([source.folder, target.folder], { moved: [...divided.moved].sort(), edits });
   output.print(
@@ -324,7 +327,7 @@ function refuseOtherWorlds(
   if (target.sources.length > 0 && given === undefined && there !== undefined && originAt(there) !== originAt(baseUrl))
     throw fail(
       "move/cannot",
-      `the two projects are of different services: ${baseUrl} and ${there}`,
+      `the two projects are of different services${environment === undefined ? "" : ` in ${environment}`}: ${baseUrl} and ${there}`,
       "name a project of the same service",
     );
   if (baseUrl !== "embedded") return;
