@@ -156,6 +156,32 @@ describe("a plan that would go from under what is left out", () => {
     applied: [group("front"), { ...peer, ...rules }],
     desired: [group("front"), peer],
   });
+  it("is refused where what it would go from under is left as it is for a record that cannot be read", () => {
+    const unread = (key: string) => ({ missing: [], quarantined: [{ address: key, text: "?", problem: "p" }] });
+    const told = (world: World) =>
+      planFor(world).diagnostics.flatMap(({ code, severity, summary }) =>
+        code === "plan/left-alone" && severity === "error" ? [summary] : [],
+      );
+    const front = group("front");
+    const naming = group("both", { rules: [named("front"), named("lost")] });
+    expect(
+      told({
+        applied: [front, naming],
+        desired: [front, naming, group("lost")],
+        options: { replace: ["group.front"] },
+        ...unread("group.lost"),
+      }),
+    ).toEqual(["group.both is left as it is, and this plan would take away a group that its rules name"]);
+    const moving = volume("data", on("vm.lost"));
+    expect(
+      told({
+        applied: [vm("web"), data],
+        desired: [vm("web"), moving, vm("lost")],
+        options: { replace: ["vm.web"] },
+        ...unread("vm.lost"),
+      }),
+    ).toEqual(["volume.data is left as it is, and this plan would take away the VM it is attached to"]);
+  });
   it("names a group of which a rule that nobody declares would be lost", () => {
     const told = (rules: object, options: Partial<PlanOptions>) =>
       planFor({

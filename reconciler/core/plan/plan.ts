@@ -159,8 +159,8 @@ export function makePlan(input: PlanInput): Plan {
   const { vms, volumes, groups, all: differences, fates } = found;
   diagnostics.push(...found.diagnostics);
   for (const difference of differences) diagnostics.push(...difference.diagnostics);
-  if (targeted.length < paired.pairs.length)
-    diagnostics.push(...leftOutDependents(paired.pairs, targeted, fates.deleted, groups, context));
+  if (pairs.length < paired.pairs.length)
+    diagnostics.push(...leftOutDependents({ all: paired.pairs, targeted, pairs }, fates.deleted, groups, context));
 
   const removals = new Map(desired.removed.map((entry) => [entry.from, entry]));
   const changes = differences.flatMap(({ change }) => {

@@ -247,24 +247,32 @@ function rulesLeft({ desired }: Pair, recorded: RecordedGroup, context: DiffCont
   return (isLeft ? shown?.map(canonicalLiveRule) : undefined) ?? recorded.left ?? [];
 }
 
-/** Volumes on a VM that goes and rules towards a group that goes, which the targets leave out. */
+interface Selected {
+  readonly all: readonly Pair[];
+  /** Those that the flags mean. */
+  readonly targeted: readonly Pair[];
+  /** Those of them that this plan is made for. */
+  readonly pairs: readonly Pair[];
+}
+
+/** Volumes on a VM that goes and rules towards a group that goes, which this plan leaves as they are. */
 export function leftOutDependents(
-  pairs: readonly Pair[],
-  targeted: readonly Pair[],
+  { all, targeted, pairs }: Selected,
   deletedVms: ReadonlySet<string>,
   groups: readonly GroupDifference[],
   context: DiffContext,
 ): Diagnostic[] {
-  const selected = new Set(targeted.map((pair) => pair.address));
+  const selected = new Set(pairs.map((pair) => pair.address));
+  const aside = new Set(targeted);
   const { targets = [], excludes = [] } = context.options;
-  const meant = new Set(targetedOnly(pairs, targets));
+  const meant = new Set(targetedOnly(all, targets));
   const goingGroups = new Set<string>();
   const replacedGroups = new Set<string>();
   for (const group of groups) {
     if (group.action === "delete" || group.action === "replace") goingGroups.add(group.id);
     if (group.action === "replace") replacedGroups.add(group.id);
   }
-  return pairs.flatMap((pair) => {
+  return all.flatMap((pair): Diagnostic[] => {
     const { address, desired, recorded } = pair;
     if (selected.has(address) || recorded === undefined) return [];
     const host = hostOf[recorded.kind];
@@ -278,14 +286,25 @@ export function leftOutDependents(
     // A rule that nobody declares follows a group that is replaced, and goes with one that goes.
     if (!deletedVms.has(on ?? "") && !isNamed(group?.rules ?? [], goingGroups) && !isNamed(left, replacedGroups))
       return [];
+    const what = host === undefined ? "a group that its rules name" : "the VM it is attached to";
+    if (aside.has(pair))
+      return [
+        {
+          severity: "error",
+          code: "plan/left-alone",
+          summary: `${address} is left as it is, and this plan would take away ${what}`,
+          detail: "Repair the record that cannot be read first, or leave what goes out of the plan with --exclude.",
+          address,
+          source: desired?.source,
+        },
+      ];
     const excluded = meant.has(pair);
     // None of them means what is left out because it depends on what they mean.
     const own = excludes.filter((named) => isMeant(address, named));
     const flags = (own.length > 0 ? own : excludes).map((named) => `--exclude ${inShell(named)}`).join(" ");
-    const what = host === undefined ? "a group that its rules name" : "the VM it is attached to";
     return [
       {
-        severity: "error" as const,
+        severity: "error",
         code: "plan/target-too-narrow",
         summary: `${excluded ? "--exclude leaves" : "the targets leave"} out ${address}, and this plan would take away ${what}`,
         fix: excluded ? `leave out ${flags}, or exclude ${what} as well` : `--target ${inShell(address)} as well`,
