@@ -1,6 +1,8 @@
 /**
  * What is known of a create that an earlier process sent, and that Pulumi's state may not have:
  *
+ *   a difference has found what the state keeps as open
+ *                                    it is managed from now on; nothing is sent
  *   the note has the id, and the state has the resource since
  *                                    nothing is open: a replacement is asked for
  *   the note has the id otherwise    it is looked at, and managed from now on; nothing is sent
@@ -18,6 +20,7 @@ import type { Step } from "../core/plan/step";
 import { notedForeign } from "./guards";
 import type { HandlerContext, HandlerFailure, HandlerService, Props } from "./handler";
 import { planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
+import { madeOpenly } from "./ownership";
 import { maySendAgain, sentAgain } from "./pending";
 import { adoptsNothing } from "./shared-properties";
 
@@ -28,6 +31,8 @@ export async function createdBefore(
   address: Address,
   inputs: Props,
 ): Promise<Remembered | undefined> {
+  const taken = madeOpenly(service, kindOf(address), inputs["name"]);
+  if (taken !== undefined) return { record: taken };
   const open = await notes?.find(signal);
   if (open === undefined || (open.id !== undefined && isInState && open.hasFormer !== true)) return undefined;
   const { plan } = await planAsRecorded(service, desired, stateOf(address, {}), address, signal);

@@ -15,6 +15,8 @@ export const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
 export const sameBehaviour = (property: Property, before: unknown, after: unknown): boolean =>
   deepEqual(before ?? property.default, after ?? property.default);
 
+export const adoptsTooMuch = "taking it over would go further than a preview can show";
+
 export function refuseLosses(planned: PlannedOne, why: string): void {
   const change = changeOf(planned);
   if (change === undefined || (change.losses.length === 0 && change.action !== "replace")) return;

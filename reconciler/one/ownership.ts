@@ -7,6 +7,7 @@
  * deleted.
  */
 import type { Kind } from "../core/model/address";
+import type { RecordedResource } from "../core/model/recorded";
 import type { HandlerService } from "./handler";
 import type { ProgramNotes } from "./program-notes";
 
@@ -37,13 +38,27 @@ export const thingAt = ({ client }: HandlerService, thing: string): string => `$
 /** Claimed by the resource that said what became of an open create. */
 export const takenOver = (kind: Kind, name: unknown): string => thingOf(kind, `taken over as ${String(name)}`);
 
-const settling = new WeakMap<HandlerService["client"], Map<string, string>>();
+interface Settling {
+  readonly pending: string;
+  /** What the open create was seen to have made. */
+  readonly made?: RecordedResource | undefined;
+}
+
+const settling = new WeakMap<HandlerService["client"], Map<string, Settling>>();
 
 /** A difference has said that the create of this name settles what the state keeps as open under this id. */
-export function noteSettling({ client }: HandlerService, kind: Kind, name: unknown, pending: string): void {
-  const known = settling.get(client) ?? new Map<string, string>();
-  settling.set(client, known.set(takenOver(kind, name), pending));
+export function noteSettling({ client }: HandlerService, kind: Kind, name: unknown, by: Settling): void {
+  const known = settling.get(client) ?? new Map<string, Settling>();
+  settling.set(client, known.set(takenOver(kind, name), by));
 }
+
+/** What the create of this name takes over, because an open create has made it already. */
+export const madeOpenly = ({ client }: HandlerService, kind: Kind, name: unknown): RecordedResource | undefined =>
+  settling.get(client)?.get(takenOver(kind, name))?.made;
+
+/** Whether what the open create made is about to be taken over, and so stays. */
+export const isAwaited = ({ client }: HandlerService, pending: string): boolean =>
+  [...(settling.get(client)?.values() ?? [])].some((one) => one.pending === pending && one.made !== undefined);
 
 /**
  * Claims the open create that the one of this name has settled, in the program's notes: the engine may be killed, or
@@ -57,7 +72,7 @@ export async function claimSettled(
   notes: Notes,
 ): Promise<void> {
   const known = settling.get(service.client);
-  const pending = known?.get(takenOver(kind, name));
+  const pending = known?.get(takenOver(kind, name))?.pending;
   if (pending === undefined) return;
   known?.delete(takenOver(kind, name));
   await claimTaken(service, thingOf(kind, pending), owner, notes);

@@ -6,12 +6,20 @@ import type { Address, Kind } from "../core/model/address";
 import { type Closed, nothingDesired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { difference } from "./differences";
-import { nothingPlanned, notProvenGone, saidBefore, stillPending, whatMayBeLeft } from "./guards";
+import {
+  adoptsTooMuch,
+  nothingPlanned,
+  notProvenGone,
+  refuseLosses,
+  saidBefore,
+  stillPending,
+  whatMayBeLeft,
+} from "./guards";
 import type { Difference, Found, HandlerContext, HandlerService, PropertyChange, Props } from "./handler";
 import { lookAt } from "./looking";
 import { addressOf } from "./one-desired";
 import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, stateOf } from "./one-run";
-import { isClaimed, isSettled, noteSettling, staysWithAnother, takenOver, thingOf } from "./ownership";
+import { isAwaited, isClaimed, isSettled, noteSettling, staysWithAnother, takenOver, thingOf } from "./ownership";
 import { type Of, recordedKey, rememberedIn, type Shape, wanted, withoutOutputs } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
 import { isVouchedFor } from "./witnesses";
@@ -21,6 +29,9 @@ const lastLookMs = 5000;
 /** The service refuses a second one of the name, and nothing but that refusal shows whether the first was made. */
 export const maySendAgain = ({ can, unique }: HandlerService["client"], kind: Kind): boolean =>
   !can.canFindCreated(kind) && unique?.includes(kind) === true;
+
+const foundOpen = (inputs: Props, kind: Kind, id: string): string =>
+  `${kind} ${String(inputs["name"])} (${id}) was made by a create whose outcome was not known: it is taken over, and nothing is deleted for that`;
 
 export const sentAgain = (name: string, sentAt = "an unknown time"): string =>
   `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`;
@@ -42,6 +53,13 @@ export async function findPending(
   return { planned };
 }
 
+/** The same for what the program's state keeps of it. */
+function findKept<K extends Kind>(shape: Shape<K>, service: HandlerService, before: Props, signal: AbortSignal) {
+  const { desired } = wanted(shape, withoutOutputs(shape, before));
+  const address = addressOf(shape.kind, before["name"]);
+  return findPending(service, desired, stateOf(address, rememberedIn(before)), address, signal);
+}
+
 /**
  * Reads what an open create made, which has its real id from then on; a create whose result the service does not show
  * stays open.
@@ -56,9 +74,7 @@ export async function readPending<K extends Kind>(
   const inputs = withoutOutputs(shape, before);
   const remembered = rememberedIn(before);
   if (isSettled(service, shape.kind, id, context.notes)) return { id, inputs, outputs: before };
-  const { desired } = wanted(shape, inputs);
-  const address = addressOf(shape.kind, before["name"]);
-  const { record } = await findPending(service, desired, stateOf(address, remembered), address, context.signal);
+  const { record } = await findKept(shape, service, before, context.signal);
   if (record?.id === undefined || !isOfKind(shape, record)) {
     context.log("warning", stillPending(before, remembered, id).message);
     return { id, inputs, outputs: before };
@@ -81,7 +97,7 @@ export async function pendingDifference<K extends Kind>(
   const remembered = rememberedIn(before);
   const isAdopted = adoptedId(inputs) !== undefined;
   if (isAdopted || maySendAgain(client, shape.kind)) {
-    noteSettling(service, shape.kind, inputs["name"], id);
+    noteSettling(service, shape.kind, inputs["name"], { pending: id });
     return {
       ...difference(
         shape,
@@ -95,13 +111,22 @@ export async function pendingDifference<K extends Kind>(
   const isSaidAgain = adoptsNothing(before) && adoptsNothing(inputs);
   const isSaid = adoptsNothing(inputs) && !isSaidAgain;
   const settles = isSaid || client.can.canFindCreated(shape.kind);
+  const { record: made } = settles && !isSaid ? await findKept(shape, service, before, context.signal) : {};
+  if (made?.id !== undefined) {
+    const { desired, address } = wanted(shape, inputs);
+    const state = stateOf(address, { record: made });
+    refuseLosses(await planAsObserved(service, desired, state, address, context.signal), adoptsTooMuch);
+    noteSettling(service, shape.kind, inputs["name"], { pending: id, made });
+  }
   return difference(
     shape,
     settles
       ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]
       : // No call can find the outcome out here; the update tells the user what to find out.
         [...changes, { property: recordedKey, replaces: false }],
-    [stillPending(inputs, remembered, id).message, ...(isSaidAgain ? [saidBefore] : [])],
+    made?.id !== undefined
+      ? [foundOpen(inputs, shape.kind, made.id)]
+      : [stillPending(inputs, remembered, id).message, ...(isSaidAgain ? [saidBefore] : [])],
   );
 }
 
@@ -112,16 +137,10 @@ export async function planPendingDelete<K extends Kind>(
   service: HandlerService,
   id: string,
   before: Props,
-  state: ReturnType<typeof stateOf>,
-  address: Address,
 ): Promise<PlannedOne> {
-  const { planned, record } = await findPending(
-    service,
-    wanted(shape, withoutOutputs(shape, before)).desired,
-    state,
-    address,
-    signal,
-  );
+  const { planned, record } = await findKept(shape, service, before, signal);
+  // What takes its place in the program takes over what it made.
+  if (isAwaited(service, id)) return nothingPlanned(planned);
   const { kind } = shape;
   const name = String(before["name"]);
   const remembered = rememberedIn(before);
@@ -137,7 +156,7 @@ export async function planPendingDelete<K extends Kind>(
     record?.id !== undefined &&
     staysWithAnother(service, thingOf(kind, record.id), remembered.owner, notes, name) === undefined;
   return isOwn
-    ? planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal)
+    ? planAsObserved(service, nothingDesired, stateOf(planned.address, { record }), planned.address, signal)
     : nothingPlanned(planned);
 }
 

@@ -100,10 +100,9 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     before: Props,
     record: Of<K> | undefined,
   ): Promise<PlannedOne> {
+    if (record === undefined) return planPendingDelete(shape, context, service, id, before);
     const remembered = rememberedIn(before);
     const address = addressOf(kind, before["name"]);
-    if (record === undefined)
-      return planPendingDelete(shape, context, service, id, before, stateOf(address, remembered), address);
     const { signal } = context;
     const isOthers = (one: string): boolean =>
       staysWithAnother(service, one, remembered.owner, context.notes, one) !== undefined;

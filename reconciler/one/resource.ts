@@ -13,6 +13,7 @@ import { holding } from "./exclusion";
 import { fieldThing } from "./field-of";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import {
+  adoptsTooMuch,
   assertSameService,
   keptAlive,
   notedOpen,
@@ -78,8 +79,6 @@ import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Sh
 import { adoptedId, adoptsNothing, isDoneWith } from "./shared-properties";
 import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";
-
-const adoptsTooMuch = "taking it over would go further than a preview can show";
 
 const adopts = (what: string): string =>
   `${what} is taken over: nothing is made. Where another resource of this program goes that named the same one, it stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
@@ -343,14 +342,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const { intent } = earlier ?? {};
     if (intent === undefined) throwErrors(planned);
     else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, intent.sentAt);
-    if (adopted !== undefined) refuseLosses(planned, adoptsTooMuch);
+    const takes = adopted ?? earlier?.record?.id;
+    if (takes !== undefined) refuseLosses(planned, adoptsTooMuch);
     const owner = newOwner();
     const said = {
       saidNone: adoptsNothing(inputs) ? true : undefined,
       hasFormer: context.isInState === true ? true : undefined,
     } as const;
     const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, said);
-    const takes = adopted ?? earlier?.record?.id;
     const ran = await (takes === undefined
       ? doIt()
       : taking(service, [thing(takes), ...fieldsTaken(planned, desired, undefined, takes)], owner, notes, doIt));

@@ -72,13 +72,70 @@ const open: Readonly<Record<string, Row>> = {
     },
     answer: ["adopt", "recorded anew"],
   },
-  "a list can find it: a replacement, which looks for it": {
+  "a list finds it: what takes its place will take it over": {
     given: full,
     asks: async (program, { diff }) => {
       const kept = await openCreate(program);
       return () => diff(kept, data);
     },
+    answer: [
+      "recorded anew",
+      "warns: volume data (#5) was made by a create whose outcome was not known: it is taken over, and nothing is deleted for that",
+    ],
+  },
+  "no list shows it: a new one in its place": {
+    given: full,
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program, data, "drop-before");
+      return () => diff(kept, data);
+    },
     answer: ["recorded anew", isOpen],
+  },
+  "what takes its place takes over what it made, though the old one goes first": {
+    given: full,
+    asks: async (program, { diff, preview, create, remove }) => {
+      const kept = await openCreate(program);
+      return async () => {
+        await diff(kept, data);
+        await remove(kept);
+        await preview("Volume", "data", data, "told");
+        return create("Volume", "data", data);
+      };
+    },
+    answer: "#5",
+  },
+  "what takes its place takes over what it made, and the old one goes last": {
+    given: full,
+    asks: async (program, { diff, create, remove }) => {
+      const kept = await openCreate(program);
+      return async () => {
+        await diff(kept, data);
+        const made = await create("Volume", "data", data);
+        await remove(kept);
+        return made;
+      };
+    },
+    answer: "#5",
+  },
+  "what takes its place makes up for what has changed since, and loses nothing for it": {
+    given: full,
+    asks: async (program, { diff, create }) => {
+      const kept = await openCreate(program);
+      return async () => {
+        await diff(kept, { ...data, size: 8 });
+        return create("Volume", "data", { ...data, size: 8 });
+      };
+    },
+    answer: "#5",
+    sent: ["volume.resize #5 200"],
+  },
+  "what takes its place would lose what it made: it is refused": {
+    given: full,
+    asks: async (program, { diff }) => {
+      const kept = await openCreate(program);
+      return () => diff(kept, { ...data, name: "other" });
+    },
+    answer: expect.stringMatching(/^refused: data: taking it over would go further than a preview can show/),
   },
   "an update is refused": {
     asks: async (program, { update }) => {
@@ -470,6 +527,24 @@ const diffs: Readonly<Record<string, Row>> = {
       return () => diff(kept, { ...data, name: "other" });
     },
     answer: ["name anew", "warns: volume data (#5) of 5 GB is replaced by an empty one; its data is deleted"],
+  },
+  "a detach of it was lost before it was done: the service shows that it hangs there still": {
+    asks: async (_, { create, diff }) => {
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", data);
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id });
+      const { record } = kept.outputs["recorded"] as { record: Props };
+      return () => diff(outputsWith(kept, { record: { ...record, detaching: host.id } }), data);
+    },
+    answer: [],
+  },
+  "a detach of its data volume was lost before it was done: the VM shows that it has it still": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Vm", "web", vm);
+      const { record } = kept.outputs["recorded"] as { record: Props };
+      return () => diff(outputsWith(kept, { record: { ...record, dataVolumeMoving: "detaching" } }), vm);
+    },
+    answer: [],
   },
   "nothing is remembered of it: it is not made anew, for that does not say that it is gone": {
     asks: async (_, { create, diff }) => {

@@ -173,5 +173,6 @@ export const vmHandler = createHandler<"vm">({
     (record.owes ?? []).length > 0 ||
     record.building === true ||
     record.resizing !== undefined ||
-    record.dataVolumeDetached === true,
+    record.dataVolumeDetached === true ||
+    record.dataVolumeMoving !== undefined,
 });

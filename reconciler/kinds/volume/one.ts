@@ -59,5 +59,5 @@ export const volumeHandler = createHandler<"volume">({
   lostWith: ({ sizeGb }) => `, which is empty${sizeGb === undefined ? "" : `: the ${sizeGb} GB are lost`}`,
   /** Attaching again after a grow is no claim on where the volume hangs. */
   keep: ({ attachedTo: _attachedTo, ...record }) => record,
-  isUnsettled: () => false,
+  isUnsettled: ({ attaching, detaching }) => (attaching ?? detaching) !== undefined,
 });
