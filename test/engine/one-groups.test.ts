@@ -31,6 +31,13 @@ const portsIn = (program: VirtualProgram) =>
     .sort((a, b) => a - b);
 const portsOf = (found: Found | undefined) =>
   (found?.inputs["rules"] as readonly Props[] | undefined)?.map(({ dstPort }) => dstPort).sort();
+/** A client whose n-th list of rules, counted from 0, is empty. */
+const lackingOnce = ({ client }: VirtualProgram, nth: number): Pick<typeof client, "listRules"> => {
+  let asked = 0;
+  return {
+    listRules: async (...of) => (asked++ === nth ? { status: "accepted", value: [] } : client.listRules(...of)),
+  };
+};
 const imported = async ({ read }: ProgramProcess, type: KeptOne["type"], id: string): Promise<Found> => {
   const found = await read({ type, name: "it", id, outputs: undefined as unknown as Props });
   if (found === undefined) throw new Error("it is not there");
@@ -370,6 +377,35 @@ const rules: Readonly<Record<string, ToldRow>> = {
     },
     answer: [80],
     sent: ["group.rule.delete #5 200"],
+  },
+  ...Object.fromEntries(
+    [0, 1].map((nth): [string, ToldRow] => [
+      `deleted, though list ${nth} of its group lacks it falsely`,
+      {
+        given: full,
+        asks: async (program, { create }) => {
+          const { id } = await create("SecurityGroup", "front", shared);
+          const kept = await create("SecurityGroupRule", "ssh", ssh(id));
+          const { remove } = program.startProcess({ client: lackingOnce(program, nth) });
+          return async () => {
+            await remove(kept);
+            return portsIn(program);
+          };
+        },
+        answer: [],
+        sent: ["group.rule.delete #5 200"],
+      },
+    ]),
+  ),
+  "read again, though a list of its group lacks it falsely": {
+    given: full,
+    asks: async (program, { create }) => {
+      const { id } = await create("SecurityGroup", "front", shared);
+      const kept = await create("SecurityGroupRule", "ssh", ssh(id));
+      const { read } = program.startProcess({ client: lackingOnce(program, 0) });
+      return async () => (await read(kept))?.id === kept.id;
+    },
+    answer: true,
   },
   "deleted, and it is gone already": {
     given: full,

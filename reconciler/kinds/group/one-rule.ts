@@ -4,7 +4,7 @@ import { canonicalLiveRule, ruleKey } from "../../core/canonical/rules";
 import { closedWith, type DesiredGroup, nothingDesired } from "../../core/model/desired";
 import { acceptService } from "../../core/model/evidence";
 import { allOfKind } from "../../core/model/kinds";
-import { type LiveGroup, type LiveRule, sight } from "../../core/model/live";
+import { type LiveGroup, type LiveRule, type Sighting, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { itemAt } from "../../core/text/invariant";
@@ -147,6 +147,21 @@ async function sightingOf(
   return sight(planned.live, "group", groupId);
 }
 
+/** One list may lack the rule falsely, and once it is forgotten nobody looks for it again: gone is what two lists lack. */
+async function sightingFor(
+  context: HandlerContext,
+  service: HandlerService,
+  { groupId, ruleId }: RuleIds,
+  remembered: Remembered,
+  how: HowFresh,
+) {
+  const first = await sightingOf(context, service, groupId, remembered, how);
+  return lacks(first, ruleId) ? sightingOf(context, service, groupId, remembered) : first;
+}
+
+const lacks = (sighting: Sighting<LiveGroup>, ruleId: string): boolean =>
+  sighting.seen === "yes" && ruleIn(sighting.value, ruleId) === undefined;
+
 /** `undefined` when the rule is gone. */
 async function look(context: HandlerContext, service: HandlerService, groupId: string): Promise<LiveGroup | undefined> {
   const sighting = await sightingOf(context, service, groupId);
@@ -155,6 +170,9 @@ async function look(context: HandlerContext, service: HandlerService, groupId: s
 
 const findRule = (group: LiveGroup, key: string): LiveRule | undefined =>
   group.rules?.find((rule) => ruleKey(canonicalLiveRule(rule)) === key);
+
+const ruleIn = ({ rules }: Pick<LiveGroup, "rules">, ruleId: string): LiveRule | undefined =>
+  rules?.find(({ id }) => id === ruleId);
 
 interface RuleIds {
   readonly groupId: string;
@@ -192,7 +210,7 @@ export function removalOf(
   canDelete: boolean,
   onRuleRemoval: unknown,
 ): "is gone" | "goes" | "stays" | "is refused" {
-  if (group?.rules?.some(({ id }) => id === ruleId) !== true) return "is gone";
+  if (group === undefined || ruleIn(group, ruleId) === undefined) return "is gone";
   if (canDelete) return "goes";
   return onRuleRemoval === "keep" ? "stays" : "is refused";
 }
@@ -299,8 +317,9 @@ const ruleField: FieldResource<RuleIds> = {
     return keptField(service, id, { ...props, ruleId: made.id }, owner);
   },
 
-  async read({ context, service, id, ids: { groupId, ruleId }, remembered }, before, known) {
-    const sighting = await sightingOf(context, service, groupId, remembered, "recent");
+  async read({ context, service, id, ids, remembered }, before, known) {
+    const { groupId, ruleId } = ids;
+    const sighting = await sightingFor(context, service, ids, remembered, "recent");
     if (sighting.seen === "unobserved") {
       // What is imported or looked up has to be seen: nothing remembers it.
       if (before === undefined && sighting.vanished === undefined && sighting.fix !== acceptService)
@@ -309,7 +328,7 @@ const ruleField: FieldResource<RuleIds> = {
       context.log("warning", keptUnseen(`rule ${id}`, sighting));
       return { id, inputs: inputsIn(before), outputs: before };
     }
-    const live = sighting.seen === "yes" ? sighting.value.rules?.find((rule) => rule.id === ruleId) : undefined;
+    const live = sighting.seen === "yes" ? ruleIn(sighting.value, ruleId) : undefined;
     if (live === undefined) return undefined;
     const rule = canonicalLiveRule(live);
     // The rule keeps the spelling in which it was written.
@@ -323,7 +342,7 @@ const ruleField: FieldResource<RuleIds> = {
 
   async remove({ context, service, id, ids, remembered }, before) {
     const { groupId, ruleId } = ids;
-    const sighting = await sightingOf(context, service, groupId, remembered, "forRemoval");
+    const sighting = await sightingFor(context, service, ids, remembered, "forRemoval");
     if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
     const group = sighting.seen === "yes" ? sighting.value : undefined;
     const leaves = leavingOf(service, id) ?? before["onRuleRemoval"];
@@ -340,16 +359,18 @@ const ruleField: FieldResource<RuleIds> = {
         'set onRuleRemoval: "keep", or the option deletedWith: its group, and update once before it goes; or declare the rules within the group',
       );
     // That look may be of some seconds ago. What is to stay is told by one of now: somebody may have added a rule since.
-    const looked = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
+    const lookNow = () => plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered);
+    let looked = await lookNow();
+    if (lacks(sight(looked.live, "group", groupId), ruleId)) looked = await lookNow();
     const now = sight(looked.live, "group", groupId);
     if (now.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${now.reason}`);
-    const going = now.seen === "yes" ? now.value.rules?.filter((rule) => rule.id === ruleId) : undefined;
-    if (now.seen !== "yes" || going === undefined || going.length === 0) return true;
+    const shown = now.seen === "yes" ? ruleIn(now.value, ruleId) : undefined;
+    if (now.seen !== "yes" || shown === undefined) return true;
     // The others of the group are not this resource's: whoever they are of may remove them meanwhile.
     const { of } = looked.live;
-    const alone = { ...now, value: { ...now.value, rules: going } };
+    const alone = { ...now, value: { ...now.value, rules: [shown] } };
     const live = { ...looked.live, of: { ...of, group: { ...of.group, byId: new Map([[groupId, alone]]) } } };
-    const record = recordWith(groupId, going.map(canonicalLiveRule));
+    const record = recordWith(groupId, [canonicalLiveRule(shown)]);
     const desired = groupWith([], "authoritative");
     const planned = planAgain(
       service,
