@@ -81,9 +81,10 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
       );
       return true;
     } catch (error) {
-      // 404: the object that was to be replaced is gone.
-      if ([412, 404].includes(httpStatusOf(causeOf(error)) ?? 0) && errorName(causeOf(error)) !== "NoSuchBucket")
-        return false;
+      const status = httpStatusOf(causeOf(error));
+      // 404: the object that was to be replaced is gone. To what is created it says that this is no server of buckets.
+      const isGone = status === 404 && condition.IfMatch !== undefined && errorName(causeOf(error)) !== "NoSuchBucket";
+      if (status === 412 || isGone) return false;
       throw error;
     }
   }

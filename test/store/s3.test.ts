@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readState } from "../../reconciler/core/state/text";
 import { createS3Store } from "../../reconciler/store/s3";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
+import { closeHere, listenHere } from "../support/loopback";
 import { startMoodyProxy } from "../support/own-place";
 import { type S3Server, startS3Server } from "../support/state-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
@@ -182,6 +184,17 @@ describe("S3", () => {
         await session.release();
       } finally {
         delete server.odd.ignoresConditions;
+      }
+    });
+
+    it("an address at which nothing is found is no lock of somebody else's", async () => {
+      const nothing = createServer((_, response) => response.writeHead(404).end("404 page not found"));
+      process.env["AWS_ENDPOINT_URL"] = await listenHere(nothing);
+      try {
+        await expect(createS3Store("s3://states/nowhere").lock(holder())).rejects.toThrow("answers 404");
+      } finally {
+        process.env["AWS_ENDPOINT_URL"] = server.url;
+        await closeHere(nothing);
       }
     });
 
