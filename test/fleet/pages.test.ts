@@ -17,6 +17,7 @@ import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
 import { SourceFailed } from "../../reconciler/fleet/sources/checkout";
+import { newStatus } from "../../reconciler/fleet/status";
 import { beginRun, fillFleet, markup, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
@@ -77,6 +78,13 @@ describe("the pages of a fleet", () => {
         consents: [{ detail: "loses volume.data", grant: "--allow-data-loss" }],
         opens: [],
         why: "it loses data",
+        // As git tells of a commit with a zone that no clock has.
+        change: {
+          commits: [
+            { ...{ id: "0", author: "a", email: "a@b", others: [] }, at: "2023-11-19T02:12:20+99:59", subject: "s" },
+          ],
+          more: 0,
+        },
       },
     });
     for (const [name, role, patterns] of [
@@ -123,6 +131,15 @@ describe("the pages of a fleet", () => {
     for (const path of ["/services", "/workers", "/history", "/stacks/prod-a"])
       expect((await pages("ann").request(path, { headers: local })).status).toBe(200);
     expect((await pages("ann").request("/stacks/none", { headers: local })).status).toBe(404);
+  });
+
+  test("show everybody who approved what a run carried out", async () => {
+    const run = await beginRun(records, { stack: "prod-a", worker: "w" });
+    const at = new Date().toISOString();
+    const approval = { digest: "d", by: "ann", why: "as agreed", at, until: at, also: [{ by: "bob", at }] };
+    await records.finishRun(run.id, { result: "applied", reason: null, counts: {}, approval }, newStatus, null);
+    const text = await (await pages("ann").request(`/runs/${run.id}`, { headers: local })).text();
+    expect(text).toMatch(/Approved by <strong>ann<\/strong> at .*: “as agreed”, and by <strong>bob<\/strong> at/);
   });
 
   test("say which receiver has not got its messages, and not where it is", async () => {

@@ -85,8 +85,9 @@ export const tag = (condition: StackCondition): PagePart =>
   html`<span class="tag ${hues[condition]}">${words[condition]}</span>`;
 export const conditionWord = (condition: StackCondition): string => words[condition];
 
+/** Who writes a commit may date it to a year or a zone that no clock has. */
 export const time = (at: Date | undefined): PagePart =>
-  at === undefined
+  at === undefined || Number.isNaN(at.getTime())
     ? html`–`
     : html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")} UTC</time>`;
 

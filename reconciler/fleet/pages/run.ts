@@ -2,6 +2,7 @@
 import { html } from "hono/html";
 import { may, type Visitor } from "../access";
 import type { RunRecord } from "../database/runs";
+import type { Voice } from "../decide";
 import { alikeRuns, logText, span } from "../views";
 import { type PagePart, printed, reachTitle, time } from "./layout";
 
@@ -91,7 +92,7 @@ function carriedOut({ report, approval }: RunRecord): PagePart {
       ? permitted.length === 0
         ? "It loses nothing and opens nothing to the world: nobody had to permit it."
         : "By the fleet's file, which lists these consents for the stack:"
-      : html`Approved by <strong>${approval.by}</strong> at ${time(new Date(approval.at))}${approval.why === undefined ? "" : html`: “${approval.why}”`}. The approval stood until ${time(new Date(approval.until))}.`
+      : html`Approved by ${[approval, ...(approval.also ?? [])].map(voiceOf)}. The approval stood until ${time(new Date(approval.until))}.`
   }</p>
 ${permitted.length === 0 ? "" : html`<ul>${permitted.map((one) => html`<li>${one}</li>`)}</ul>`}
 ${
@@ -101,6 +102,9 @@ ${
 ${report.exposure === undefined ? html`<p class="quiet">Who can reach what stayed as it was.</p>` : printed("exposure", reachTitle, report.exposure)}`
 }`;
 }
+
+const voiceOf = ({ by, at, why }: Voice, index: number): PagePart =>
+  html`${index === 0 ? "" : ", and by "}<strong>${by}</strong> at ${time(new Date(at))}${why === undefined ? "" : html`: “${why}”`}`;
 
 function countsOf({ counts }: RunRecord): string {
   const parts = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
