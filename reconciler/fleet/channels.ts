@@ -7,7 +7,7 @@ import { errorMessage } from "../core/text/errors";
 import { fieldsIn, isOneOf, keysOf } from "../core/text/objects";
 import { percentDecoded } from "../core/text/parts";
 import type { ChannelTarget, Occasion, SecretAddress } from "./model";
-import { type CommitStatus, type HostPlace, hostPlace, openHost } from "./pulls/host";
+import { type CommitStatus, type HostPlace, hostPlace, leadsOn, openHost } from "./pulls/host";
 import { readSecret } from "./secrets";
 
 /** The fields of a letter that are said in words. */
@@ -191,12 +191,12 @@ async function post(url: string, body: object, kind: string, { fetch: send, sign
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
     signal,
-    redirect: "error",
+    redirect: "manual",
   }).catch((error: unknown) => {
     throw new Error(`${kind} could not be reached (${sendProblem(error)})`);
   });
   await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`${kind} answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`${kind} answered ${answer.status}${leadsOn(answer)}`);
 }
 
 const sendProblem = (error: unknown): string => {

@@ -7,6 +7,7 @@ import { createHmac } from "node:crypto";
 import { listed } from "../core/text/list-text";
 import { placeOf, tell, toldIn } from "./channels";
 import { type ChannelTarget, type FleetSettings, fitsAny, type Occasion, type Receiver, type Source } from "./model";
+import { leadsOn } from "./pulls/host";
 import { readSecret } from "./secrets";
 import type { Status } from "./status";
 
@@ -86,8 +87,7 @@ export async function deliver(
     throw limit.aborted ? new Error(`${new URL(webhook).host} did not answer within ${noticeLimitMs / 1000} s`) : error;
   });
   await answer.body?.cancel();
-  const leads = answer.status >= 300 && answer.status < 400 ? " and leads to another address: name that one" : "";
-  if (!answer.ok) throw new Error(`${new URL(webhook).host} answered ${answer.status}${leads}`);
+  if (!answer.ok) throw new Error(`${new URL(webhook).host} answered ${answer.status}${leadsOn(answer)}`);
 }
 
 const signatureOf = (body: string, secret: string): string => createHmac("sha256", secret).update(body).digest("hex");

@@ -1,6 +1,7 @@
 /** Pull requests: planned by workers, told in one comment and a status, approved there by who may, carried out after the merge. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls";
@@ -13,6 +14,7 @@ import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
 import { idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+import { closeHere, listenHere } from "../support/loopback";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
 import { type GitHost, hostToken, startGitHost } from "./git-host";
@@ -129,6 +131,16 @@ test.each([
   vi.advanceTimersByTime(60_000);
   await expect(host.comments(7)).rejects.toThrow("slow down");
   vi.useRealTimers();
+});
+
+test("a repository that has another name by now is told as such", async () => {
+  const server = createServer((_, response) => response.writeHead(301, { location: "/api/v3/repositories/1" }).end());
+  const place = hostPlace("https://git.example/acme/infra", `${await listenHere(server)}/api/v3`);
+  if (place === undefined) throw new Error("no place");
+  await expect(openHost({ place, token: "t" }).open("main")).rejects.toThrow(
+    "answered 301 to GET repos/acme/infra/pulls and leads to another address: name that one",
+  );
+  await closeHere(server);
 });
 
 test.each(["v3", "v4"])("what is said behind a thousand comments is read (%s)", async (version) => {

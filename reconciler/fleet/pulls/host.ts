@@ -121,6 +121,10 @@ export class HostRefused extends Error {
   }
 }
 
+/** A token or a letter goes to no address that only an answer names. */
+export const leadsOn = ({ status }: Pick<Response, "status">): string =>
+  status >= 300 && status < 400 ? " and leads to another address: name that one" : "";
+
 type AskHost = (method: string, path: string, body?: object) => Promise<unknown>;
 
 /** Until when a host wants no request with a token. */
@@ -153,7 +157,7 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
       },
       ...onlyDefined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
-      redirect: "error",
+      redirect: "manual",
     }).catch((error: unknown) => {
       const { code } = fieldsIn(error instanceof Error ? error.cause : undefined);
       throw new Error(
@@ -167,7 +171,7 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
     const { message } = fieldsIn(given);
     throw new HostRefused(
       answer.status,
-      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}`,
+      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}${leadsOn(answer)}`,
     );
   };
 }
