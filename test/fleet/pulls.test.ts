@@ -269,6 +269,19 @@ test("what a look finds again changes nothing: a conflict, a silent repository, 
   for (const pull of host.pulls) pull.state = "closed";
   await look();
   expect(await approval()).toBeUndefined();
+
+  // It reads a file that the branch does not, and the next commit changes that one alone.
+  for (const pull of host.pulls) pull.state = "open";
+  await look();
+  const again = await records.pullPlan(url, 8, "b");
+  const body = { text: "", consents: [], opens: [], why: "", read: ["shared.yaml"] };
+  await records.savePullPlan(url, 8, { stack: "b", content: again?.content ?? "", result: "applies", body });
+  git("checkout", "--quiet", "--detach", fits);
+  const next = commit("shared.yaml", "other");
+  git("update-ref", "refs/merge-requests/8/head", next);
+  for (const pull of host.pulls) if (pull.number === 8) pull.head = next;
+  await look();
+  expect(await records.pullPlan(url, 8, "b")).toMatchObject({ result: "waits", head: next });
   vi.unstubAllEnvs();
   await host.close();
   await database.close();

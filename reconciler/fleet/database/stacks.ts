@@ -71,6 +71,8 @@ export interface PlanBody {
   /** What was changed in the files since the last apply; absent: their source does not tell. */
   readonly change?: FileChange;
   readonly exposure?: string;
+  /** Files outside of its folder that the plan of a pull request has read. */
+  readonly read?: readonly string[];
   /** The steps and their order; absent: there are too many. */
   readonly graph?: Graph;
 }

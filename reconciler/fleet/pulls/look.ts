@@ -141,14 +141,17 @@ async function planAll(
   const touched = stacks.filter((stack) => isTouched(stack, files));
   // A pull request that touches no stack is none of ours to comment on.
   if (touched.length === 0 && before === undefined && why === undefined) return;
+  // Before the merge it may read other files than the branch does.
+  const plans = new Map((await records.pullPlans(url, pull.number)).map((plan) => [plan.stack, plan]));
   const contents = await Promise.all(
-    touched.map(async ({ name, spec, files: read }) => ({
-      stack: name,
-      content:
-        spec.source.kind === "git"
-          ? ((await contentAt({ ...source, path: spec.source.path }, cache, commit, { files: read, signal })) ?? "gone")
-          : "",
-    })),
+    touched.map(async ({ name, spec, files: read }) => {
+      const files = [...new Set([...read, ...(plans.get(name)?.body?.read ?? [])])].sort();
+      const path = spec.source.kind === "git" ? spec.source.path : "";
+      return {
+        stack: name,
+        content: (await contentAt({ ...source, path }, cache, commit, { files, signal })) ?? "gone",
+      };
+    }),
   );
   const waiting = await records.savePull(
     {

@@ -83,7 +83,7 @@ async function madeOf(ports: PullRound, { stack, settings, outside, before, afte
     signal.throwIfAborted();
     const change = await after.changeSince?.(before.revision, project.files);
     const named = asInRepository(after)(planned.body);
-    const body = { ...named, why: "", ...onlyDefined({ change }) };
+    const body = { ...named, why: "", read: project.files, ...onlyDefined({ change }) };
     if (planned.errors.length > 0)
       return { result: "failed", body, why: asInRepository(after)(planned.errors.join("; ")) };
     return { ...ending(planned, stack, after), body };
