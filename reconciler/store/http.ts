@@ -10,6 +10,7 @@
  * A document that is not there is believed only when two looks say so: nothing is written over one that was not read.
  */
 import { createHash, randomUUID } from "node:crypto";
+import { calendarMs, instantAt } from "../core/model/time";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
@@ -74,7 +75,11 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         if (answer.status === 429 || answer.status >= 500)
           throw new StoreUnavailable(
             answer.status,
-            readRetryAfter(answer.headers.get("retry-after") ?? undefined, Date.now()),
+            // By the server's own clock, for that of this machine may be another one.
+            readRetryAfter(
+              answer.headers.get("retry-after") ?? undefined,
+              calendarMs(answer.headers.get("date") ?? undefined, instantAt(Date.now())),
+            ),
           );
         if (answer.status === 200 && isPage(text)) throw new PageAnswered();
         hasAnswered = true;

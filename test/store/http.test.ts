@@ -247,6 +247,19 @@ describe("the HTTP store", () => {
       }
     });
 
+    it("Retry-After is a date of the server's clock, whatever this machine's clock says", async () => {
+      let asked = 0;
+      const date = new Date(Date.now() + 3_600_000).toUTCString();
+      const { store, stop } = await serve((_, response) => {
+        response.writeHead(asked++ === 0 ? 503 : 204, { date, "retry-after": date }).end();
+      });
+      try {
+        expect((await store.read()).journal).toEqual([]);
+      } finally {
+        await stop();
+      }
+    });
+
     it.each(["31536000", new Date(Date.now() + 365 * 86_400_000).toUTCString()])(
       "Retry-After: %s is not slept away, but told",
       async (retryAfter) => {

@@ -1,4 +1,5 @@
 /** What a fleet asks of GitHub and GitLab: the open pull requests, their comments, and the status of a commit. */
+import { calendarMs, instantAt } from "../../core/model/time";
 import { type Fields, fieldsIn, onlyDefined } from "../../core/text/objects";
 import { readRetryAfter } from "../../core/text/retry-after";
 import { hostedAt } from "../sources/change";
@@ -134,8 +135,7 @@ const restsUntil = new Map<string, number>();
 function restIn({ headers }: Response): number {
   const isSpent = headers.get("x-ratelimit-remaining") === "0";
   const said = headers.get("retry-after") ?? (isSpent ? headers.get("x-ratelimit-reset") : null) ?? undefined;
-  const now = Date.parse(headers.get("date") ?? "");
-  return readRetryAfter(said, Number.isNaN(now) ? Date.now() : now) ?? 0;
+  return readRetryAfter(said, calendarMs(headers.get("date") ?? undefined, instantAt(Date.now()))) ?? 0;
 }
 
 function asking({ place, token, fetch: send = fetch, signal }: HostSetting): AskHost {
