@@ -83,6 +83,15 @@ describe.skipIf(postgresMissing !== undefined)("tables of an earlier version", (
     });
   });
 
+  test("of a database that refuses to listen, as a standby does, are left with no connection", async () => {
+    const ear = await database.listen(["no channel"], () => undefined);
+    await ear.close();
+    await eventually("the end of the connection", async () => {
+      const [row] = await database.query("SELECT 1 FROM pg_stat_activity WHERE query = 'LISTEN no channel'");
+      return row === undefined ? true : undefined;
+    });
+  });
+
   test("of a database that has no connection left are waited for, as of one that is away", async () => {
     await database.run("CREATE ROLE crowded LOGIN PASSWORD 'x' CONNECTION LIMIT 0");
     const crowded = Object.assign(new URL(server.url), { username: "crowded", password: "x" }).href;

@@ -150,8 +150,14 @@ async function listenOn(
       again();
     });
     mine.on("notification", ({ channel, payload }) => on(channel, payload ?? ""));
-    await mine.connect();
-    await mine.query(channels.map((channel) => `LISTEN ${channel}`).join("; "));
+    try {
+      await mine.connect();
+      await mine.query(channels.map((channel) => `LISTEN ${channel}`).join("; "));
+    } catch (error) {
+      // A standby, as there is one during a failover, refuses to listen, and the connection would stay.
+      mine.end().catch(() => undefined);
+      throw error;
+    }
     client = mine;
     if (closed) await mine.end();
     // Notifications that came while the connection was away are lost, so `on` is called once to look again.
