@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
 import type { Step, StepId } from "../../reconciler/core/plan/step";
+import { criticalPath } from "../../reconciler/core/schedule/critical-path";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html/html";
-import { criticalPathOfRun, shortTime, stepsThatRan, timelineHtml } from "../../reconciler/report/html/timeline";
+import { shortTime, stepsThatRan, timelineHtml } from "../../reconciler/report/html/timeline";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { everythingWorld, hostilePlan, planFor, pretendRun, quickstartWorld } from "../support/sample-plans";
@@ -65,7 +66,13 @@ describe("the critical path", () => {
     ],
     ["passes over needs that never ran", runOf([step("b"), 0, 30], [step("c", ["never", "b"]), 30, 40]), ["b", "c"]],
   ])("%s", (_, run, expected) => {
-    expect(criticalPathOfRun(stepsThatRan(run)).map((report) => report.step.id)).toEqual(expected);
+    expect(criticalPath(stepsThatRan(run)).map((report) => report.step.id)).toEqual(expected);
+  });
+
+  it("goes over a step that held what the next one waited for", () => {
+    const holding = (id: string): Step => ({ ...step(id), holds: ["vm:a"] });
+    const html = timelineHtml(runOf([holding("a"), 0, 5000], [holding("b"), 5000, 10_000]));
+    expect(html).toContain("2 steps, one after the other, made the run");
   });
 
   it("is marked in the timeline, in words as well", () => {

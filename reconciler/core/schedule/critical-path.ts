@@ -10,14 +10,14 @@ export interface Timed {
 }
 
 /** The steps of the path, earliest first. */
-export function criticalPath(steps: readonly Timed[]): readonly Timed[] {
+export function criticalPath<Ran extends Timed>(steps: readonly Ran[]): readonly Ran[] {
   const byId = new Map(steps.map((timed) => [timed.step.id, timed]));
-  const holders = new Map<string, Timed[]>();
+  const holders = new Map<string, Ran[]>();
   for (const timed of steps)
     for (const hold of timed.step.holds) {
       appendTo(holders, hold, timed);
     }
-  const path: Timed[] = [];
+  const path: Ran[] = [];
   for (let at = last(steps); at !== undefined; ) {
     path.unshift(at);
     const { step, startedAt } = at;
@@ -30,8 +30,8 @@ export function criticalPath(steps: readonly Timed[]): readonly Timed[] {
   return path;
 }
 
-const last = (steps: readonly Timed[]): Timed | undefined =>
-  steps.reduce<Timed | undefined>(
+const last = <Ran extends Timed>(steps: readonly Ran[]): Ran | undefined =>
+  steps.reduce<Ran | undefined>(
     (latest, one) => (latest === undefined || one.endedAt > latest.endedAt ? one : latest),
     undefined,
   );

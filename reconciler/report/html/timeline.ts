@@ -4,6 +4,7 @@
  * timeline fits any width. A bar can be reached with the Tab key and then shows its description.
  */
 
+import { criticalPath } from "../../core/schedule/critical-path";
 import { itemAt } from "../../core/text/invariant";
 import { groupedBy } from "../../core/text/objects";
 import type { RunReport, StepReport } from "../../engine/run-plan";
@@ -20,32 +21,12 @@ export const stepsThatRan = (run: RunReport): Ran[] =>
     .filter((report): report is Ran => report.startedAt !== undefined && report.endedAt !== undefined)
     .sort((a, b) => a.startedAt - b.startedAt || a.endedAt - b.endedAt);
 
-/** Goes back from the step that ended last, always to the one of its needs that ended last. */
-export function criticalPathOfRun(ran: readonly Ran[]): Ran[] {
-  const byId = new Map(ran.map((report) => [report.step.id, report]));
-  let at = ran.reduce<Ran | undefined>(
-    (last, report) => (last === undefined || report.endedAt > last.endedAt ? report : last),
-    undefined,
-  );
-  const path: Ran[] = [];
-  while (at !== undefined) {
-    path.unshift(at);
-    let before: Ran | undefined;
-    for (const { step } of at.step.needs) {
-      const need = byId.get(step);
-      if (need !== undefined && (before === undefined || need.endedAt > before.endedAt)) before = need;
-    }
-    at = before;
-  }
-  return path;
-}
-
 export function timelineHtml(run: RunReport): string {
   const ran = stepsThatRan(run);
   if (ran.length === 0) return "";
   const from = itemAt(ran, 0).startedAt;
   const to = ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), from + 1);
-  const path = criticalPathOfRun(ran);
+  const path = criticalPath(ran);
   const onPath = new Set(path.map(({ step }) => step.id));
   const rows = groupedBy(ran, (report) => report.step.address);
   const scale = { from, length: to - from };
