@@ -83,6 +83,17 @@ describe("what a plan opens", () => {
       },
     ],
     [
+      "SSH over the other family instead",
+      {
+        before: [rule(22, open)],
+        after: [rule(22, openV6)],
+        findings: ["exposure/open-port: group.front: SSH (tcp 22) is now open to the world over IPv6"],
+        opens: true,
+        changes: true,
+        ports: 1,
+      },
+    ],
+    [
       "no port that was open before",
       { before: [rule(22, open)], after: [rule(22, open)], findings: [], opens: false, changes: false, ports: 1 },
     ],

@@ -35,7 +35,7 @@ export interface OpenPort {
   readonly port: number;
   readonly service: string;
   readonly families: readonly Ethertype[];
-  /** The port was open before this plan as well. */
+  /** The port was open over these families before this plan as well. */
   readonly known: boolean;
 }
 
@@ -142,7 +142,9 @@ function openPorts(before: Traffic, after: Traffic): OpenPort[] {
   for (const [text, service] of Object.entries(administrationPorts)) {
     const port = Number(text);
     const families = openTo(port);
-    if (families.length > 0) open.push({ port, service, families, known: openBefore(port).length >= families.length });
+    const before = openBefore(port);
+    const known = families.every((family) => before.includes(family));
+    if (families.length > 0) open.push({ port, service, families, known });
   }
   return open;
 }
