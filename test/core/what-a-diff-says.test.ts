@@ -583,7 +583,7 @@ describe("why a VM changes", () => {
         applied: [{ ...web, now: { status: "SHUTOFF", phase: "stopped" }, memory: { stoppedForFlush: true } }],
         desired: [web],
       },
-      ["vm.web update drifted power:start"],
+      ["vm.web update interrupted power:start"],
       [],
     ],
     [

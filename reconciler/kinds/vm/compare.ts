@@ -17,6 +17,8 @@ import type { RecordedVm } from "../../core/model/recorded";
 
 export interface VmComparison {
   readonly fields: readonly FieldChange[];
+  /** Of these, what the file or the service brought about, and not a run that was cut off. */
+  readonly reasons: readonly FieldChange[];
   readonly imageId?: string;
   /** The file did not change; the service did. */
   readonly drifted: boolean;
@@ -93,7 +95,9 @@ export function compareVm(
   };
   for (const compare of Object.values(comparisons)) compare();
 
-  return { fields, imageId: image.wanted, drifted: !intended, verify };
+  const isOurs = ({ verb }: FieldChange): boolean => verb === "start" && recorded?.stoppedForFlush === true;
+  const reasons = fields.filter((field) => !isOurs(field));
+  return { fields, reasons, imageId: image.wanted, drifted: !intended, verify };
 }
 
 function comparePower(

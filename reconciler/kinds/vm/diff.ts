@@ -303,7 +303,7 @@ const reasonFor = ({ pair, found, comparison, desired, context }: PresentVm, isR
   updateReason({
     isRequested,
     adopted: found.adopted,
-    hasFields: comparison.fields.length > 0,
+    hasFields: comparison.reasons.length > 0,
     isDrift: comparison.drifted,
     left: context.leftOpen(desired),
     otherwise: pair.movedFrom === undefined ? "interrupted" : "moved",
@@ -343,7 +343,7 @@ const changeOf = ({ pair, desired, found, name, comparison, context }: PresentVm
   because: why(
     reason,
     name,
-    comparison.fields,
+    comparison.reasons,
     found.live,
     comparison.verify,
     context.leftOpen(desired),
