@@ -12,6 +12,7 @@ import {
   type Host,
   runGithub,
   runGitlab,
+  runScript,
   wordsOf,
 } from "../support/ci-runner";
 import { jsonLines, root, runCli } from "../support/cli-process";
@@ -294,6 +295,45 @@ it("GitLab: a request whose newest plan failed has none that was reviewed, whate
   } finally {
     await pipeline.close();
   }
+});
+
+it("GitLab: a commit that came with no request has no plan that was reviewed", async () => {
+  const pipeline = await gitlab();
+  try {
+    host.keep("pushed", "");
+    const { exitCode, stderr } = await pipeline.apply(checkout());
+    expect([exitCode, stderr]).toEqual([
+      1,
+      "commit def456 came with no merge request: there is no plan that was reviewed\n",
+    ]);
+  } finally {
+    await pipeline.close();
+  }
+});
+
+it("GitHub: a commit that came with no request has no plan that was reviewed", async () => {
+  host.keep("pushed", "");
+  const values = { ...githubValues(), "vars.STATE_BUCKET": "states" };
+  const { exitCode, stdout } = await runGithub(join(workflows, "reconcile-apply.yml"), checkout(), host, values);
+  expect([exitCode, stdout]).toEqual([1, expect.stringContaining("came with no pull request: there is no plan")]);
+});
+
+it("GitLab: curl takes the token to no other host", () => {
+  const component = readFileSync(join(root, "templates/pipeline.yml"), "utf8");
+  for (const [line] of component.matchAll(/^.*curl .*--location.*$/gm)) expect(line).toContain("Authorization: Bearer");
+});
+
+it.each([
+  ["read", 1, []],
+  ["write", 0, ["gh workflow run reconcile-apply.yml --field request=12 --field flushed=volume.data"]],
+])("GitHub: a comment of somebody who may %s the repository ends with %d", async (right, code, started) => {
+  host.keep("right", right);
+  const { jobs } = parse(readFileSync(join(workflows, "reconcile-comment.yml"), "utf8")) as {
+    jobs: { command: { steps: { run: string }[] } };
+  };
+  const env = { GITHUB_REPOSITORY: "o/r", AUTHOR: "somebody", COMMENT: "/reconcile apply volume.data", REQUEST: "12" };
+  const ran = await runScript(jobs.command.steps[0]?.run ?? "", makeFolder(), host, env);
+  expect([ran.exitCode, host.asked().filter((line) => line.includes("workflow run"))]).toEqual([code, started]);
 });
 
 it("what plans a request sees no token of the code host, and starts no program of its files", () => {

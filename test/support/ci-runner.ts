@@ -32,7 +32,9 @@ case "$1 $2" in
   "issue create") test -f "$HOST/label"; body "$@" > "$HOST/issue" ;;
   "issue edit") body "$@" > "$HOST/issue" ;;
   "issue close") rm "$HOST/issue" ;;
-  "api repos/"*/pulls) echo 12 ;;
+  "api repos/"*/pulls) if [ ! -f "$HOST/pushed" ]; then echo 12; fi ;;
+  "api repos/"*/permission) cat "$HOST/right" ;;
+  "workflow run") ;;
   "api repos/"*/artifacts) ls "$HOST/artifacts" ;;
   "api repos/"*) echo abc123 ;;
   "run list") echo 42 ;;
@@ -54,10 +56,12 @@ while [ $# -gt 0 ]; do
   shift
 done
 case "$method $url" in
-  "GET "*/notes*) if [ -f "$HOST/comment" ]; then node -p 'JSON.stringify([{id:1,body:"other"},{id:5,body:fs.readFileSync(process.env.HOST+"/comment","utf8")}])'; else echo '[]'; fi ;;
+  "GET "*/notes*page=1) echo '[{"id":1,"body":"other"}]' ;;
+  "GET "*/notes*page=[3-9]) echo '[]' ;;
+  "GET "*/notes*) if [ -f "$HOST/comment" ]; then node -p 'JSON.stringify([{id:5,body:fs.readFileSync(process.env.HOST+"/comment","utf8")}])'; else echo '[]'; fi ;;
   "POST "*/notes) test ! -f "$HOST/comment"; cat "$form" > "$HOST/comment" ;;
   "PUT "*/notes/5) cat "$form" > "$HOST/comment" ;;
-  "GET "*/merge_requests) echo '[{"iid":12}]' ;;
+  "GET "*/merge_requests) if [ -f "$HOST/pushed" ]; then echo '[]'; else echo '[{"iid":12}]'; fi ;;
   "GET "*/merge_requests/12/pipelines) echo '[{"id":9,"ref":"larger"},{"id":8,"ref":"refs/merge-requests/12/head"},{"id":6,"ref":"refs/merge-requests/12/head"}]' ;;
   "GET "*/pipelines/8/jobs?scope=success*) if [ -f "$HOST/failed" ]; then echo '[]'; else echo '[{"id":80,"name":"test"},{"id":81,"name":"plan"}]'; fi ;;
   "GET "*/jobs/81/artifacts/reviewed.plan.json) cat "$HOST/artifacts/plan/reviewed.plan.json" > "$out" ;;
