@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { baseUrlOf, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
+import { findingAsDiagnostic } from "./core/findings/finding";
 import type { Desired } from "./core/model/desired";
 import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
 import type { ExternalValues } from "./core/model/external";
@@ -19,6 +20,7 @@ import type { Plan } from "./core/plan/plan";
 import type { FoldedState } from "./core/state/fold";
 import { canonicalJson } from "./core/text/canonical-json";
 import { onlyDefined } from "./core/text/objects";
+import { printable } from "./core/text/printable";
 import { assertNotMoved, hasNothingToDo } from "./engine/apply";
 import { type DriftReport, findDrift } from "./engine/drift";
 import type { EngineEvent } from "./engine/events";
@@ -26,6 +28,7 @@ import { fetchExternal } from "./engine/externals";
 import { openStoredState, type Prepared } from "./engine/plan";
 import { observeOrphans } from "./engine/refresh";
 import type { RunReport } from "./engine/run-plan";
+import { judgePlan } from "./judge-plan";
 import { exposureOf } from "./kinds/group/exposure/exposure";
 import { type Owed, owedIn } from "./kinds/vm/guest-steps";
 import { openProject, type Project } from "./open-project";
@@ -59,6 +62,7 @@ const internals: unique symbol = Symbol("reconcile-cloud internals");
 /** What a plan was made from. */
 interface PlannedFrom extends MadeFor {
   readonly prepared: Prepared;
+  readonly diagnostics: readonly Diagnostic[];
   readonly store: StateStore;
   readonly id: string;
 }
@@ -147,7 +151,8 @@ export interface Cloud extends AsyncDisposable {
   readPlan(kept: string | object, request?: Partial<Pick<PlanRequest, "state" | "signal">>): Promise<CloudPlan>;
   /**
    * Carries a plan out. Before anything is sent it throws ConsentMissing when the plan needs more than `grants` give,
-   * StateMovedOn when the state has changed since the plan was made, and Refused when the plan has errors.
+   * StateMovedOn when the state has changed since the plan was made, and Refused when the plan has errors: what `deny`,
+   * `checks` and `reachability` of the file refuse is among them.
    */
   apply(plan: CloudPlan, request?: ApplyRequest): Promise<RunReport>;
   /** Who can reach what through the groups, before and after a plan. */
@@ -234,13 +239,14 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         state: place,
         dialect: service.dialect,
       });
-    const { changes, steps, consents, diagnostics, estimate, unchanged, orphans, outputs, cost, owed } = plan;
+    const { changes, steps, consents, estimate, unchanged, orphans, outputs, cost, owed } = plan;
+    const diagnostics = [...plan.diagnostics, ...refusals(prepared)];
     return {
       ...{ changes, steps, consents, diagnostics, estimate, unchanged, orphans, outputs, cost, owed },
       ...{ options: plan.options, serial: plan.serial },
       toJSON: asJson,
       [internals]: {
-        ...{ prepared, store, id: saved?.id ?? idOfUnsaved(plan) },
+        ...{ prepared, diagnostics, store, id: saved?.id ?? idOfUnsaved(plan) },
         ...{ base_url: baseUrl(), dialect: service.dialect, folder },
       } satisfies PlannedFrom,
     };
@@ -270,7 +276,8 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       return planOn(desired, place, openStore(state ?? saved.state), { ...saved.options, signal }, saved);
     },
     async apply(plan, { grants, onEvent, signal, stopWaiting } = {}) {
-      const { prepared, store, service, id } = await openFor(plan);
+      const { prepared, diagnostics, store, service, id } = await openFor(plan);
+      refuseErrors(diagnostics);
       if (hasNothingToDo(prepared.plan, prepared)) return nothingDone;
       return heard(onEvent, signal, (emit, soft) =>
         projectOn(prepared.desired, service, store).apply(prepared, {
@@ -376,6 +383,26 @@ function fromOf(plan: CloudPlan): PlannedFrom {
 }
 
 const locationOf = (state: StatePlace): string => (typeof state === "string" ? state : state.location);
+
+/** What the files refuse the plan for, and the policy that did not judge it. */
+function refusals(prepared: Prepared): readonly Diagnostic[] {
+  const { deny = [], policy } = prepared.desired;
+  const { findingsWith } = judgePlan(prepared, prepared.plan.diagnostics, { deny, strict: false });
+  const refused = findingsWith([]).filter((finding) => finding.refused !== undefined);
+  const unjudged: Diagnostic[] =
+    policy === undefined
+      ? []
+      : [
+          {
+            severity: "warning",
+            code: "policy/not-run",
+            summary: `the file's policy was not run: ${printable(policy.command.join(" "))}`,
+            detail: "the library runs none",
+            source: policy.source,
+          },
+        ];
+  return [...refused.map(findingAsDiagnostic), ...unjudged];
+}
 
 function refuseErrors(diagnostics: readonly Diagnostic[]): void {
   if (hasErrors(diagnostics)) throw new Refused(diagnostics.filter(({ severity }) => severity === "error"));

@@ -3,9 +3,8 @@
  * plans comes through here before it shows the plan, and those that apply before the first write.
  */
 import { dirname, resolve } from "node:path";
-import { checkPlan } from "../core/findings/checks";
 import { type Finding, findingAsDiagnostic, isRefused, type Strictness } from "../core/findings/finding";
-import { findingsOfPlan, isInPlanText } from "../core/findings/plan-findings";
+import { isInPlanText } from "../core/findings/plan-findings";
 import { findingsOfAnswer } from "../core/findings/policy-answer";
 import { shownText } from "../core/model/computed";
 import type { Denial } from "../core/model/desired";
@@ -15,10 +14,8 @@ import { isEmpty, type Plan } from "../core/plan/plan";
 import { idlePermissions } from "../core/plan/select";
 import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
-import { touchesGroups } from "../kinds/group/changes";
-import { type Exposure, exposureOf } from "../kinds/group/exposure/exposure";
-import { judgeReachability } from "../kinds/group/reachability/findings";
-import { todayUtc } from "../outside/clock";
+import { judgePlan } from "../judge-plan";
+import type { Exposure } from "../kinds/group/exposure/exposure";
 import { askProgram } from "../outside/commands";
 import { setting } from "../outside/environment";
 import { refusedCheck, type Trust } from "../outside/trust";
@@ -47,22 +44,16 @@ export interface Review {
 export async function reviewPlan(session: Session, prepared: Prepared): Promise<Review> {
   const { plan } = prepared;
   const diagnostics = [...allDiagnostics(session, plan), ...permissionsUnused(session.invocation.flags, prepared)];
-  const exposure = plannedExposure(prepared);
-  const { findings: reached } = judgeReachability(prepared, { today: todayUtc() });
-  const { desired } = prepared;
-  const strictness = strictnessOf(desired.deny ?? [], session.invocation.flags);
-  const now = new Date();
-  const checked = checkPlan({ desired, plan, recorded: prepared.state.resources.size, now });
-  const soFar = { plan, diagnostics, exposure, more: [...reached, ...checked] };
-  const judged = findingsOfPlan(soFar, strictness);
+  const strictness = strictnessOf(prepared.desired.deny ?? [], session.invocation.flags);
+  const { exposure, findingsWith } = judgePlan(prepared, diagnostics, strictness);
+  const judged = findingsWith([]);
   // The policy judges no plan that has errors or changes nothing.
   const { invocation, service } = session;
   const isShown = looking.includes(invocation.command) || (invocation.command === "watch" && !invocation.flags.apply);
   const missing = programsMissing(plan, service.trust, isShown);
   const asked =
     hasErrors(diagnostics) || isEmpty(plan) ? [] : [...missing, ...(await askPolicy(session, prepared, judged))];
-  const findings =
-    asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
+  const findings = asked.length === 0 ? judged : findingsWith(asked);
   return {
     findings,
     exposure,
@@ -185,10 +176,6 @@ export function programsMissing({ steps }: Plan, trust: Trust, isShown: boolean)
     ];
   });
 }
-
-/** What the groups admit after the plan; computed only for a plan with groups. */
-const plannedExposure = (prepared: Prepared): Exposure | undefined =>
-  touchesGroups(prepared.plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
 
 const strictnessOf = (denials: readonly Denial[], flags: Flags): Strictness => ({
   deny: [...denials, ...(flags.deny ?? []).map((code) => ({ code }))],

@@ -176,3 +176,39 @@ it("a log of a program that throws costs it no resource", async () => {
     await emulator.close();
   }
 });
+
+const opened = "version: 1\ngroups: { web: { rules: [{ protocol: tcp, dst_port: 22, remote_ip: 0.0.0.0/0 }] } }\n";
+
+it.each([
+  ["deny: [exposure/open-port]", "exposure/open-port"],
+  ['checks: { names: { group: "^shop-" } }', "check/name"],
+  ["reachability: [{ never: { from: internet, to: group.web } }]", "reachability/violated"],
+])("a plan that its file refuses with %s", async (words, code) => {
+  const file = readDesired([{ file: "f.yaml", text: opened + words }]);
+  if (file.desired === undefined) throw new Error(JSON.stringify(file.diagnostics));
+  const emulator = await startEmulator({ timeScale: 0 });
+  const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
+  try {
+    const plan = await cloud.plan(file.desired, { state: "s.json" });
+    expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code, severity: "error" }));
+    expect(await cloud.apply(plan).catch(codeOf)).toBe(code);
+    expect(emulator.requests().log.filter(({ method }) => method !== "GET")).toEqual([]);
+  } finally {
+    await cloud.close();
+    await emulator.close();
+  }
+});
+
+it("a policy that does not judge the plan of a program is told", async () => {
+  const file = readDesired([{ file: "f.yaml", text: `${opened}policy: { command: [judge] }` }]);
+  if (file.desired === undefined) throw new Error("the file has errors");
+  const emulator = await startEmulator({ timeScale: 0 });
+  const cloud = connect({ baseUrl: emulator.url, token: "t" }, makeFolder());
+  try {
+    const plan = await cloud.plan(file.desired, { state: "s.json" });
+    expect(plan.diagnostics).toContainEqual(expect.objectContaining({ code: "policy/not-run", severity: "warning" }));
+  } finally {
+    await cloud.close();
+    await emulator.close();
+  }
+});
