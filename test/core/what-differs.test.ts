@@ -501,6 +501,26 @@ const groups: readonly Row[] = [
     ],
   ],
   [
+    "a neighbour with a rule that nobody wrote, as the last run saw it",
+    {
+      applied: [
+        front,
+        {
+          ...group("back", { rulesMode: "additive" }),
+          sighted: "unseen",
+          memory: { left: [rule(22, { remote: { kind: "group", group: { id: idOf("group.front") } } })] },
+        },
+      ],
+      desired: [front, group("back", { rulesMode: "additive" })],
+      options: { replace: ["group.front"] },
+    },
+    [
+      "group.back update follows rules:point at the new group",
+      "group.front replace requested",
+      "note plan/group-named",
+    ],
+  ],
+  [
     "a neighbour that also names the former self of one, which waits to be deleted",
     {
       applied: [

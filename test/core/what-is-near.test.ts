@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { Change } from "../../reconciler/core/diff/changes";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../../reconciler/core/model/recorded";
+import type { Rule } from "../../reconciler/core/model/rule";
 import { partTargeted, widened } from "../../reconciler/core/plan/part";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { desiredOf } from "../support/desired-file";
@@ -35,6 +36,11 @@ const group = (key: string): RecordedGroup => ({
   rules: [],
   platformRules: [],
   preventDestroy: false,
+});
+
+const towards = (id: string): Rule => ({
+  ...{ direction: "ingress", ethertype: "IPv4", protocol: "tcp" },
+  remote: { kind: "group", group: { id } },
 });
 
 const two = "vms: { web: {}, api: {} }\n";
@@ -80,6 +86,14 @@ it.each<Row>([
   ["not what hangs elsewhere", onA, [vm("web"), vm("api"), volume("data")], ["vm.api"], ["vm.api"], []],
   ["what it refers to", groups, [vm("web"), vm("api"), ...named], ["group.front"], ["group.back", "group.front"], []],
   ["what refers to it", groups, [vm("web"), vm("api"), ...named], ["group.back"], ["group.back", "group.front"], []],
+  [
+    "what has a rule towards it that nobody declares",
+    groups,
+    [vm("web"), vm("api"), ...named.slice(0, 2), { ...group("lone"), left: [towards("id-back")] }],
+    ["group.back"],
+    ["group.back", "group.front", "group.lone"],
+    [],
+  ],
   [
     "what hung on it by the record",
     two,

@@ -66,7 +66,7 @@ export const byAddress =
 function matchRules(
   rules: readonly Rule[],
   live: LiveGroup | undefined,
-  recorded: RecordedGroup | undefined,
+  recorded: Pick<RecordedGroup, "rules" | "platformRules"> | undefined,
   identify: GroupIdentity,
 ) {
   const keyOf = (rule: Rule): string => ruleKey(rule, identify);
@@ -110,13 +110,15 @@ export function comparison(
   { dying, retired, renewed, gone, buried }: GroupsThatGo,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
+  const ignored = desired.lifecycle.ignoreChanges.includes("rules");
+  const authoritative = desired.rulesMode === "authoritative" && !ignored;
+  const left = recorded?.left ?? [];
   const { shown, missing, extra, platformRules, serviceIngress, isNew } = matchRules(
     desired.rules,
     entry.live,
-    recorded,
+    authoritative || recorded === undefined ? recorded : { ...recorded, rules: [...recorded.rules, ...left] },
     identify,
   );
-  const ignored = desired.lifecycle.ignoreChanges.includes("rules");
   const names =
     (groups: ReadonlySet<string>) =>
     ({ rule }: LiveRulePair): boolean =>
@@ -132,13 +134,13 @@ export function comparison(
   const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
   const added =
     ignored && !areStillToSet(pair) ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
-  const authoritative = desired.rulesMode === "authoritative" && !ignored;
   // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
   const outdated = authoritative ? [] : extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
   const following = outdated
     .map(({ rule }) => towardsNew(rule, renewed))
     .filter((rule) => isDeclarable(rule) && isNew(rule));
   const takenOff = new Set(context.can.keepsNamedGroups && context.can.deletesRules ? outdated : []);
+  const goes = new Set([...cascaded, ...takenOff].map(({ rule }) => rule));
   const surplus = authoritative ? lasting : [];
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
@@ -162,7 +164,7 @@ export function comparison(
     following,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules,
-    left: shown === undefined ? (recorded?.left ?? []) : stays,
+    left: shown === undefined ? left.filter((rule) => !goes.has(rule)) : stays,
     serviceIngress,
   };
 }

@@ -13,7 +13,8 @@ export const groupFacts: KindFacts<"group"> = {
     ...desired,
     rules: desired.rules.map((rule) => namingGroup(rule, (group) => named(group, "group"))),
   }),
-  names: ({ rules }) => groupsOfRules(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
+  names: ({ rules, left = [] }) =>
+    groupsOfRules([...rules, ...left]).flatMap((named) => ("id" in named ? [named.id] : [])),
   keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),
   memory: () => ({
     id: text,

@@ -7,6 +7,7 @@
 import { canonicalLiveRule, describeRule, ruleKey } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { allOfKind } from "../../core/model/kinds";
 import type { SightingsOf } from "../../core/model/live";
 import type { State } from "../../core/model/recorded";
 import { groupIdNamed, type Rule } from "../../core/model/rule";
@@ -27,9 +28,8 @@ export interface Namer {
 /** Every group with its rules, as they were seen or else are remembered. */
 function groupsWithRules(state: State, groups: SightingsOf["group"]): readonly Namer[] {
   const owners = new Map<string, Namer>();
-  for (const record of state.resources.values())
-    if (record.kind === "group")
-      owners.set(record.id, { id: record.id, label: record.address, address: record.address, rules: record.rules });
+  for (const { id, address, rules, left = [] } of allOfKind(state.resources.values(), "group"))
+    owners.set(id, { id, label: address, address, rules: [...rules, ...left] });
   for (const [id, sighting] of groups) {
     if (sighting.seen === "gone") owners.delete(id);
     if (sighting.seen !== "yes" || sighting.value.rules === undefined) continue;
