@@ -5,6 +5,7 @@
 
 import { errorMessage } from "../core/text/errors";
 import { groupedBy } from "../core/text/objects";
+import { withoutUsers } from "../core/text/outside-policy";
 import type { Records } from "./database/records";
 import { deliver, receiverName } from "./notify";
 
@@ -47,7 +48,7 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
         await deliver(letter, String(letter.id), { fetch, signal: stop.signal });
         sent.push(letter.id);
       } catch (error) {
-        why = errorMessage(error);
+        why = withoutUsers(errorMessage(error));
         break;
       }
     }

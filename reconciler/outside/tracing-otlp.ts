@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { withoutUsers } from "../core/text/outside-policy";
 import { version } from "../version";
 import { type Attributes, type Clean, cleanAttributes, type Span, type Tracing } from "./spans";
 import { formatTraceparent, parseTraceparent, type SpanContext } from "./traceparent";
@@ -143,7 +144,8 @@ async function postSpans(
     if (limit.aborted) return tookTooLong;
     if (!(error instanceof Error)) return "it cannot be reached";
     const { cause } = error;
-    return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+    // An address with a user is refused with words that repeat it.
+    return withoutUsers(cause instanceof Error && cause.message !== "" ? cause.message : error.message);
   }
 }
 

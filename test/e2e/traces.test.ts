@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
+import { traceToCollector } from "../../reconciler/outside/tracing-otlp";
 import { runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -131,6 +132,13 @@ volumes:
     expect(asked[0]?.url).toBe("/here");
     const [, of, parent] = /^00-(\w+)-(\w+)-01\n$/.exec(readFileSync(join(folder, "seen"), "utf8")) ?? [];
     expect(spans.find((span) => span.spanId === parent)).toMatchObject({ traceId: of, name: "flush volume.data" });
+  });
+
+  it("tell of a collector that cannot be used without the password in its address", async () => {
+    const exporting = { url: "http://me:canary@127.0.0.1/v1/traces", headers: {}, timeoutMs: 1000, resource: {} };
+    const tracing = traceToCollector(exporting, undefined, (text) => text);
+    tracing.start("a", "internal").end();
+    expect(await tracing.flush()).toMatch(/^1 spans were not sent to (?!.*canary).*http:\/\/\*\*\*@127\.0\.0\.1/);
   });
 
   it("cost a note and no run where the collector takes none", async () => {

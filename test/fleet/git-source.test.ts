@@ -264,6 +264,13 @@ exec ${real} "$@"
     expect(readdirSync((await checkOutGit(source, cache)).folder)).toHaveLength(files.length);
   });
 
+  it("names no user of an artifact's address, who may be a token", async () => {
+    const artifact = { url: "https://canary@127.0.0.1/a.tgz", digest: `sha256:${"0".repeat(64)}`, path: "" };
+    const failed = await checkOutArtifact(artifact, join(folder, "cache")).catch((error: Error) => error.message);
+    expect(failed).toMatch(/^the artifact https:\/\/\*\*\*@127\.0\.0\.1\/a\.tgz cannot be fetched/);
+    expect(failed).not.toContain("canary");
+  });
+
   it("gives up artifacts in the same way, and what a worker left that died while it unpacked one", async () => {
     const { tidyTrees } = await worker();
     const cache = join(folder, "cache");

@@ -123,6 +123,14 @@ describe("letters to receivers", () => {
     expect([well.asked(), (await records.lettersWaiting()).waiting]).toEqual([0, 1]);
   });
 
+  test("one whose address holds a user, which may be a token, is told of without it", async () => {
+    await endRun(to("https://canary@127.0.0.1/hook"));
+    post().send();
+    await eventually("an attempt", () => (said.length > 0 ? true : undefined));
+    expect(said[0]).toMatch(/https:\/\/\*\*\*@127\.0\.0\.1\/hook/);
+    expect(said[0]).not.toContain("canary");
+  });
+
   test("a repository whose host takes no status keeps those of no other one waiting", async () => {
     const host = await receiver((_, path) => (path.includes("/gone/") ? 404 : 200));
     const channel = { kind: "commit_status", token: { env: "PATH" }, api: host.url } as const;

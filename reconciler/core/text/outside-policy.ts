@@ -56,6 +56,9 @@ export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.t
 export const withoutPassword = (address: string): string =>
   address.replace(/^((?:[a-z][a-z0-9+.-]*:)?\/*)[^:]*:.*@/is, "$1");
 
+/** A text in which addresses may stand, as in the words of whoever could not use one: without the user, who may be a token. */
+export const withoutUsers = (text: string): string => text.replace(/\/\/[^/\s]*@/g, "//***@");
+
 /** What is wrong with a state in a file that is nearly an address, such as `s3//bucket`: it would be a file of that name. */
 export function nearlyAddress(location: string) {
   const scheme = isUrl(location) ? undefined : /^(s3|https?|postgres(?:ql)?)(?::\/|\/\/)/i.exec(location)?.[1];

@@ -5,6 +5,7 @@
 
 import { spawn } from "node:child_process";
 import { ifPossible } from "../../core/text/errors";
+import { withoutUsers } from "../../core/text/outside-policy";
 import { SourceFailed } from "./checkout";
 
 export interface GitCall {
@@ -125,5 +126,5 @@ function wordsOf(errors: string, code: number | null): string {
   const telling = lines.filter((line) => /^(fatal|error|remote: )/.test(line));
   const said = (telling.length > 0 ? telling : lines).slice(-3).join("; ");
   // A helper may have put a credential into an address.
-  return (said === "" ? `it ended with ${code}` : said).replace(/\/\/[^/@\s]+@/g, "//***@").slice(0, 500);
+  return withoutUsers(said === "" ? `it ended with ${code}` : said).slice(0, 500);
 }
