@@ -235,6 +235,12 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
       3,
     ],
     [
+      "a password among the settings of a state's address",
+      'version: 1\nstacks:\n  a: { source: { folder: . }, state: "postgres://u@h/d?password=p" }\n',
+      "fleet/credential-in-url",
+      3,
+    ],
+    [
       "a password in the state of generated stacks",
       'version: 1\ngenerate:\n  - folder: .\n    folders: "*/x.yaml"\n    state: "postgres://u:p@h/d?state=${stack}"\n',
       "fleet/credential-in-url",

@@ -26,9 +26,12 @@ const centuryMs = 36_525 * dayMs;
 /** A duration that the schema has checked; less than a millisecond counts as one, and more than a century as one. */
 export const duration = (text: string): number => Math.min(parseAnyDuration(text) ?? 1, centuryMs);
 
-/** Whether a URL has a password in it, also one that cannot be read because of it. */
-export const holdsPassword = (text: string): boolean =>
-  URL.canParse(text) ? new URL(text).password !== "" : isUrl(text) && withoutPassword(text) !== text;
+/** Whether a URL has a password in it, also one that cannot be read because of it, or where a database's driver reads it. */
+export function holdsPassword(text: string): boolean {
+  if (!URL.canParse(text)) return isUrl(text) && withoutPassword(text) !== text;
+  const { password, protocol, searchParams } = new URL(text);
+  return password !== "" || (/^postgres/.test(protocol) && searchParams.has("password"));
+}
 
 export const passwordIn = (what: string, at: Problem["at"], fix: string): Problem => ({
   code: "fleet/credential-in-url",
