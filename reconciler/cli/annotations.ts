@@ -1,6 +1,8 @@
 /** `--annotations`: standard output holds the annotations and nothing else, even when the files cannot be read. */
+import { relative, resolve } from "node:path";
 import type { Finding } from "../core/findings/finding";
 import { listText } from "../core/text/list-text";
+import { checkoutOf, realPath } from "../outside/commit";
 import { type AnnotationFormat, annotationFormats, annotationsText } from "../report/annotations";
 import { version } from "../version";
 import type { Invocation } from "./command";
@@ -28,8 +30,17 @@ export function printAnnotations(
   format: AnnotationFormat,
   findings: readonly Finding[],
 ): void {
-  const text = annotationsText(format, findings, { firstFile: args[0] ?? flags.file?.[0] ?? defaultFile, version });
+  const firstFile = args[0] ?? flags.file?.[0] ?? defaultFile;
+  const text = annotationsText(format, findings, { firstFile, placeOf: placeInCheckout, version });
   if (text !== "") output.print(text);
+}
+
+/** A code host knows a file by its path in the repository, from whatever folder the command is run. */
+function placeInCheckout(file: string): string {
+  const here = realPath(process.cwd());
+  const root = checkoutOf(here);
+  const path = root === undefined ? file : relative(root, resolve(here, file));
+  return path.startsWith("..") ? file : path;
 }
 
 /** Problems that end a command early are annotated before they end it. */

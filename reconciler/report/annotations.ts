@@ -16,6 +16,8 @@ export type AnnotationFormat = (typeof annotationFormats)[number];
 export interface AnnotationOptions {
   /** The file under which a finding without a line is shown. */
   readonly firstFile: string;
+  /** A file as the code host names it. */
+  readonly placeOf: (file: string) => string;
   /** The version of this program. */
   readonly version: string;
 }
@@ -23,12 +25,12 @@ export interface AnnotationOptions {
 export function annotationsText(
   format: AnnotationFormat,
   findings: readonly Finding[],
-  { firstFile, version }: AnnotationOptions,
+  { firstFile, placeOf, version }: AnnotationOptions,
 ): string {
   const annotations = findings
     // A note about the service as a whole belongs to no line; on any line it would be noise on every merge request.
     .filter(({ severity, source }) => severity !== "note" || source !== undefined)
-    .map((finding) => annotationOf(finding, firstFile));
+    .map((finding) => annotationOf(finding, firstFile, placeOf));
   // What is said of several environments or projects is said once.
   const each = new Map(annotations.map((annotation) => [JSON.stringify(annotation), annotation]));
   return writers[format](withFingerprints([...each.values()]), version);
@@ -65,13 +67,14 @@ const writers: Record<AnnotationFormat, (annotations: readonly Annotation[], ver
 function annotationOf(
   { severity, code, summary, detail, fix, address, source, refused }: Finding,
   firstFile: string,
+  placeOf: AnnotationOptions["placeOf"],
 ): Omit<Annotation, "fingerprint"> {
   const about = address === undefined || summary.includes(address) ? "" : `${address}: `;
   return {
     severity,
     code,
     message: [`${about}${summary}`, detail, refused, fix].filter((part) => part !== undefined).join("; "),
-    file: source?.file ?? firstFile,
+    file: placeOf(source?.file ?? firstFile),
     line: source?.line ?? 1,
     column: source?.column,
   };

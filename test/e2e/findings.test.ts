@@ -39,7 +39,11 @@ it.each([
   ["a:b.yaml", "a%3Ab.yaml"],
 ])("SARIF names the file %s by the address %s", (file, uri) => {
   const finding = { severity: "error", code: "policy/no", summary: "no", source: { file, line: 1 } } as const;
-  const text = annotationsText("sarif", [finding], { firstFile: "reconcile.yaml", version: "0" });
+  const text = annotationsText("sarif", [finding], {
+    firstFile: "reconcile.yaml",
+    placeOf: (file) => file,
+    version: "0",
+  });
   expect(JSON.parse(text).runs[0].results[0].locations[0].physicalLocation.artifactLocation).toEqual({ uri });
 });
 

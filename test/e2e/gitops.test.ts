@@ -1,6 +1,6 @@
 /** examples/gitops, run as its CI runners would: the same command lines, in their order, against the embedded service. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -416,6 +416,13 @@ describe("--annotations", () => {
     expect(found).toHaveLength(2);
     expect(found[0]!.description).toBe(found[1]!.description);
     expect(found[0]!.fingerprint).not.toBe(found[1]!.fingerprint);
+  });
+
+  it("names a file by its place in the checkout, from a folder below it as well", async () => {
+    const cwd = checkout((yaml) => yaml.replace(" size:", " siz:"));
+    mkdirSync(join(cwd, ".git"));
+    const { stdout } = await runCli(["validate", "--annotations", "github"], { cwd: join(cwd, "infra"), env: env() });
+    expect(stdout).toMatch(/^::error file=infra\/reconcile\.yaml,line=/);
   });
 
   it("wants standard output for itself, and one of two words", async () => {
