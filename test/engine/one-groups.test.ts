@@ -105,6 +105,19 @@ const groups: Readonly<Record<string, ToldRow>> = {
     },
     answer: ["other", "because", ["22"]],
   },
+  "an update removes a rule, though the list that it reads lacks all of them falsely": {
+    given: full,
+    asks: async (program, { create }) => {
+      const kept = await create("SecurityGroup", "front", { name: "front", rules: [rule("22")] });
+      const { update } = program.startProcess({ client: lackingOnce(program, 0) });
+      return async () => {
+        await update(kept, { name: "front", rules: [rule("443")] });
+        return portsIn(program);
+      };
+    },
+    answer: [443],
+    sent: ["group.rule.create #5 201", "group.rule.delete #5 200"],
+  },
   "of which rules made elsewhere may stay: an update leaves them": {
     given: full,
     asks: async (program, { create, update }) => {

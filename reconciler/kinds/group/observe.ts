@@ -2,9 +2,10 @@
 import { isUuid } from "../../core/canonical/catalogue";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type Look, notInList, notLookedAt } from "../../core/model/evidence";
+import { allOfKind } from "../../core/model/kinds";
 import type { LiveGroup } from "../../core/model/live";
 import type { Outcome, Rejection } from "../../core/model/outcome";
-import type { State } from "../../core/model/recorded";
+import type { RecordedGroup, State } from "../../core/model/recorded";
 import {
   type LookOptions,
   type LooksWanted,
@@ -51,6 +52,7 @@ export async function observeGroups(
     findings,
   );
   if (listed !== undefined) await lookForEmpty(client, listed, looks, findings, options);
+  await readShortAgain(client, state, looks, findings, options);
   refuseShared(looks, findings);
   return { looks, unlisted: opening.unlisted, forbidden, listed: listed !== undefined };
 }
@@ -97,6 +99,28 @@ async function lookForEmpty(
     const group = shown.get(id);
     looks.set(id, group === undefined ? absent : { seen: "yes", value: { ...group, rules: [] } });
   }
+}
+
+/** A list with fewer rules than were there may be a false one: what it lacks is gone where a second one lacks it too. */
+async function readShortAgain(
+  client: ServiceReader,
+  { resources }: State,
+  looks: Map<string, Look<LiveGroup>>,
+  findings: Diagnostic[],
+  options: LookOptions,
+): Promise<void> {
+  const readAgain = async ({ id = "", rules, platformRules }: RecordedGroup): Promise<void> => {
+    const look = looks.get(id);
+    if (look?.seen !== "yes" || look.value.rules === undefined) return;
+    if (look.value.rules.length >= rules.length + platformRules.length) return;
+    const again = await client.listRules(id, { ...options, proves: true });
+    if (again.status === "accepted") looks.set(id, { seen: "yes", value: { ...look.value, rules: again.value } });
+    else {
+      looks.set(id, unobservedBy(again));
+      findings.push(readFailed(`the rules of security group ${id}`, again));
+    }
+  };
+  await Promise.all(allOfKind([...resources.values()], "group").map(readAgain));
 }
 
 /**
