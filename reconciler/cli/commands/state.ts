@@ -337,16 +337,22 @@ async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number
       answer === undefined ? "say how it ended" : `--${answer} and --${more.join(", --")} cannot both be true`,
       `reconcile state resolve ${inShell(address)} with one of ${resolveAnswers.map((one) => `--${one}`).join(", ")}, or reconcile import ${inShell(address)} ID for a create that was done`,
     );
-  await changeState(invocation, store, (state) => settledBy(answer, address, state));
+  let said = "";
+  await changeState(invocation, store, (state) => {
+    said = settledWords(answer, address, state.intents.get(address));
+    return settledBy(answer, address, state);
+  });
   const { output } = invocation;
-  output.print(
-    answer === "not-created"
-      ? `${address} counts as not created; the next apply creates it where a file declares it.`
-      : answer === "paid"
-        ? `Nothing of ${address} is owed any more.`
-        : `${address} counts as ${answer}; the next plan goes on from there.`,
-  );
+  output.print(said);
   return output.finish({ exitCode: 0 });
+}
+
+function settledWords(answer: ResolveAnswer, address: string, intent: Intent | undefined): string {
+  if (answer === "paid") return `Nothing of ${address} is owed any more.`;
+  if (answer !== "not-created") return `${address} counts as ${answer}; the next plan goes on from there.`;
+  return intent?.operation === "vm.snapshot"
+    ? `The snapshot ${intent.name} of ${address} counts as not taken; what needs it takes it anew.`
+    : `${address} counts as not created; the next apply creates it where a file declares it.`;
 }
 
 function settledBy(answer: ResolveAnswer, address: string, state: State): (StateChange | StepChange)[] {
