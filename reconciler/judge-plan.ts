@@ -9,14 +9,14 @@ import { type Exposure, exposureOf } from "./kinds/group/exposure/exposure";
 import { judgeReachability } from "./kinds/group/reachability/findings";
 import { todayUtc } from "./outside/clock";
 
-export interface Judged {
+export interface JudgedPlan {
   /** Absent when the plan changes no group. */
   readonly exposure: Exposure | undefined;
   /** With those of others, such as the policy's. */
   findingsWith(more: readonly Finding[]): readonly Finding[];
 }
 
-export function judgePlan(prepared: Prepared, diagnostics: readonly Diagnostic[], strictness: Strictness): Judged {
+export function judgePlan(prepared: Prepared, diagnostics: readonly Diagnostic[], strictness: Strictness): JudgedPlan {
   const { desired, plan, state } = prepared;
   const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
   const { findings: reached } = judgeReachability(prepared, { today: todayUtc() });

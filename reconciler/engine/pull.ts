@@ -241,7 +241,7 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
     ids,
     async (id) => {
       const read = await readWholeGroup(client, id, heads);
-      return read.status === "accepted" && isEmptyBesideList(client, read.value, heads) ? notShown : read;
+      return read.status === "accepted" && isEmptyBesideList(client, read.value, heads) ? shownNowhere : read;
     },
     "security group",
     diagnostics,
@@ -265,7 +265,7 @@ async function readEachOf<T>(
   return values;
 }
 
-const notShown: Failure = { status: "rejected", condition: "not_found", message: "no list and no rules show it" };
+const shownNowhere: Failure = { status: "rejected", condition: "not_found", message: "no list and no rules show it" };
 
 const isNotThere = (failure: Failure): boolean =>
   failure.status === "rejected" && (failure.condition === "not_found" || failure.condition === "invalid_id");

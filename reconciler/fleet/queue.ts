@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { PgBoss, WorkHandler } from "pg-boss";
 import { onlyDefined } from "../core/text/objects";
-import { type Database, jsonOf, maybeText, textOf } from "./database/database";
+import { type Database, keptJson, maybeText, textOf } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
 import { isAlive } from "./database/workers";
@@ -224,7 +224,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       `UPDATE reconcile_queue.job SET data = data || $2::jsonb,
          priority = CASE WHEN $3 AND priority <= 0 THEN priority + ${personBand} ELSE priority END
        WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after <= now() AND data ? 'turn' RETURNING id`,
-      [keyOf(trigger), jsonOf({ cause, ...onlyDefined({ startedBy }) }), bandOf(cause) === "person"],
+      [keyOf(trigger), keptJson({ cause, ...onlyDefined({ startedBy }) }), bandOf(cause) === "person"],
     );
     return rows.length > 0;
   }
@@ -237,7 +237,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
        FROM jsonb_to_recordset($1::jsonb) AS t (key text, tenant text, tier text, cause text)
        WHERE j.name = '${rounds}' AND j.singleton_key = t.key AND j.state < 'active'`,
       [
-        jsonOf(
+        keptJson(
           triggers.map((one) => ({
             key: keyOf(one),
             tenant: one.tenant,

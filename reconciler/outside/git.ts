@@ -28,7 +28,10 @@ function askGit(words: readonly string[], root: string) {
 export function uncommitted(files: readonly string[], folder: string): readonly string[] {
   const root = checkoutOf(realPath(folder));
   if (root === undefined) return [];
-  const asked = [...new Set(files)].map((file) => ({ file, places: placesOf(file).filter((at) => isBelow(at, root)) }));
+  const asked = [...new Set(files)].map((file) => ({
+    file,
+    places: whereItLies(file).filter((at) => isBelow(at, root)),
+  }));
   // Of a submodule git answers as a whole, and refuses a question for one of its files.
   const paths = asked.flatMap(({ places }) => places.map((at) => outermost(at, root)));
   if (paths.length === 0) return [];
@@ -45,7 +48,7 @@ export function uncommitted(files: readonly string[], folder: string): readonly 
 }
 
 /** Where a file lies, and where a link that has its name lies: a commit has both. */
-function placesOf(file: string): readonly string[] {
+function whereItLies(file: string): readonly string[] {
   const whole = resolve(file);
   return [...new Set([realPath(whole), join(realPath(dirname(whole)), basename(whole))])];
 }

@@ -124,11 +124,11 @@ const approverFile = join(plansFolder, "approver");
 const isPlanId = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{12}$/.test(text);
 
 /** What a plan needs the consent of this kind for. */
-const consentsFor = (wanted: ConsentKind, { consents }: Plan): string[] => [
+const wantedConsents = (wanted: ConsentKind, { consents }: Plan): string[] => [
   ...new Set(consents.flatMap(({ kind, address }) => (kind === wanted && address !== undefined ? [address] : []))),
 ];
 /** The volumes whose flush a person has to vouch for. */
-const flushesOf = (plan: Plan): string[] => consentsFor("flush", plan);
+const flushesOf = (plan: Plan): string[] => wantedConsents("flush", plan);
 const needsPrograms = ({ steps }: Plan): boolean =>
   steps.some(
     ({ action }) =>
@@ -136,7 +136,7 @@ const needsPrograms = ({ steps }: Plan): boolean =>
   );
 
 const unlockingFlags = (plan: Plan): string =>
-  consentsFor("prevent_destroy", plan)
+  wantedConsents("prevent_destroy", plan)
     .map((address) => `--unprotect ${inShell(address)}`)
     .join(" ");
 

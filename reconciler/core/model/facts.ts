@@ -120,13 +120,16 @@ const behaving = <K extends Kind>(kind: K, desired: DesiredByKind[K], now: Desir
 export const behavingAsDeclared = (desired: DesiredResource, now: DesiredResource | undefined): DesiredResource =>
   behaving(desired.kind, desired, now?.kind === desired.kind ? now : undefined);
 
-const guarded = <K extends Kind>(kind: K, recorded: RecordedByKind[K], now: DesiredByKind[K]): RecordedByKind[K] =>
-  facts[kind].guarded?.(recorded, now) ?? recorded;
+const guardedRecord = <K extends Kind>(
+  kind: K,
+  recorded: RecordedByKind[K],
+  now: DesiredByKind[K],
+): RecordedByKind[K] => facts[kind].guarded?.(recorded, now) ?? recorded;
 /**
  * The record, protected as well as its block: what protects counts before an apply has recorded it. What permits more
  * counts after that.
  */
 export function guardedAsDeclared(recorded: RecordedResource, now: DesiredResource): RecordedResource {
-  const own = recorded.kind === now.kind ? guarded(recorded.kind, recorded, now) : recorded;
+  const own = recorded.kind === now.kind ? guardedRecord(recorded.kind, recorded, now) : recorded;
   return { ...own, preventDestroy: own.preventDestroy || now.lifecycle.preventDestroy };
 }

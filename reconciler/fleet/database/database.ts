@@ -31,7 +31,7 @@ export const storable = (value: unknown): unknown =>
 const escapes = /\\(?:u(?:0000|d[89a-f]..)|.)/g;
 
 /** JSON as PostgreSQL keeps it: also without half of a character, with which a text ends that was cut in the middle of one. */
-export const jsonOf = (value: unknown): string =>
+export const keptJson = (value: unknown): string =>
   JSON.stringify(value).replace(escapes, (found) => (found.length === 2 ? found : "\ufffd"));
 
 /** The column of a row as its type; a column of another type is an error in the statement. */

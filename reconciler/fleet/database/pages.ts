@@ -1,7 +1,7 @@
 /** What lists and pages of thousands of stacks need, and no more. Each function is one statement. */
 import type { Picture } from "../picture";
 import { pausedReason, type Status } from "../status";
-import { columnsOf, type Database, jsonOf, maybeText, textOf, timeOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
 import type { StackRecord } from "./stacks";
 import { schema } from "./tables";
 import type { Followed } from "./workers";
@@ -98,7 +98,7 @@ export const pageStatements = ({ query }: Database) => ({
       `WITH marked AS (UPDATE ${schema}.stacks SET picture = $2, changed_at = now() WHERE name = $1)
        INSERT INTO ${schema}.pictures (stack, body) VALUES ($1, $3)
        ON CONFLICT (stack) DO UPDATE SET body = $3, seen_at = now()`,
-      [name, digest, jsonOf(picture)],
+      [name, digest, keptJson(picture)],
     );
   },
   async picture(name: string): Promise<{ readonly seenAt: Date; readonly picture: Picture } | undefined> {

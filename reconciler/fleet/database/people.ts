@@ -1,6 +1,6 @@
 /** People: their tokens, sessions and sign-ins, and the decisions. Each function is one statement. */
 import { type Grant, isRole, type Visitor } from "../access";
-import { columnsOf, type Database, jsonOf, maybeText, namesIn, type Row, textOf, timeOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeText, namesIn, type Row, textOf, timeOf } from "./database";
 import { schema } from "./tables";
 
 export interface DecisionRecord {
@@ -21,7 +21,7 @@ const noteStatements = (query: Database["query"]) => {
     await query(
       `INSERT INTO ${schema}.decisions (who, what, stack, detail)
        SELECT d.who, d.what, d.stack, d.detail FROM jsonb_to_recordset($1::jsonb) AS d (who text, what text, stack text, detail text)`,
-      [jsonOf(decisions)],
+      [keptJson(decisions)],
     );
   };
   return { notes, note: (decision: Decided): Promise<void> => notes([decision]) };
@@ -51,7 +51,7 @@ export const peopleStatements = ({ query }: Database) => ({
       token.hash,
       token.name,
       token.role,
-      jsonOf(token.stacks),
+      keptJson(token.stacks),
     ]);
   },
   async dropTokens(name: string): Promise<number> {
@@ -95,7 +95,7 @@ export const peopleStatements = ({ query }: Database) => ({
       `WITH old AS (DELETE FROM ${schema}.sessions WHERE until < now())
        INSERT INTO ${schema}.sessions (hash, name, role, stacks, grants, until)
        VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 hour')`,
-      [hash, name, role, jsonOf(stacks), jsonOf(grants), hours],
+      [hash, name, role, keptJson(stacks), keptJson(grants), hours],
     );
   },
   /** A sign-in that was begun with the provider, by the hash of its state. */

@@ -2,7 +2,7 @@
 import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { Letter } from "../notify";
 import type { Status } from "../status";
-import { columnsOf, type Database, jsonOf, maybeText, textOf, timeOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
 import type { PlanBody, WaitingOutline, WaitingPlan } from "./stacks";
 import { schema } from "./tables";
 
@@ -28,7 +28,7 @@ export const planStatements = ({ query }: Database) => ({
        INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
        ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
          made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
-      [stack, plan.digest, plan.revision, jsonOf(plan.body), voids],
+      [stack, plan.digest, plan.revision, keptJson(plan.body), voids],
     );
   },
   async dropPlan(stack: string): Promise<void> {
@@ -48,7 +48,7 @@ export const planStatements = ({ query }: Database) => ({
          before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM gone WHERE p.stack = gone.stack AND p.digest = $4)
        UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = $3, changed_at = now()
        FROM gone WHERE s.name = gone.stack RETURNING s.name`,
-      [stack, jsonOf(rejection), jsonOf(status), rejection.digest],
+      [stack, keptJson(rejection), keptJson(status), rejection.digest],
     );
     return rows.length > 0;
   },
@@ -74,7 +74,7 @@ export const planStatements = ({ query }: Database) => ({
            WHEN undoing ? 'before' THEN jsonb_build_object('before', undoing -> 'before') ELSE '{}' END,
          paused = paused AND stopping IS NULL, stopping = NULL, rejection = NULL, changed_at = now()
        WHERE name = $1`,
-      [stack, jsonOf(request)],
+      [stack, keptJson(request)],
     );
   },
   /**
@@ -138,12 +138,12 @@ export const planStatements = ({ query }: Database) => ({
        SELECT approval FROM given`,
       [
         stack,
-        jsonOf(approval),
+        keptJson(approval),
         digest,
-        jsonOf({ by, why, at }),
-        jsonOf(throughWindow === undefined ? {} : { throughWindow }),
+        keptJson({ by, why, at }),
+        keptJson(throughWindow === undefined ? {} : { throughWindow }),
         at,
-        jsonOf(letters),
+        keptJson(letters),
       ],
     );
     return rows.map((row) => written(row, "approval") ?? undefined)[0];

@@ -3,7 +3,7 @@
 import { onlyDefined } from "../../core/text/objects";
 import type { Approval, Voice } from "../decide";
 import type { Pull } from "../pulls/host";
-import { columnsOf, type Database, jsonOf, maybeText, type Row, textOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeText, type Row, textOf } from "./database";
 import type { PlanBody } from "./stacks";
 import { schema } from "./tables";
 
@@ -135,7 +135,7 @@ export const pullStatements = ({ query }: Database) => ({
         pull.url,
         pull.number,
         pull.head,
-        jsonOf(stacks),
+        keptJson(stacks),
         pull.ref,
         pull.base,
         pull.author,
@@ -171,7 +171,7 @@ export const pullStatements = ({ query }: Database) => ({
            approval = CASE WHEN approval ->> 'digest' = $6 THEN approval END
          WHERE url = $1 AND number = $2 AND stack = $3 AND content = $4 RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number`,
-      [url, number, stack, content, result, digest ?? null, body === undefined ? null : jsonOf(body), why ?? null],
+      [url, number, stack, content, result, digest ?? null, body === undefined ? null : keptJson(body), why ?? null],
     );
   },
   /** Plans everything of it anew: it has no base until then, and what is said meanwhile stays. */
@@ -208,7 +208,7 @@ export const pullStatements = ({ query }: Database) => ({
              ELSE $6 || $5::jsonb END
          WHERE url = $1 AND number = $2 AND stack = $3 AND digest = $4 RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number RETURNING p.number`,
-      [url, number, stack, approval.digest, jsonOf(voice), jsonOf(approval)],
+      [url, number, stack, approval.digest, keptJson(voice), keptJson(approval)],
     );
     return rows.length > 0;
   },
@@ -255,7 +255,7 @@ export const pullStatements = ({ query }: Database) => ({
          WHERE p.url = $1 AND p.number = $2 AND p.stack = t.key)
        UPDATE ${schema}.pulls SET told_version = coalesce($3, told_version), comment = coalesce($4, comment),
          telling_until = CASE WHEN $3::bigint IS NULL THEN now() + interval '${tellingS} seconds' END WHERE url = $1 AND number = $2`,
-      [url, number, version ?? null, comment ?? null, jsonOf(told)],
+      [url, number, version ?? null, comment ?? null, keptJson(told)],
     );
   },
 });

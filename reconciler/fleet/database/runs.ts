@@ -3,7 +3,17 @@ import type { Approval } from "../decide";
 import type { History } from "../model";
 import type { Letter } from "../notify";
 import type { Status } from "../status";
-import { columnsOf, type Database, jsonOf, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
+import {
+  columnsOf,
+  type Database,
+  keptJson,
+  maybeText,
+  maybeTime,
+  namesIn,
+  type Row,
+  textOf,
+  timeOf,
+} from "./database";
 import { noSign, schema, telling } from "./tables";
 
 export interface RunRecord {
@@ -91,7 +101,7 @@ export const runStatements = ({ query }: Database) => ({
       run.cause,
       run.startedBy ?? null,
       run.worker,
-      jsonOf(run.status),
+      keptJson(run.status),
       run.limit?.service ?? null,
       run.limit?.most ?? null,
     ]);
@@ -120,7 +130,7 @@ export const runStatements = ({ query }: Database) => ({
       id,
       plan,
       revision,
-      jsonOf(report),
+      keptJson(report),
     ]);
   },
   /**
@@ -149,12 +159,12 @@ export const runStatements = ({ query }: Database) => ({
         end.reason,
         end.revision ?? null,
         end.plan ?? null,
-        end.approval === undefined ? null : jsonOf(end.approval),
-        jsonOf(end.counts),
-        jsonOf(status),
+        end.approval === undefined ? null : keptJson(end.approval),
+        keptJson(end.counts),
+        keptJson(status),
         nextAt,
-        end.report === undefined ? null : jsonOf(end.report),
-        jsonOf(letters),
+        end.report === undefined ? null : keptJson(end.report),
+        keptJson(letters),
       ],
     );
     return rows.length > 0;
@@ -164,7 +174,7 @@ export const runStatements = ({ query }: Database) => ({
     await query(
       `INSERT INTO ${schema}.run_lines (run, at, body)
        SELECT $1, (line ->> 'at')::timestamptz, line -> 'body' FROM jsonb_array_elements($2::jsonb) AS line`,
-      [run, jsonOf(lines)],
+      [run, keptJson(lines)],
     );
   },
   async lines(run: number): Promise<readonly { line: number; at: Date; body: Row }[]> {

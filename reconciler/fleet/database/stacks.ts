@@ -8,7 +8,7 @@ import { type FleetSettings, noSettings, type SignIn, type StackSpec } from "../
 import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
-import { columnsOf, type Database, jsonOf, maybeText, maybeTime, type Row, textOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeText, maybeTime, type Row, textOf } from "./database";
 import { type RunRecord, runOf } from "./runs";
 import { schema } from "./tables";
 
@@ -108,14 +108,14 @@ const settingStatements = ({ query }: Database) => ({
              AND NOT EXISTS (SELECT FROM ${schema}.tokens t WHERE t.name = s.name))
        INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
        ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
-      [jsonOf(settings), noMatterOfRoles],
+      [keptJson(settings), noMatterOfRoles],
     );
     await query(
       `INSERT INTO ${schema}.budgets (service, per_second, burst)
        SELECT s.name, s.rate, s.burst FROM jsonb_to_recordset($1::jsonb) AS s (name text, rate double precision, burst double precision)
        ON CONFLICT (service) DO UPDATE SET per_second = excluded.per_second, burst = excluded.burst`,
       [
-        jsonOf(
+        keptJson(
           settings.services.map(({ name, budget }) => ({
             name,
             rate: budget?.perSecond ?? 0,
@@ -128,7 +128,7 @@ const settingStatements = ({ query }: Database) => ({
       `INSERT INTO ${schema}.tenants (name, weight)
        SELECT t.name, t.weight FROM jsonb_to_recordset($1::jsonb) AS t (name text, weight double precision)
        ON CONFLICT (name) DO UPDATE SET weight = excluded.weight`,
-      [jsonOf([{ name: "default", weight: 1 }, ...settings.tenants])],
+      [keptJson([{ name: "default", weight: 1 }, ...settings.tenants])],
     );
   },
 });
@@ -163,7 +163,7 @@ const findStatements = ({ query }: Database) => ({
     const rows = await query(
       `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
        WHERE (spec -> 'source') - $2::text[] = $1::jsonb - $2::text[] AND name <> $3 ORDER BY name`,
-      [jsonOf(source), ["ref", "digest", "pulls"], name],
+      [keptJson(source), ["ref", "digest", "pulls"], name],
     );
     return rows.map(stackState);
   },
@@ -203,7 +203,10 @@ const roundStatements = ({ query }: Database) => ({
     );
   },
   async saveStatus(name: string, status: Status): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [name, jsonOf(status)]);
+    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [
+      name,
+      keptJson(status),
+    ]);
   },
   /**
    * Writes what the rounds of this worker wait for; null: nothing. A stack whose round has ended meanwhile is left
@@ -214,7 +217,7 @@ const roundStatements = ({ query }: Database) => ({
       `WITH mine AS (SELECT stack FROM ${schema}.runs WHERE worker = $1 AND stack = ANY($2) AND ended_at IS NULL FOR UPDATE)
        UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $3::jsonb), changed_at = now()
        FROM mine WHERE s.name = mine.stack`,
-      [worker, stacks, jsonOf(waitingFor)],
+      [worker, stacks, keptJson(waitingFor)],
     );
   },
   /** Writes why stacks wait for a place. A stack whose round has begun meanwhile is left alone. */
@@ -225,18 +228,18 @@ const roundStatements = ({ query }: Database) => ({
        FROM ${schema}.stacks seen WHERE s.name = ANY($1) AND seen.name = s.name AND seen.changed_at = s.changed_at
          AND s.status -> 'waitingFor' IS DISTINCT FROM $2::jsonb
          AND NOT EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL)`,
-      [stacks, jsonOf(waitingFor)],
+      [stacks, keptJson(waitingFor)],
     );
   },
   async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
       name,
-      jsonOf(outputs),
-      jsonOf(used),
+      keptJson(outputs),
+      keptJson(used),
     ]);
   },
   async saveFiles(name: string, files: readonly string[]): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, jsonOf(files)]);
+    await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, keptJson(files)]);
   },
 });
 
@@ -256,7 +259,7 @@ const membershipStatements = ({ query }: Database) => ({
          rejection = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.rejection END,
          approval = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.approval END,
          paused = CASE WHEN (excluded.spec -> 'paused') IS DISTINCT FROM (s.spec -> 'paused') THEN excluded.paused ELSE s.paused END`,
-      [jsonOf(specs), jsonOf(newStatus)],
+      [keptJson(specs), keptJson(newStatus)],
     );
   },
   /** A round of it that runs is ended as by a stop. `left`: only where the file has not got it again; true: it is out. */
@@ -293,7 +296,7 @@ const membershipStatements = ({ query }: Database) => ({
     await query(
       `UPDATE ${schema}.stacks SET paused = true, stopping = $2, changed_at = now() WHERE name = $1
        RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
-      [name, jsonOf(stop)],
+      [name, keptJson(stop)],
     );
   },
   /** Which of these stacks are to stop: those that somebody stopped, and those that left the fleet. */

@@ -4,7 +4,7 @@
  */
 
 import type { Trouble } from "../troubles";
-import { columnsOf, type Database, jsonOf, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { schema } from "./tables";
 
 export interface WorkerRecord {
@@ -109,10 +109,10 @@ export const workerStatements = ({ query }: Database) => ({
         worker.name,
         worker.version,
         worker.concurrency,
-        jsonOf(worker.doing),
+        keptJson(worker.doing),
         worker.draining,
-        jsonOf(worker.services),
-        jsonOf(worker.troubles),
+        keptJson(worker.services),
+        keptJson(worker.troubles),
         nextS,
       ],
     );
@@ -162,7 +162,7 @@ export const workerStatements = ({ query }: Database) => ({
   async saveFollowed(followed: Followed): Promise<void> {
     await query(
       `INSERT INTO ${schema}.documents (name, body) VALUES ('followed', $1) ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
-      [jsonOf(followed)],
+      [keptJson(followed)],
     );
   },
   /** A person wrote the fleet: the next look compares everything. */

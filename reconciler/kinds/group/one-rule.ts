@@ -28,7 +28,7 @@ import { carryOut, type HowFresh, plain, planAgain, planAsObserved, type Remembe
 import { claimMade, claimTaken, isClaimed, newOwner } from "../../one/ownership";
 import { recordedKey } from "../../one/shape";
 import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
-import { goesFirst, leavingOf, noteLeaving } from "./one-rules-going";
+import { goesFirst, leavingOf, noteRuleEnd } from "./one-rules-going";
 
 const address = "group.rule";
 
@@ -160,7 +160,7 @@ async function sightingFor(
 }
 
 const lacks = (sighting: Sighting<LiveGroup>, ruleId: string): boolean =>
-  sighting.seen === "yes" && ruleIn(sighting.value, ruleId) === undefined;
+  sighting.seen === "yes" && ruleById(sighting.value, ruleId) === undefined;
 
 /** `undefined` when the rule is gone. */
 async function look(context: HandlerContext, service: HandlerService, groupId: string): Promise<LiveGroup | undefined> {
@@ -171,7 +171,7 @@ async function look(context: HandlerContext, service: HandlerService, groupId: s
 const findRule = (group: LiveGroup, key: string): LiveRule | undefined =>
   group.rules?.find((rule) => ruleKey(canonicalLiveRule(rule)) === key);
 
-const ruleIn = ({ rules }: Pick<LiveGroup, "rules">, ruleId: string): LiveRule | undefined =>
+const ruleById = ({ rules }: Pick<LiveGroup, "rules">, ruleId: string): LiveRule | undefined =>
   rules?.find(({ id }) => id === ruleId);
 
 interface RuleIds {
@@ -210,7 +210,7 @@ export function removalOf(
   canDelete: boolean,
   onRuleRemoval: unknown,
 ): "is gone" | "goes" | "stays" | "is refused" {
-  if (group === undefined || ruleIn(group, ruleId) === undefined) return "is gone";
+  if (group === undefined || ruleById(group, ruleId) === undefined) return "is gone";
   if (canDelete) return "goes";
   return onRuleRemoval === "keep" ? "stays" : "is refused";
 }
@@ -234,7 +234,7 @@ async function leavesBehind(
     isUnknown(wanted[name]) ||
     (wanted[name] !== before[name] && isReplaced(service, { kind: "group", id: String(before[name]) }));
   if (goes("securityGroupId")) {
-    noteLeaving(service, id, "with a group");
+    noteRuleEnd(service, id, "with a group");
     return [];
   }
   const sighting = await sightingOf(context, service, ids.groupId, remembered, "recent");
@@ -242,7 +242,7 @@ async function leavesBehind(
   const end = sighting.seen === "yes" ? removalOf(sighting.value, ids.ruleId, deletesRules, keep) : "is gone";
   if (end === "is gone") return [];
   if (goes("remoteGroup") && !keepsNamedGroups) {
-    noteLeaving(service, id, "with a group");
+    noteRuleEnd(service, id, "with a group");
     return [`${cannotGoAlone(ids)}; where the service does not drop it with the group that it names, it stays`];
   }
   if (end === "is refused" && isTrafficUnknown(wanted))
@@ -253,7 +253,7 @@ async function leavesBehind(
       cannotGoAlone(ids),
       'replace its group with it (--replace with the URN of the group), or set onRuleRemoval: "keep", which leaves the former rule there',
     );
-  noteLeaving(service, id, "keep");
+  noteRuleEnd(service, id, "keep");
   return [`${cannotGoAlone(ids)}; it stays`];
 }
 
@@ -328,7 +328,7 @@ const ruleField: FieldResource<RuleIds> = {
       context.log("warning", keptUnseen(`rule ${id}`, sighting));
       return { id, inputs: inputsIn(before), outputs: before };
     }
-    const live = sighting.seen === "yes" ? ruleIn(sighting.value, ruleId) : undefined;
+    const live = sighting.seen === "yes" ? ruleById(sighting.value, ruleId) : undefined;
     if (live === undefined) return undefined;
     const rule = canonicalLiveRule(live);
     // The rule keeps the spelling in which it was written.
@@ -364,7 +364,7 @@ const ruleField: FieldResource<RuleIds> = {
     if (lacks(sight(looked.live, "group", groupId), ruleId)) looked = await lookNow();
     const now = sight(looked.live, "group", groupId);
     if (now.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${now.reason}`);
-    const shown = now.seen === "yes" ? ruleIn(now.value, ruleId) : undefined;
+    const shown = now.seen === "yes" ? ruleById(now.value, ruleId) : undefined;
     if (now.seen !== "yes" || shown === undefined) return true;
     // The others of the group are not this resource's: whoever they are of may remove them meanwhile.
     const { of } = looked.live;

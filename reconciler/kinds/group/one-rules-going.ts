@@ -18,13 +18,13 @@ export const goesFirst = ({ client }: HandlerService, groupId: string, key: stri
     : undefined;
 
 /** What becomes of the former rule. */
-type Leaving = "keep" | "with a group";
+type RuleEnd = "keep" | "with a group";
 
-const leaving = new WeakMap<HandlerService["client"], Map<string, Leaving>>();
+const leaving = new WeakMap<HandlerService["client"], Map<string, RuleEnd>>();
 
-export function noteLeaving({ client }: HandlerService, id: string, end: Leaving): void {
-  const known = leaving.get(client) ?? new Map<string, Leaving>();
+export function noteRuleEnd({ client }: HandlerService, id: string, end: RuleEnd): void {
+  const known = leaving.get(client) ?? new Map<string, RuleEnd>();
   leaving.set(client, known.set(id, end));
 }
 
-export const leavingOf = ({ client }: HandlerService, id: string): Leaving | undefined => leaving.get(client)?.get(id);
+export const leavingOf = ({ client }: HandlerService, id: string): RuleEnd | undefined => leaving.get(client)?.get(id);

@@ -21,7 +21,7 @@ export const stopForFlush = (vm: { readonly id: string }, draft: Draft, options:
   draft.stopsFor(vm.id, () => makeStop(vm, draft, options));
 
 /** An interrupted run stopped the VM for the volume at this address, and did not start it again. */
-export const stoppedBefore = (id: string, noted: Address, draft: Draft): FlushStop =>
+export const noteStopped = (id: string, noted: Address, draft: Draft): FlushStop =>
   draft.stopsFor(id, () => ({ vm: { id }, starts: "yes", users: [], noted }));
 
 function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {

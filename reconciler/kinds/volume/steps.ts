@@ -26,14 +26,14 @@ import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { Target } from "../placement";
 import { flushWords, planFlush } from "../vm/flush";
-import { stoppedBefore } from "../vm/flush-stop";
+import { noteStopped } from "../vm/flush-stop";
 import type { VolumeDifference } from "./diff";
 
 type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
 
 export function stepsForVolume(difference: VolumeDifference, draft: Draft): void {
   const { address } = difference;
-  if (difference.stoppedVm !== undefined) stoppedBefore(difference.stoppedVm, address, draft);
+  if (difference.stoppedVm !== undefined) noteStopped(difference.stoppedVm, address, draft);
   deleteReplaced(difference, draft);
   switch (difference.action) {
     case "none":
