@@ -40,7 +40,7 @@ import type { Accepted, Condition, Failure, Rejection } from "../core/model/outc
 import { accepted } from "../core/model/outcome";
 import { ifPossible } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
+import { isObject, onlyDefined } from "../core/text/objects";
 import { patternFits, patternIsIn } from "../core/text/pattern";
 import { isEpoch, readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
@@ -283,8 +283,10 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   if (judging.isUnderstood?.(body) === true) return accepted(body);
   const succeeded = envelope.succeeded(body);
   if (succeeded === true) return accepted(body);
-  const { told, inside } = failureTold(body, succeeded, envelope, scrub);
   const code = envelope.code(body);
+  if (operation === "vm.delete" && code === undefined && succeeded === undefined && isDeletedVm(body))
+    return accepted(body);
+  const { told, inside } = failureTold(body, succeeded, envelope, scrub);
   const refusal = inside ?? (told !== undefined && !meansSuccess(code) ? told : undefined);
   const said = refusal ?? told ?? "";
   // A rule of the dialect counts whatever the status: some services answer refusals with 200.
@@ -323,6 +325,12 @@ function refusedInside(
   const reason = `the service answered ${httpStatus} and said: ${message}`;
   return { status: "unknown", reason, httpStatus, refusal };
 }
+
+/** "Delete VM response", bare or within an envelope: its message is no refusal, wherever refusals have theirs. */
+const isDeletedVm = (body: unknown): boolean =>
+  isObject(body) &&
+  failureInside(body, (text) => text) === undefined &&
+  [body, ...Object.values(body)].some((payload) => own(payload, "preserved_volumes") !== undefined);
 
 /** A code that every answer has, and that speaks of no failure. */
 const meansSuccess = (code: string | undefined): boolean =>

@@ -21,7 +21,7 @@ import { type Closers, doctorAt, type Kill, type Place, servedBy, staged, wishFo
 import { everyOdd } from "../support/odd/every";
 import { chapters, projectAt } from "../support/odd/project";
 import { unreadable } from "../support/odd/providers";
-import type { RunningOdd } from "../support/odd/server";
+import type { OddShape, RunningOdd } from "../support/odd/server";
 import type { Odd } from "../support/odd/shapes";
 
 const leftIn = ({ world }: RunningOdd, { keepsVolumes }: Odd): readonly string[] => {
@@ -361,6 +361,21 @@ test("a list that goes on showing what was taken off tells nothing of what hangs
     expect(dialect.attachments).toBeUndefined();
     expect(todo.join()).toContain("operations.attachments: the list at /v3/attachments");
     expect([trial?.left, leftIn(place.server, odd)]).toEqual([[], []]);
+  });
+});
+
+test("a group whose name was taken already is taken away where its list cannot be read to the end", async () => {
+  const [odd] = everyOdd.filter(({ shape: { title } }) => title === "attachments in a list of their own");
+  const shape = odd?.shape as OddShape;
+  const list: OddShape["list"] = (operation, items, asked) =>
+    operation === "group.list"
+      ? { body: { security_groups: items.slice(0, 1), next_cursor: "of no use" } }
+      : shape.list(operation, items, asked);
+  await staged(async (closers) => {
+    const endless: Odd = { told: odd?.told ?? [], shape: { ...shape, list } };
+    const place: Place = { server: servedBy(endless, closers), closers, notes: { kept: undefined } };
+    const { trial } = await doctorAt(endless, place, {});
+    expect([trial?.left, leftIn(place.server, endless), place.notes.kept]).toEqual([[], [], undefined]);
   });
 });
 

@@ -420,6 +420,23 @@ describe("what is no refusal", () => {
       expect(told("volume.attach", { code: 7, message: "no" }, plain)).toMatchObject({ status: "rejected" });
     });
 
+    test("the message of a deleted VM, which the contract describes, is no refusal", () => {
+      const anywhere = envelopeReader({
+        envelope: { data: [], error: { code: [], message: nested("/message") } },
+        retry_after: null,
+      });
+      const deleted = { message: "deleted", preserved_volumes: ["v-1"] };
+      for (const [body, envelope] of [
+        [{ data: deleted }, anywhere],
+        [{ data: { ...deleted, preserved_volumes: null } }, anywhere],
+        [deleted, plain],
+      ] as const)
+        expect(told("vm.delete", body, envelope)).toEqual({ status: "accepted", value: body });
+      expect(told("vm.delete", { itemNotFound: { message: "no" } }, anywhere).status).toBe("unknown");
+      expect(told("vm.delete", { success: false, ...deleted }, plain).status).not.toBe("accepted");
+      expect(told("vm.delete", { code: 7, ...deleted }, plain).status).toBe("rejected");
+    });
+
     test("a message without the code that the dialect names is no acceptance of a write; a read is read", () => {
       expect(told("volume.attach", { message: "attached" }, plain)).toMatchObject({
         status: "unknown",

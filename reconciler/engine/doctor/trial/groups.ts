@@ -7,7 +7,7 @@ import { pathWithId } from "../enter";
 import { isExpectedRefusal, partName, refusedAs, type Stage, type TrialAct, trialAct } from "./act";
 import { takeAwayOne } from "./away";
 import { idIn } from "./ids";
-import { canList, findTrialThings, isListed } from "./lists";
+import { findTrialThings, isListed, listedOf } from "./lists";
 import type { TrialThing } from "./notes";
 import { until } from "./rest";
 import { wordsOf } from "./say";
@@ -173,11 +173,11 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
   }
   // An answer that was lost says nothing of names.
   if (outcome.status === "accepted") trial.limits = { ...trial.limits, unique: [] };
-  // Where no list shows groups, the answer alone tells which one it is.
-  const id =
-    outcome.status !== "accepted" || canList(trial, "group")
-      ? undefined
-      : await idIn(trial, "group", outcome.value, name, again.askedAt);
-  if (id !== undefined && !trial.isNoted("group", id)) trial.notes.note(again, { id, isTaken: true });
   await findTrialThings(trial);
+  if (outcome.status !== "accepted" || !trial.notes.made.includes(again)) return;
+  // Where no list shows it, the answer alone tells which one it is, and that there is one.
+  const id = await idIn(trial, "group", outcome.value, name, again.askedAt);
+  const isAnother = id !== undefined && !trial.isNoted("group", id);
+  if (isAnother) trial.notes.note(again, { id, isTaken: true });
+  else if ((await listedOf(trial, "group")) === undefined) trial.notes.note(again, { isTaken: true });
 }
