@@ -112,10 +112,10 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
     const found = operation === "group.rule.list" ? rulesIn(body, inOne(held)) : findItems(operation, held);
     if (found.status !== "accepted") return found;
-    const { items, tokens } = found.value;
+    const { items, tokens, parts } = { parts: undefined, ...found.value };
     const { ignore, next } = pagingOf(operation).paging;
     const end = endsWithout(next, body);
-    const shown = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
+    const shown = pageSigns({ holders: holdersOf(body, held, tokens), parts, items, headers });
     const signs = end === undefined ? shown : [...shown, end];
     return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
   }

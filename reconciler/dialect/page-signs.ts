@@ -49,6 +49,8 @@ export interface PageHolder {
 
 export interface Page {
   readonly holders: readonly PageHolder[];
+  /** What the parts of a list in several stand in: each may say that its own could not be shown. */
+  readonly parts?: readonly unknown[] | undefined;
   /** The items themselves, which say nothing about pages. */
   readonly items: readonly unknown[];
   readonly headers: Readonly<Record<string, string>>;
@@ -102,6 +104,9 @@ export function pageSigns(page: Page): readonly Sign[] {
     }
   };
   for (const { value, at } of page.holders) visit(value, at, 0);
+  for (const part of page.parts ?? [])
+    for (const [key, found] of Object.entries(fieldsIn(part)))
+      if (saysLacking(plainKey(key), found)) signs.push({ kind: "lack", at: pointerTo(key), count: 0 });
   for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(page, name, value));
   return signs;
 }

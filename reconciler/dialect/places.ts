@@ -11,6 +11,8 @@ export interface PointerPath {
   /** The tokens of the pointer; for a selector, of the list or map that it chooses from. */
   readonly tokens: readonly string[];
   readonly chooser?: Chooser;
+  /** It chooses from several lists, each within a member of what is there, such as the VMs of each zone. */
+  readonly inParts?: boolean;
 }
 
 interface Chooser {
@@ -28,7 +30,11 @@ export const compilePointers = (places: Pointers): readonly PointerPath[] => pla
 const compilePlace = (place: RecordPlace): PointerPath =>
   typeof place === "string"
     ? { tokens: tokensOf(place) }
-    : { tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")), chooser: chooserOf(place) };
+    : {
+        tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")),
+        chooser: chooserOf(place),
+        inParts: /\/\*\/[^*]/.test(place.in ?? ""),
+      };
 
 export const tokensOf = (pointer: Pointer): readonly string[] =>
   pointer
@@ -87,11 +93,7 @@ function chooserOf(selector: Selector): Chooser {
 
   function items(value: unknown): readonly unknown[] | undefined {
     const nodes = into === undefined ? [value] : nodesAt(value, into);
-    // A star finds the members of an empty list or map: there are none.
-    if (nodes.length === 0)
-      return into?.at(-1) === "*" && nodesAt(value, into.slice(0, -1)).some((node) => typeof node === "object")
-        ? []
-        : undefined;
+    if (nodes.length === 0) return into !== undefined && leadsToNone(value, into) ? [] : undefined;
     if (into === undefined && keys === undefined) return nodes;
     return nodes.flatMap((node) => opened(node, keys));
   }
@@ -149,6 +151,17 @@ function chooserOf(selector: Selector): Chooser {
     unit,
   };
 }
+
+/** A star finds the members of an empty list or map: there are none, nor anything within them. */
+const leadsToNone = (value: unknown, tokens: readonly string[]): boolean =>
+  tokens.some(
+    (token, at) =>
+      token === "*" &&
+      // The answer itself is empty: whatever holds the list was not shown.
+      (at > 0 || tokens.length === 1) &&
+      nodesAt(value, tokens.slice(0, at)).some((node) => typeof node === "object") &&
+      nodesAt(value, tokens.slice(0, at + 1)).length === 0,
+  );
 
 /** Everything that the tokens lead to; `*` stands for each member. */
 function nodesAt(value: unknown, tokens: readonly string[]): unknown[] {

@@ -85,16 +85,21 @@ const isNoneYet = (text: string): boolean => ipaddr.isValid(text) && ipaddr.pars
 export const findArray = (value: unknown, paths: readonly PointerPath[]): readonly unknown[] | undefined =>
   findArrayAt(value, paths)?.items;
 
+interface FoundArray {
+  readonly items: readonly unknown[];
+  readonly tokens: readonly string[];
+  /** What each part of it stands in, where it has several. */
+  readonly parts?: readonly unknown[];
+}
+
 /** The same array with its place. */
-export function findArrayAt(
-  value: unknown,
-  paths: readonly PointerPath[],
-): { readonly items: readonly unknown[]; readonly tokens: readonly string[] } | undefined {
+export function findArrayAt(value: unknown, paths: readonly PointerPath[]): FoundArray | undefined {
   let empty: readonly string[] | undefined;
-  for (const { tokens, chooser } of paths) {
+  for (const { tokens, chooser, inParts } of paths) {
     if (chooser !== undefined) {
       const items = chooser.all(value);
-      if (items !== undefined) return { items, tokens };
+      if (items !== undefined)
+        return { items, tokens, ...(inParts === true && { parts: membersOf(findAt(value, tokens)) }) };
       continue;
     }
     const found = findAt(value, tokens);
@@ -103,6 +108,9 @@ export function findArrayAt(
   }
   return empty === undefined ? undefined : { items: [], tokens: empty };
 }
+
+const membersOf = (value: unknown): readonly unknown[] =>
+  typeof value === "object" && value !== null ? Object.values(value) : [];
 
 /** A list of a record, where one thing alone may stand in place of a list of one. */
 export function findSeveral(value: unknown, paths: readonly PointerPath[]): readonly unknown[] | undefined {

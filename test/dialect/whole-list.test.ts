@@ -1,15 +1,25 @@
 /** What a list says about its pages, and what that makes of it: whole, or no evidence. */
 import { describe, expect, it } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import type { Dialect } from "../../reconciler/dialect/dialect";
+import type { Dialect, Pointers } from "../../reconciler/dialect/dialect";
 import { createRecordReaders } from "../../reconciler/dialect/records";
 import { gapIn, incomplete } from "../../reconciler/dialect/whole-list";
 
 const items = [{ id: "a", name: "a", next: "b", total: 9, links: { next: "/x" } }, { id: "b" }];
 
 /** What is missing of a list of VMs that is one page. */
-function gapOf(body: unknown, headers: Record<string, string> = {}, pagination: Partial<Dialect["pagination"]> = {}) {
-  const dialect: Dialect = { ...builtInDialect, pagination: { ...builtInDialect.pagination, ...pagination } };
+function gapOf(
+  body: unknown,
+  headers: Record<string, string> = {},
+  pagination: Partial<Dialect["pagination"]> = {},
+  places?: Pointers,
+) {
+  const { operations } = builtInDialect;
+  const dialect: Dialect = {
+    ...builtInDialect,
+    pagination: { ...builtInDialect.pagination, ...pagination },
+    operations: places ? { ...operations, "vm.list": { method: "GET", path: "/vms", items: places } } : operations,
+  };
   const page = createRecordReaders(dialect).page("vm.list", body, headers);
   if (page.status !== "accepted") throw new Error(page.message);
   const { signs } = page.value;
@@ -95,6 +105,16 @@ describe("a list that leads on", () => {
   ])("one that says that something could not be shown: %j", (body, at) => {
     expect(hintOf(body)).toContain(`pagination: { ignore: [${at}] }`);
     expect(gapOf(body, {}, { ignore: [at] })).toBeUndefined();
+  });
+
+  it("a list in parts, of which one says that something could not be shown, and none is left out", () => {
+    const parts = [{ in: "/zones/*/vms", absent: "none" as const }];
+    const zones = (b: object) => ({ zones: { a: { vms: items }, b } });
+    const nothing = { warning: { code: "NO_RESULTS_ON_PAGE", message: "there are no results for zone b" } };
+    const unreachable = { warning: { code: "UNREACHABLE", message: "zone b" } };
+    expect(gapOf(zones(nothing), {}, {}, parts)).toBeUndefined();
+    expect(gapOf(zones(unreachable), {}, {}, parts)).toMatchObject({ kind: "open" });
+    expect(gapOf(zones(unreachable), {}, { ignore: ["/warning"] }, parts)).toBeUndefined();
   });
 
   const cases: [body: unknown, at: string][] = [

@@ -8,7 +8,7 @@ import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions
 import { readJob } from "../../reconciler/dialect/jobs";
 import { constantsIn, namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
 import { readDescription } from "../../reconciler/dialect/learn/description";
-import { findListIn } from "../../reconciler/dialect/learn/items";
+import { type FoundItems, findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
 import { knownReferenceIn } from "../../reconciler/dialect/learn/values";
@@ -618,6 +618,32 @@ test("entries of a list that are null are passed over", () => {
   const found = findListIn({ result: { machines: [{ id: "a" }, null] } }, ["machine"]);
   expect(found).toEqual({ place: { in: "/result/machines/*" }, items: [{ id: "a" }] });
   expect(findArray({ result: { machines: [] } }, compilePointers([{ in: "/result/machines/*" }]))).toEqual([]);
+});
+
+test.each([
+  [
+    "of what was asked for together",
+    { reservationSet: [{ reservationId: "r-1", instancesSet: [{ instanceId: "i-1" }] }] },
+  ],
+  [
+    "of each zone",
+    { id: "x", kind: "l", items: { "z/a": { instances: [{ instanceId: "i-1" }] }, "z/b": { warning: {} } } },
+  ],
+] as const)("a list in parts is found: those %s", (_, body) => {
+  const found = findListIn(body, ["instances", "instance"]);
+  expect(found).toMatchObject({ items: [{ instanceId: "i-1" }] });
+  const { place } = found as FoundItems;
+  expect(findArray(body, compilePointers([place]))).toEqual([{ instanceId: "i-1" }]);
+  expect(findArray({ reservationSet: [], items: { "z/b": {} } }, compilePointers([place]))).toEqual([]);
+  expect(findArray({}, compilePointers([place]))).toBeUndefined();
+});
+
+test("what holds no list is no list in parts: a named record, and scopes that say that they are empty", () => {
+  const vms = [{ id: "vm-1", name: "web", volumes: [{ id: "v-1" }] }];
+  expect(findListIn({ servers: vms }, ["volumes"])).toMatchObject({ place: "/servers" });
+  expect(
+    findListIn({ items: { "z/1": { warning: { code: "NONE" } }, "z/2": { warning: {} } } }, ["vms"]),
+  ).toBeUndefined();
 });
 
 test.each([

@@ -23,7 +23,12 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   const maps: FoundItems[] = [];
   const isNamed = (key: string): boolean => nouns.some((noun) => lettersAndDigits(noun) === lettersAndDigits(key));
   const visit = (value: unknown, at: string, key: string, depth: number): void => {
-    if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
+    if (/links?$|^(error|warning)s?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
+    const parted = listInParts(value, at, nouns);
+    if (parted !== undefined) {
+      arrays.push(parted);
+      return;
+    }
     if (Array.isArray(value)) {
       const items = value.filter(isObject);
       if (items.length === value.length) arrays.push(unwrappedItems(items, { in: at }));
@@ -33,7 +38,8 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
       else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
       return;
     }
-    if (!isObject(value) || depth > deepestItem || isRecord(value)) return;
+    const isListAsRecord = at === "" && isObject(fieldsIn(value)["items"]);
+    if (!isObject(value) || depth > deepestItem || (isRecord(value) && !isListAsRecord)) return;
     // One thing alone may stand in place of a list of one, where XML was turned into JSON.
     const [inner, alone] =
       Object.entries(value).find(([one, member], _, all) => {
@@ -64,6 +70,30 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   if (named.length === 1) return named[0];
   const filled = found.filter(({ items }) => items.some(isObject));
   return filled.length === 1 ? filled[0] : { several: found.map(({ place }) => place) };
+}
+
+/**
+ * One list in several parts: below each scope (`{ "zones/a": { "instances": [] }, "zones/b": { "warning": {} } }`), or
+ * within what they were asked for together (`[{ "reservationId": "r-1", "instancesSet": [] }]`).
+ */
+function listInParts(value: unknown, at: string, nouns: readonly string[]): FoundItems | undefined {
+  const isList = Array.isArray(value);
+  const isOfScopes = isObject(value) && Object.keys(value).every((key) => /[/\d]/.test(key));
+  const members: readonly unknown[] = isList ? value : isOfScopes ? Object.values(value) : [];
+  if (at === "" || members.length === 0 || !members.every(isObject)) return undefined;
+  const keys = [...new Set(members.flatMap((member) => Object.keys(member)))];
+  const partsAt = (key: string): readonly unknown[] => members.map((member) => fieldsIn(member)[key]);
+  const isPart = (part: unknown): boolean =>
+    part === undefined ? !isList : Array.isArray(part) && part.every(isObject);
+  const [key, ...others] = keys.filter(
+    (one) =>
+      nouns.some((noun) => lettersAndDigits(one).startsWith(lettersAndDigits(noun))) && partsAt(one).every(isPart),
+  );
+  // What has a name is a record itself, and what it holds is its own.
+  if (key === undefined || others.length > 0 || keys.some((one) => /name$|label|title/i.test(one))) return undefined;
+  const items = partsAt(key).flatMap((part) => part ?? []);
+  const place = { in: `${at}/*${pointerTo(key)}` };
+  return items.length === 0 ? undefined : { place: isList ? place : { ...place, absent: "none" }, items };
 }
 
 /** `volume` in `volumes`, `item` in `volumeSet`. */
@@ -124,6 +154,8 @@ function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {
   const members = Object.entries(value);
   if (members.length === 0 || !members.every(([key, member]) => isObject(member) && /\d/.test(key))) return false;
   const [first = [], ...rest] = members.map(([, member]) => Object.keys(fieldsIn(member)));
+  // Scopes in which there is nothing say so.
+  if ([first, ...rest].every((keys) => keys.every((key) => /^warnings?$/i.test(key)))) return false;
   return first.length > 0 && rest.every((keys) => keys.some((key) => first.includes(key)));
 }
 

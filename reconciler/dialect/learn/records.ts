@@ -113,9 +113,9 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     name: { names: nameNames, own: called.volume },
     size: {
       names: [
-        new RegExp(`^${noun}?(size|capacity|storage)(in)?(gb|gib|g|gigabytes|value|amount)?$`),
+        new RegExp(`^${noun}?(size|capacity|storage)(in)?(gbs?|gibs?|g|gigabytes|value|amount)?$`),
         /^(gigabytes|gb|gib|sizegigabytes|total(gb|size)|provisionedsize)$/,
-        new RegExp(`^${noun}?(size|capacity)?(in)?(mb|mib|megabytes|bytes|kb|kib)$`),
+        new RegExp(`^${noun}?(size|capacity)?(in)?(mbs?|mibs?|megabytes|bytes|kb|kib)$`),
       ],
       fits: (text) => /^\d+(\.\d+)?\s*([KMGT]i?B?)?$/i.test(text),
       everywhere: true,

@@ -5,7 +5,7 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
-import { absentIsNoList, findListIn, itemsAt, wrapperOf } from "../../dialect/learn/items";
+import { absentIsNoList, type FoundItems, findListIn, itemsAt, wrapperOf } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import {
   type Asking,
@@ -291,7 +291,11 @@ function itemsIn(
   const payload = learnings.payload(seen.body);
   const [there, found] = [placeOfItems(payload, usual), findListIn(payload, nouns[recordOfOperation(operation)])];
   // A place that finds nothing says less than one at which there is something.
-  const isOther = there?.items.length === 0 && found !== undefined && "items" in found && found.items.length > 0;
+  const isOther =
+    found !== undefined &&
+    "items" in found &&
+    found.items.length > 0 &&
+    (there?.items.length === 0 || isWithin(found, there));
   if (holdsRows(payload)) return withoutRecords.rows;
   const where = there === undefined || isOther ? found : there;
   if (where === undefined) {
@@ -311,6 +315,10 @@ function itemsIn(
   const isUsual = usual.some((place) => place === where.place) && !learnings.emptied.has(operation);
   return { items: where.items, places: isUsual ? usual : [where.place] };
 }
+
+/** The items of one place are parts of a list that the other one reads. */
+const isWithin = ({ place }: FoundItems, there: FoundItems | undefined): boolean =>
+  typeof place === "object" && typeof there?.place === "string" && place.in?.startsWith(`${there.place}/*/`) === true;
 
 /** `{ columns: [...], rows: [[...], [...]] }`. */
 const holdsRows = (value: unknown, depth = 0): boolean =>
