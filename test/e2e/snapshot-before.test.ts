@@ -59,7 +59,7 @@ it("an image that appears as failed saves nothing", async () => {
   const settled = await reconcile("state", "resolve", "vm.db", "--not-created");
   expect([settled.exitCode, settled.stdout]).toEqual([
     0,
-    "The snapshot db-pre-rebuild of vm.db counts as not taken; what needs it takes it anew.\n",
+    "The snapshot db-1-pre-rebuild of vm.db counts as not taken; what needs it takes it anew.\n",
   ]);
   place.proxy.meddle((_, forward) => forward());
   expect((await apply()).exitCode).toBe(0);
