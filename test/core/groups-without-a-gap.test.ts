@@ -1,11 +1,11 @@
 /** Where a rule cannot be deleted, a group is replaced: in an order in which what stays admitted is admitted all the time. */
 import { describe, expect, it } from "vitest";
 import { describeRule } from "../../reconciler/core/canonical/rules";
+import { asideName } from "../../reconciler/core/model/aside-name";
 import type { DesiredGroup } from "../../reconciler/core/model/desired";
 import type { Intent, RecordedGroup } from "../../reconciler/core/model/recorded";
 import type { Rule } from "../../reconciler/core/model/rule";
 import type { Plan } from "../../reconciler/core/plan/plan";
-import { asideName } from "../../reconciler/kinds/group/step-parts";
 import { group, idOf, planFor, rule, type World } from "../support/sample-plans";
 
 const naming = (address: string) => ({ kind: "group", group: { address } }) as const;

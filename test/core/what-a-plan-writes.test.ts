@@ -318,6 +318,17 @@ describe("a record after a look", () => {
     ],
   ])("of a group %s", (_, world, expected) => expect(groupBecomes(world)).toEqual(expected));
 
+  it("of a neighbour has the rule that names a group which is replaced, until it is gone", () => {
+    const peer = group("peer", { rules: [rule(22, { remote: { kind: "group", group: { address: "group.front" } } })] });
+    const { bookkeeping, steps } = planFor({
+      applied: [front, peer],
+      desired: [front, peer],
+      options: { replace: ["group.front"] },
+    });
+    expect(steps.map(({ id }) => id)).toContain("group.peer/verify-group.front/retire");
+    expect(bookkeeping).not.toContainEqual(expect.objectContaining({ address: "group.peer" }));
+  });
+
   it("of a group that is taken over has the rules that show, where the file leaves them alone", () => {
     const { steps } = planFor({
       desired: [leaves([80, 22])],

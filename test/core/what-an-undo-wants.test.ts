@@ -107,6 +107,11 @@ describe("what an undo wants", () => {
       },
     ],
     [
+      "a group by its own name, where a replacement that was cut off had set it aside",
+      only({ ...front, name: "front-old-nfront" }),
+      { name: "front" },
+    ],
+    [
       "a group's rules_mode of today",
       only(front, group("front", { rulesMode: "additive" })),
       { rulesMode: "additive" },

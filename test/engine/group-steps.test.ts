@@ -667,6 +667,11 @@ describe("rules that are put back", () => {
     });
     expect([kept?.rules, kept?.left]).toEqual([[rule(80)], [ssh]]);
   });
+  it("are recorded without one that the deletion took and nobody wants", async () => {
+    const fallen = rule(80, { remote: { kind: "group", group: { id: "g-gone" } } });
+    const { kept } = await perform(verify(ssh), { record: record({ rules: [ssh, fallen] }), rules: [[liveSsh]] });
+    expect(kept?.rules).toEqual([ssh]);
+  });
   it("a rule for a group without an id is not", async () => {
     const later = rule(80, { remote: { kind: "group", group: { address: "group.later" } } });
     expect(ended((await perform(verify(later))).result)).toBe("failed apply/no-id group.later has no id yet");

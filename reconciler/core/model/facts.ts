@@ -115,6 +115,11 @@ export const idsKeptBy = (recorded: RecordedResource): readonly string[] => keep
 const wish = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].wish(recorded);
 export const recordAsDesired = (recorded: RecordedResource): DesiredResource => wish(recorded.kind, recorded);
 
+const declared = <K extends Kind>(kind: K, recorded: RecordedByKind[K]): RecordedByKind[K] =>
+  facts[kind].declared?.(recorded) ?? recorded;
+export const recordAsDeclared = (recorded: RecordedResource): DesiredResource =>
+  recordAsDesired(declared(recorded.kind, recorded));
+
 const behaving = <K extends Kind>(kind: K, desired: DesiredByKind[K], now: DesiredByKind[K] | undefined) =>
   facts[kind].behaving(desired, now);
 export const behavingAsDeclared = (desired: DesiredResource, now: DesiredResource | undefined): DesiredResource =>

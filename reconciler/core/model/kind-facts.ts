@@ -26,6 +26,8 @@ export interface KindFacts<K extends Kind> {
   memory(): MemoryChecks<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldsOf)[K]>>>;
   /** The record as a wish that changes nothing. `ignoreChanges` has the fields that the record does not know. */
   wish(recorded: RecordedByKind[K]): DesiredByKind[K];
+  /** The record without what nobody declared and a cut-off run has set on its way. */
+  declared?(recorded: RecordedByKind[K]): RecordedByKind[K];
   /** The wish, behaving as the file says today, where the file still declares the resource. */
   behaving(wish: DesiredByKind[K], now: DesiredByKind[K] | undefined): DesiredByKind[K];
   /** What a delete has to heed beside `prevent_destroy`, where the file asks for more than the record does. */

@@ -176,12 +176,16 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
 }
 
 function nextGroup(difference: GroupDifference, resolve: ResolveGroup): RecordedGroup | undefined {
-  const { action, recorded: old, desired, added, removed, platformRules, left } = difference;
+  const { action, recorded: old, desired, added, removed, cascaded, platformRules, left } = difference;
   if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
   const pending = pendingFields(difference);
-  // Which desired rules exist already, and which rules to remove still exist. The step of each rule records the rest.
+  // Which desired rules exist already, and which rules to remove, or that go with another group, still exist. The step
+  // of each rule records the rest.
   const alone = rulesLeftAlone(difference, resolve);
-  const there = alone ?? [...desired.rules.filter((rule) => !added.includes(rule)), ...removed.map(({ rule }) => rule)];
+  const applied = new Set(old.rules.map((rule) => ruleKey(rule)));
+  const falling = cascaded.filter(({ rule }) => applied.has(ruleKey(rule)));
+  const going = [...removed, ...falling].map(({ rule }) => rule);
+  const there = alone ?? [...desired.rules.filter((rule) => !added.includes(rule)), ...going];
   const platform = platformRules.length > 0 ? platformRules : old.platformRules;
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,

@@ -6,7 +6,7 @@ import type { Change } from "../diff/changes";
 import { type Address, inShell } from "../model/address";
 import { type Closed, closedWith, type DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
+import { behavingAsDeclared, recordAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { told, toRun } from "../model/fix";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
@@ -53,7 +53,7 @@ export function desiredBefore(before: Before, present: ReadonlyMap<Address, Reco
   };
   const declared = new Map(current.resources.map((resource) => [resource.address, resource]));
   const wishFor = (record: RecordedResource, addressOf: AddressOf): DesiredResource =>
-    behavingAsDeclared(namedByAddress(recordAsDesired(record), addressOf), declared.get(record.address));
+    behavingAsDeclared(namedByAddress(recordAsDeclared(record), addressOf), declared.get(record.address));
   const records = [...before.records.values()];
   const wished = records.map((record) => wishFor(record, then.addressThen));
   const since = [...present.values()].filter((record) => isNewSince(record, then));

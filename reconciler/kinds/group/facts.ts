@@ -1,4 +1,5 @@
 /** What is to know of one group alone. */
+import { nameBeforeAside } from "../../core/model/aside-name";
 import { flag, isRule, list, mapWith, optional, shape, text } from "../../core/model/checks";
 import type { Reference } from "../../core/model/desired";
 import { groupFields } from "../../core/model/fields";
@@ -39,6 +40,11 @@ export const groupFacts: KindFacts<"group"> = {
       source,
     };
   },
+  // The name that a replacement gives a group until it is deleted.
+  declared: (record) =>
+    record.id === undefined || record.name === undefined
+      ? record
+      : { ...record, name: nameBeforeAside(record.name, record.id) },
   behaving: (wish, now) =>
     now === undefined
       ? wish

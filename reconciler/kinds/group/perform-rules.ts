@@ -221,6 +221,8 @@ export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, i
   const recorded = ofKind(run.recorder.state.resources.get(step.address), "group");
   const left = new Set(recorded?.left?.map((rule) => ruleKey(rule)));
   const declared = recordRules(wanted, resolve(run)).filter((rule) => !left.has(ruleKey(rule)));
-  await changeRules(step, run, { added: declared });
+  const keys = new Set(wanted.map((rule) => ruleKey(rule, identify)));
+  const taken = (recorded?.rules ?? []).map((rule) => ruleKey(rule)).filter((key) => !have.has(key) && !keys.has(key));
+  await changeRules(step, run, { added: declared, removed: taken });
   return doneUnseen(...writes);
 };

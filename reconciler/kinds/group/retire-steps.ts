@@ -5,12 +5,13 @@
 
 import { referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
+import { asideName } from "../../core/model/aside-name";
 import { groupIdNamed, groupNamed } from "../../core/model/rule";
 import { addStep, type Draft, holdOf } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { appendTo } from "../../core/text/objects";
 import type { GroupDifference } from "./diff";
-import { asideName, getsNewId } from "./step-parts";
+import { getsNewId } from "./step-parts";
 
 /** Which groups have rules that name which, so that retiring a group looks only at those. */
 interface Neighbours {

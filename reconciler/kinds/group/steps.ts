@@ -6,6 +6,7 @@
 import { canonicalName } from "../../core/canonical/names";
 import { describeRule, referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
+import { asideName } from "../../core/model/aside-name";
 import type { Reference } from "../../core/model/desired";
 import { type RecordedGroup, stillToSetAt } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
@@ -28,7 +29,7 @@ import { isPlatformShaped } from "./compare-rules";
 import { type GroupDifference, recordRules } from "./diff";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-steps";
 import { declaredBeside } from "./same-traffic";
-import { asideName, type FreshGroup, getsNewId } from "./step-parts";
+import { type FreshGroup, getsNewId } from "./step-parts";
 
 type To<A extends GroupDifference["action"]> = Extract<GroupDifference, { readonly action: A }>;
 
