@@ -272,6 +272,18 @@ const partial: ReadonlySet<number> = new Set([206, 207]);
 const saysOfHowMany = ({ status, paging }: Answer): boolean =>
   status === 206 && /^\s*[a-z]+\s+\d+-\d+\/\d+\s*$/i.test(paging?.["content-range"] ?? "");
 
+/** Whether the answer says of itself that all went well, whatever else it holds. */
+function wentWell(
+  operation: Operation,
+  body: unknown,
+  { isUnderstood, envelope = contractEnvelope }: Judging,
+): boolean {
+  if (isUnderstood?.(body) === true) return true;
+  const succeeded = envelope.succeeded(body);
+  const isOwnAnswer = operation === "vm.delete" && envelope.code(body) === undefined && isDeletedVm(body);
+  return succeeded === true || (succeeded === undefined && isOwnAnswer);
+}
+
 function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
   const { kind } = rowOf(operation);
@@ -280,12 +292,8 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === undefined) return judgeNotJson(operation, answer, judging);
-  if (judging.isUnderstood?.(body) === true) return accepted(body);
-  const succeeded = envelope.succeeded(body);
-  if (succeeded === true) return accepted(body);
-  const code = envelope.code(body);
-  if (operation === "vm.delete" && code === undefined && succeeded === undefined && isDeletedVm(body))
-    return accepted(body);
+  if (wentWell(operation, body, judging)) return accepted(body);
+  const [succeeded, code] = [envelope.succeeded(body), envelope.code(body)];
   const { told, inside } = failureTold(body, succeeded, envelope, scrub);
   const refusal = inside ?? (told !== undefined && !meansSuccess(code) ? told : undefined);
   const said = refusal ?? told ?? "";

@@ -99,7 +99,7 @@ export function findArrayAt(value: unknown, paths: readonly PointerPath[]): Foun
     if (chooser !== undefined) {
       const items = chooser.all(value);
       if (items !== undefined)
-        return { items, tokens, ...(inParts === true && { parts: membersOf(findAt(value, tokens)) }) };
+        return { items, tokens, ...(inParts === true && { parts: partsWithin(findAt(value, tokens)) }) };
       continue;
     }
     const found = findAt(value, tokens);
@@ -109,7 +109,7 @@ export function findArrayAt(value: unknown, paths: readonly PointerPath[]): Foun
   return empty === undefined ? undefined : { items: [], tokens: empty };
 }
 
-const membersOf = (value: unknown): readonly unknown[] =>
+const partsWithin = (value: unknown): readonly unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];
 
 /** A list of a record, where one thing alone may stand in place of a list of one. */

@@ -295,7 +295,7 @@ function itemsIn(
     found !== undefined &&
     "items" in found &&
     found.items.length > 0 &&
-    (there?.items.length === 0 || isWithin(found, there));
+    (there?.items.length === 0 || liesWithin(found, there));
   if (holdsRows(payload)) return withoutRecords.rows;
   const where = there === undefined || isOther ? found : there;
   if (where === undefined) {
@@ -317,7 +317,7 @@ function itemsIn(
 }
 
 /** The items of one place are parts of a list that the other one reads. */
-const isWithin = ({ place }: FoundItems, there: FoundItems | undefined): boolean =>
+const liesWithin = ({ place }: FoundItems, there: FoundItems | undefined): boolean =>
   typeof place === "object" && typeof there?.place === "string" && place.in?.startsWith(`${there.place}/*/`) === true;
 
 /** `{ columns: [...], rows: [[...], [...]] }`. */
