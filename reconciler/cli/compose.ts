@@ -6,7 +6,7 @@ import { longestDurationMs, parseDuration } from "../config/durations";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { FoldedState } from "../core/state/fold";
 import { errorCode, errorMessage } from "../core/text/errors";
-import { isUrl, withoutPassword } from "../core/text/outside-policy";
+import { isUrl, unlikelyPlace } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
@@ -228,16 +228,9 @@ export const stateFile = (stem: string, environment: string | undefined): string
 
 /** `s3//bucket` would be a file of that name, and the state that is meant would look empty. */
 export function knownPlace(location: string): string {
-  const [, scheme, rest] = /^(s3|https?|postgres(?:ql)?):?\/{1,2}(.*)$/i.exec(location) ?? [];
-  if (scheme === undefined || isUrl(location)) return location;
-  const shown = withoutPassword(location);
-  throw fail(
-    "cli/bad-flag",
-    `the state ${shown} is no address, and no likely file`,
-    shown === location
-      ? `${scheme}://${rest}; a file of that name: ./${location}`
-      : `begin it with ${scheme}://; a file of that name: put ./ before it`,
-  );
+  const unlikely = unlikelyPlace(location);
+  if (unlikely === undefined) return location;
+  throw fail("cli/bad-flag", unlikely.summary, unlikely.fix);
 }
 
 export function openStore(workspace: Workspace, flags: Flags): StateStore {

@@ -6,6 +6,7 @@
 import { errorCode } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { HalfMoved } from "../engine/half-moved";
+import { misspeltSettings } from "../outside/environment";
 import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type Invocation, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
@@ -112,7 +113,7 @@ async function runFound(command: NamedCommand, rest: readonly string[]): Promise
   }
   let output: Output | undefined;
   try {
-    const opened = createOutput(name, read.flags);
+    const opened = createOutput(name, read.flags, misspeltSettings(process.env));
     output = opened;
     if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });
     if (read.flags.profile !== undefined) profileTo(read.flags.profile, name);

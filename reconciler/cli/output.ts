@@ -62,7 +62,8 @@ export interface Output {
   readonly finished: boolean;
 }
 
-export function createOutput(command: string, flags: Flags): Output {
+/** `noted`: what is to be said of the command line, whatever the command does; told at once, for a run may be long. */
+export function createOutput(command: string, flags: Flags, noted: readonly Diagnostic[] = []): Output {
   const startedAt = process.uptime();
   const json = flags.json === true;
   const silent = flags["log-level"] === "silent";
@@ -84,7 +85,7 @@ export function createOutput(command: string, flags: Flags): Output {
     into?.write(line);
     if (json) process.stdout.write(line);
   };
-  const noted = new Set<string>();
+  const notes = new Set<string>();
   let shown: readonly string[] = [];
   let located: Where | undefined;
   let finished = false;
@@ -119,6 +120,7 @@ export function createOutput(command: string, flags: Flags): Output {
     });
     process.stderr.write(masked(text));
   };
+  tell(noted);
   return {
     json,
     events: json || into !== undefined,
@@ -142,8 +144,8 @@ export function createOutput(command: string, flags: Flags): Output {
     },
     note,
     noteOnce(text) {
-      if (!noted.has(text)) note(text);
-      noted.add(text);
+      if (!notes.has(text)) note(text);
+      notes.add(text);
     },
     frame(lines) {
       process.stderr.write(masked(`${frameGone()}${frameText(lines)}`));
@@ -183,7 +185,7 @@ export function createOutput(command: string, flags: Flags): Output {
             summaryLine({
               command,
               exitCode: lost === undefined ? exitCode : 1,
-              diagnostics: lost === undefined ? forPrograms : [...forPrograms, lost],
+              diagnostics: [...noted, ...forPrograms, ...(lost === undefined ? [] : [lost])],
               orphans,
               durationMs,
               findings,

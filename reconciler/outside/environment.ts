@@ -1,8 +1,43 @@
+import type { Diagnostic } from "../core/model/diagnostic";
+import { nearestName } from "../core/text/nearest";
+import { printable } from "../core/text/printable";
+
 /**
  * A setting from the environment. Pipelines pass variables that nobody set on as empty ones, so an empty one is not
  * set.
  */
-export const setting = (name: `RECONCILE_${string}`): string | undefined => process.env[name] || undefined;
+export const setting = (name: SettingName): string | undefined => process.env[name] || undefined;
+
+/** Every variable of this program's own that it reads or gives to a program that it starts, without `RECONCILE_`. */
+const settingNames = [
+  ...["ADDRESS", "ADDRESSES", "APPROVER", "AUTHORIZATION", "BASE_URL", "DEBUG", "DIALECT", "ENV", "FILES_BELOW"],
+  ...["FLEET_DATABASE", "FLEET_GITHUB_SECRET", "FLEET_GITHUB_SECRET_PREVIOUS", "FLEET_GITLAB_TOKEN"],
+  ...["FLEET_GITLAB_TOKEN_PREVIOUS", "FLEET_SERVER", "FLEET_TOKEN", "OTHER_STATE_KEY", "POLICY", "PRICES", "PROGRAMS"],
+  ...["REASON", "STATE", "STATE_ENCRYPTION", "STATE_KEY", "STATE_KEY_COMMAND", "STATE_KEY_PREVIOUS"],
+  ...["STATE_LOCK_ADDRESS", "STATE_LOCK_METHOD", "STATE_PASSWORD", "STATE_UNLOCK_METHOD", "STATE_UPDATE_METHOD"],
+  ...["STATE_USERNAME", "TIME_SCALE", "TOKEN", "VM_ID", "VM_IP", "VM_NAME", "VOLUME_ID", "VOLUME_SIZE"],
+] as const;
+
+type SettingName = `RECONCILE_${(typeof settingNames)[number]}`;
+
+/** Variables that are nearly a setting which is not set: what they say is not read, and was meant to be. */
+export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): Diagnostic[] {
+  return Object.entries(environment).flatMap(([name, value]): Diagnostic[] => {
+    if (value === undefined || value === "") return [];
+    const [, own] = /^RECONCILE_(?!VAR_)(.+)$/i.exec(name) ?? [];
+    if (own === undefined || settingNames.some((known) => `RECONCILE_${known}` === name)) return [];
+    const meant = nearestName(own, settingNames, 2);
+    if (meant === undefined || (environment[`RECONCILE_${meant}`] ?? "") !== "") return [];
+    return [
+      {
+        severity: "warning",
+        code: "cli/unknown-setting",
+        summary: `the variable ${printable(name)} is not read: it is no setting of this program`,
+        fix: `write RECONCILE_${meant}`,
+      },
+    ];
+  });
+}
 
 /** Variables that hold secrets of this program. No program that it starts gets them. */
 export const secretVariables = [

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorMessage } from "../core/text/errors";
 import { listText } from "../core/text/list-text";
-import { isUrl, withoutPassword } from "../core/text/outside-policy";
+import { isUrl, unlikelyPlace, withoutPassword } from "../core/text/outside-policy";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
@@ -96,8 +96,11 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
 }
 
 /** A path is relative to the folder. */
-export const locationBeside = (folder: string, location: string): string =>
-  isUrl(location) || isAbsolute(location) ? location : resolve(folder, location);
+export function locationBeside(folder: string, location: string): string {
+  const unlikely = unlikelyPlace(location);
+  if (unlikely !== undefined) throw new StoreFailed(`${unlikely.summary}: ${unlikely.fix}`);
+  return isUrl(location) || isAbsolute(location) ? location : resolve(folder, location);
+}
 
 /** Opens states of others by their locations. */
 export const storesFrom =

@@ -15,6 +15,26 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+describe("a variable that is nearly a setting", () => {
+  const name = "RECONCILE_STATE_KYE";
+
+  it.each([["validate"], ["state list"], ["orphans list"]])("is named by every command: %s", async (words) => {
+    const ran = await run(words.split(" "), { [name]: "x", RECONCILE_VERSION: "1", RECONCILE_READ_TOKEN: "t" });
+    expect([ran.exitCode, ran.stderr.match(/the variable \S+/g), ran.stderr]).toEqual([
+      0,
+      ["the variable RECONCILE_STATE_KYE"],
+      expect.stringContaining("write RECONCILE_STATE_KEY"),
+    ]);
+  });
+
+  it("stands in the summary for programs, and counts for nothing where it is empty or the setting is made", async () => {
+    const ran = await run(["validate", "--json"], { [name]: "x" });
+    expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ ok: true, diagnostics: [{ code: "cli/unknown-setting" }] });
+    expect((await run(["validate"], { [name]: "" })).stderr).toBe("");
+    expect((await run(["validate"], { [name]: "x", RECONCILE_STATE_KEY: "a passphrase" })).stderr).toBe("");
+  });
+});
+
 describe("flags", () => {
   it.each([
     [["--json", "plan"]],

@@ -78,14 +78,20 @@ describe("the place of a state", () => {
 
   it("that is nearly an address is no file of that name", async () => {
     place.declare({ groups: { web: { name: "web-1" } } });
-    for (const wrong of ["s3//bucket/key", "s3:/bucket/key", "https:/host/state", "postgres//host/db"]) {
+    for (const wrong of [
+      ...["s3//bucket/key", "s3:/bucket/key", "https:/host/state", "postgres//host/db", "s3:bucket/key", "file:a.json"],
+      ...["~/state.json", "~ann/state.json", "gitlab.example/api/v4/projects/1/terraform/state/a", "host:8080/state"],
+    ]) {
       const ran = await reconcile("plan", "--state", wrong);
       expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("is no address, and no likely file")]);
     }
     const hidden = await reconcile("plan", "--state", "postgres:/x:canary@host/db");
     expect(said(hidden)).toContain("the state postgres:/host/db is no address");
     expect(said(hidden)).not.toContain("canary");
-    await done(reconcile("plan", "--state", "./s3//bucket"));
+    const checked = await reconcile("state", "check", "~/state.json");
+    expect([checked.exitCode, said(checked)]).toEqual([1, expect.stringContaining("no likely file")]);
+    for (const file of ["./s3//bucket", "./~/state.json", "~state.json", "a.b/state.json"])
+      await done(reconcile("plan", "--state", file));
     for (const wrong of ["file://elsewhere/state", "file:///a%2fb"]) {
       const ran = await reconcile("plan", "--state", wrong);
       expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining(`${wrong} is no file of this machine`)]);

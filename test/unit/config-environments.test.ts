@@ -141,6 +141,12 @@ describe("an environment", () => {
       expect.stringContaining("2 the state s3//bucket/key is no address, and no likely file"),
     ],
     [
+      "a place of the state in a home that only a shell knows",
+      { env: "dev" },
+      "version: 1\nenvironments: { dev: { state: ~/state.json } }\n",
+      expect.stringContaining("2 the state ~/state.json is no address, and no likely file"),
+    ],
+    [
       "another project's state that is nearly an address, with a password",
       { env: "dev" },
       "version: 1\nenvironments: { dev: }\nreads: { net: { state: 'postgres:/u:hush@h/db' } }\n",

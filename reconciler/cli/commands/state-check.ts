@@ -4,7 +4,7 @@ import { columnsTable } from "../../report/state-text";
 import { checkStore, type StoreFinding } from "../../store/check";
 import { trialAt } from "../../store/check-place";
 import { command, type Invocation, maybeOne } from "../command";
-import { commandHolder, stateLocation } from "../compose";
+import { commandHolder, knownPlace, stateLocation } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { readWorkspace } from "../workspace";
 
@@ -26,7 +26,9 @@ const wordOfVerdict: Readonly<Record<StoreFinding["verdict"], string>> = { holds
 async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
   const { args, flags, output } = invocation;
   const location =
-    args[0] ?? stateLocation(readWorkspace({ ...invocation, args: [] }, { args: [], needed: false }), flags);
+    args[0] === undefined
+      ? stateLocation(readWorkspace({ ...invocation, args: [] }, { args: [], needed: false }), flags)
+      : knownPlace(args[0]);
   const name = `reconcile-check-${randomUUID().slice(0, 8)}`;
   const trial = trialAt(location, name, { environment: process.env, insecureHttp: flags["insecure-http"] === true });
   const findings = [...(await checkStore(trial, commandHolder("state check")))];

@@ -46,7 +46,7 @@ function createDoor(records: Pick<FleetSession["records"], "anyToken" | "setting
 /**
  * During a change of secrets the former one counts too, while it is set: the other end changes its own some time later.
  */
-const secretsOf = (name: `RECONCILE_FLEET_${string}`): string[] =>
+const secretsOf = (name: "RECONCILE_FLEET_GITHUB_SECRET" | "RECONCILE_FLEET_GITLAB_TOKEN"): string[] =>
   [setting(name), setting(`${name}_PREVIOUS`)].filter((secret) => secret !== undefined);
 
 export async function servePages(

@@ -16,7 +16,7 @@ import type { Json } from "../../core/model/output";
 import type { SshAccess } from "../../core/model/ssh";
 import { itemAt } from "../../core/text/invariant";
 import { ifAny } from "../../core/text/objects";
-import { isUrl, nearlyAddress, withoutPassword } from "../../core/text/outside-policy";
+import { isUrl, unlikelyPlace, withoutPassword } from "../../core/text/outside-policy";
 import { readGroup } from "../../kinds/group/read";
 import { readVm } from "../../kinds/vm/read";
 import { withWayBack } from "../../kinds/vm/read-rollouts";
@@ -320,7 +320,7 @@ function readStatePlace({ subject, values }: { subject: Subject; values: Values 
   const location = readText(subject, values, "state");
   if (location === undefined) return {};
   const source = positionOf(subject.place(["state"]));
-  const missed = nearlyAddress(location);
+  const missed = unlikelyPlace(location);
   if (missed !== undefined) {
     subject.problems.add({ code: "config/invalid-value", ...missed, at: subject.place(["state"]) });
     return {};

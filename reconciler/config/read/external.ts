@@ -12,7 +12,7 @@ import {
 import type { Json } from "../../core/model/output";
 import { listed } from "../../core/text/list-text";
 import { nearestText } from "../../core/text/nearest";
-import { nearlyAddress } from "../../core/text/outside-policy";
+import { unlikelyPlace } from "../../core/text/outside-policy";
 import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "../fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "../interpolation";
 import { holdsForeignMark } from "../open-text";
@@ -59,7 +59,7 @@ function readRead(entry: MergedEntry, scope: InterpolationScope, problems: Probl
   if (!Object.hasOwn(values, "state"))
     reportMissing(subject, "state", "add state: and where the state of the other project lies");
   refuseOthers(subject, values, ["state"]);
-  const missed = state === undefined ? undefined : nearlyAddress(state);
+  const missed = state === undefined ? undefined : unlikelyPlace(state);
   if (missed !== undefined) problems.add({ code: "config/invalid-value", ...missed, at: subject.place(["state"]) });
   return state === undefined ? [] : [{ name: entry.key, state, source: positionOf(subject.place([])) }];
 }

@@ -4,8 +4,8 @@
  */
 import { itemAt } from "./invariant";
 
-export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  const limit = Math.max(1, Math.floor(name.length / 3));
+export function nearestName(name: string, candidates: Iterable<string>, most = Infinity): string | undefined {
+  const limit = Math.min(most, Math.max(1, Math.floor(name.length / 3)));
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {

@@ -49,8 +49,8 @@ export const waits = {
   firstAnswer: 5_000,
 } as const;
 
-/** An address with a scheme, and no path of a file. */
-export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+/** An address with a scheme, and no path of a file. `file:/a` is one in its short form. */
+export const isUrl = (location: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|file:\/)/i.test(location);
 
 /** An address that cannot be read as one, without what is likely the user and the password in it. */
 export const withoutPassword = (address: string): string =>
@@ -59,14 +59,26 @@ export const withoutPassword = (address: string): string =>
 /** A text in which addresses may stand, as in the words of whoever could not use one: without the user, who may be a token. */
 export const withoutUsers = (text: string): string => text.replace(/\/\/[^/\s]*@/g, "//***@");
 
-/** What is wrong with a state in a file that is nearly an address, such as `s3//bucket`: it would be a file of that name. */
-export function nearlyAddress(location: string) {
-  const scheme = isUrl(location) ? undefined : /^(s3|https?|postgres(?:ql)?)(?::\/|\/\/)/i.exec(location)?.[1];
-  if (scheme === undefined) return undefined;
-  const shown = withoutPassword(location);
-  return {
-    summary: `the state ${shown} is no address, and no likely file`,
-    fix: `begin it with ${scheme}://; a file of that name: put ./ before it`,
-    ...(shown === location ? {} : { withoutExcerpt: true }),
-  };
+/** The beginnings that make a place of a state another one than was meant, and how each has to begin instead. */
+const slips: readonly (readonly [begins: RegExp, begin: (scheme: string) => string])[] = [
+  [/^(s3|https?|postgres(?:ql)?)(?::|\/\/)/i, (scheme) => `begin it with ${scheme}://`],
+  [/^file:/i, () => "begin it with file:///"],
+  [/^(?:[^/]*@)?[a-z0-9.-]+(?::\d+\/|\/api\/v4\/)/i, () => "begin it with https://"],
+  [/^~[^/]*\//, () => "write the folder out, for only a shell replaces ~, and not behind ="],
+];
+
+/** What is wrong with the place of a state that would be a file of that name, and is meant otherwise: `s3:bucket`, `~/a`. */
+export function unlikelyPlace(location: string) {
+  if (isUrl(location)) return undefined;
+  for (const [begins, begin] of slips) {
+    const found = begins.exec(location);
+    if (found === null) continue;
+    const shown = withoutPassword(location);
+    return {
+      summary: `the state ${shown} is no address, and no likely file`,
+      fix: `${begin(found[1] ?? "")}; a file of that name: put ./ before it`,
+      ...(shown === location ? {} : { withoutExcerpt: true }),
+    };
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml/file";
 import { onlyDefined } from "../../core/text/objects";
-import { addressFault, isLoopbackHost, isUrl, nearlyAddress } from "../../core/text/outside-policy";
+import { addressFault, isLoopbackHost, isUrl, unlikelyPlace } from "../../core/text/outside-policy";
 import type { Follow, Generator, OutputReference, PullSetting, Source, StackSpec } from "../model";
 import { hostPlace } from "../pulls/host";
 import { duration, type FleetReading, holdsPassword, passwordIn, type Reader } from "./reader";
@@ -82,7 +82,7 @@ function readStackState(
     return "";
   }
   const place = state.replaceAll("${stack}", name);
-  const missed = nearlyAddress(place);
+  const missed = unlikelyPlace(place);
   if (missed !== undefined) problems.push({ code: "config/invalid-value", ...missed, at: at(path) });
   if (holdsPassword(place))
     problems.push(

@@ -72,6 +72,10 @@ export const explanations = {
     "means": "The state has no output of that name.",
     "todo": "reconcile output lists those there are; they are recorded at the end of reconcile apply."
   },
+  "cli/unknown-setting": {
+    "means": "A variable of the environment is nearly a setting of this program, so that what it says is not read.",
+    "todo": "The message says the name that is read."
+  },
   "cli/unknown-shell": {
     "means": "There is no completion for that shell.",
     "todo": "bash, zsh or fish"

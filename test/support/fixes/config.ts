@@ -1,5 +1,5 @@
 /** Mistakes in a file. */
-import { applied, file, head, mistake, rewritten, validate, vm, type Worlds } from "./scene";
+import { applied, both, file, head, mistake, rewritten, sets, validate, vm, type Worlds } from "./scene";
 
 export const config = {
   "config/unknown-key": [
@@ -336,6 +336,22 @@ export const config = {
     },
   ],
   "cli/bad-var": [{ files: file(vm), command: ["plan", "--var", "x"], follow: [{ question: /--var NAME=VALUE/ }] }],
+  "cli/unknown-setting": [
+    {
+      files: file(vm),
+      ...validate,
+      before: sets("RECONCILE_STATE_KYE", () => "a passphrase that is long"),
+      follow: [
+        {
+          hand: /write RECONCILE_STATE_KEY/,
+          done: both(
+            sets("RECONCILE_STATE_KYE", () => ""),
+            sets("RECONCILE_STATE_KEY", () => "a passphrase that is long"),
+          ),
+        },
+      ],
+    },
+  ],
   "cli/usage": [
     {
       files: file("groups: { web: {} }"),

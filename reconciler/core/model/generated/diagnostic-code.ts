@@ -59,6 +59,7 @@ export type DiagnosticCode =
   | "cli/system"
   | "cli/unknown-code"
   | "cli/unknown-output"
+  | "cli/unknown-setting"
   | "cli/unknown-shell"
   | "cli/usage"
   | "config/alias-limit"
