@@ -65,6 +65,9 @@ const shortest = 3;
 export const madeUpName = (type: string, name: string): string =>
   (type === "Vm" || type === "SecurityGroup") && name.length < shortest ? `${name}-1` : name;
 
+/** Where providers keep the names of inputs that no program gave. */
+export const madeUpKey = "__defaults";
+
 /** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
 export const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
 

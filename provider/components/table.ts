@@ -17,6 +17,7 @@ import {
   type Props,
   unknownValue,
 } from "../../reconciler/index";
+import { madeUpKey } from "../captured";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -41,6 +42,10 @@ const output = (name: string, value: unknown): Output => ({ name, value, sensiti
 /** The ids of the parts, by key. */
 const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
   Object.fromEntries(Object.entries(addresses).map(([key, address]) => [key, { part: address }]));
+
+/** A name that is left out is made of the component's, and stays when the component gets another one. */
+const namedAs = (given: unknown, made: string): Props =>
+  given === undefined || given === null ? { name: made, [madeUpKey]: ["name"] } : { name: given };
 
 const isKnownMap = (value: unknown): value is Readonly<Record<string, Props>> =>
   typeof value === "object" && value !== null && !Object.values(value).some(isUnknown);
@@ -173,7 +178,7 @@ const vmWithVolumes: Component = {
           ...(stated === undefined ? {} : { flushConfirmed: stated }),
         };
         return [
-          plainPart("Volume", volumeOf(key), { name: called ?? `${name}-${key}`, size, ...how, ...others }),
+          plainPart("Volume", volumeOf(key), { ...namedAs(called, `${name}-${key}`), size, ...how, ...others }),
           plainPart("VolumeAttachment", `${volumeOf(key)}/attachment`, {
             ...{ vmId: { part: vm }, volumeId: { part: volumeOf(key) } },
             ...how,
@@ -182,7 +187,7 @@ const vmWithVolumes: Component = {
       },
     );
     return {
-      parts: [plainPart("Vm", vm, { name, ...inputs }), ...parts],
+      parts: [plainPart("Vm", vm, { ...inputs, ...namedAs(inputs["name"], name) }), ...parts],
       warnings: [],
       outputs: [
         output("vmId", { part: vm }),
@@ -229,9 +234,9 @@ const securityGroupSet: Component = {
     };
     const parts = groupSetParts(
       Object.fromEntries(
-        Object.entries(given).map(([key, { rules = [], ...inputs }]) => [
+        Object.entries(given).map(([key, { rules = [], name: called, ...inputs }]) => [
           addressOf(key),
-          { name: `${name}-${key}`, ...inputs, rules: rules.map(named) },
+          { ...namedAs(called, `${name}-${key}`), ...inputs, rules: rules.map(named) },
         ]),
       ),
     );

@@ -14,7 +14,7 @@ import {
   unknownValue,
   version,
 } from "../../reconciler/index";
-import { dynamicToken, namesAreUnique, packageName, pluginDownloadUrl, pluginToken } from "../captured";
+import { dynamicToken, nameIn, namesAreUnique, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component, Parts } from "../components/parts";
 import { components } from "../components/table";
 import { channelOptions, type Log } from "./engine-log";
@@ -42,6 +42,7 @@ export async function construct(request: ConstructRequest, log: Log) {
   // Errors that the user has to correct are reported before anything is registered.
   const decided = component.partsOf(request.getName(), inputs);
   const made: Parts = decided ?? { parts: [], outputs: [], warnings: [notDecided] };
+  const formerNames = formerNamesIn(request).map((name) => component.partsOf(name, inputs)?.parts ?? []);
   const monitor = new ResourceMonitorClient(
     request.getMonitorendpoint(),
     grpc.credentials.createInsecure(),
@@ -55,11 +56,12 @@ export async function construct(request: ConstructRequest, log: Log) {
     for (const warning of made.warnings) log("warning", self.getUrn(), warning);
     const registering = new Map<string, Promise<Registered>>();
     const hidden = secretTexts(raw);
-    for (const part of made.parts)
+    for (const [index, part] of made.parts.entries())
       registering.set(
         part.address,
         registerPart(part, registering, async (seen) => {
-          const one = await partRequest(part, seen, request, self.getUrn(), hidden);
+          const formerly = formerNames.flatMap((parts) => parts[index]?.address ?? []);
+          const one = await partRequest(withFormerNames(part, formerly), seen, request, self.getUrn(), hidden);
           return call<RegisterResourceResponse>((done) => monitor.registerResource(one, done));
         }),
       );
@@ -76,6 +78,19 @@ export async function construct(request: ConstructRequest, log: Log) {
     monitor.close();
   }
 }
+
+/** The names that the component had before, by its aliases. */
+const formerNamesIn = (request: ConstructRequest): readonly string[] =>
+  request
+    .getAliasesList()
+    .map((one) => (one.getUrn() === "" ? (one.getSpec()?.getName() ?? "") : nameIn(one.getUrn())))
+    .filter((name) => name !== "" && name !== request.getName());
+
+/** The engine finds the former part by itself only where the names of parts begin with that of their component. */
+const withFormerNames = (part: DesiredPart, names: readonly string[]): DesiredPart => ({
+  ...part,
+  formerly: [...(part.formerly ?? []), ...names.filter((name) => name !== part.address)],
+});
 
 const notDecided =
   "it depends on a value that this preview does not know which resources this component has, so it shows none of them: what it shows as deleted are the former ones, of which the update deletes only those that the component has no more. Where a protected one keeps the preview from its end, pulumi up --skip-preview does without it";

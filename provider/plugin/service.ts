@@ -26,6 +26,7 @@ import {
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import {
   isNamedByItself,
+  madeUpKey,
   madeUpName,
   nameIn,
   noteRemovedFunction,
@@ -65,8 +66,6 @@ const namingDisabled = 2;
 const credentials: readonly string[] = ["token", "authorization"];
 const writtenAnew =
   "an earlier version wrote a secret in the clear into the state: this update writes it as a secret and changes nothing in the service. Copies of the state that were made before keep it, so change the secret where that matters";
-/** Where providers keep the names of inputs that no program gave. */
-const madeUpKey = "__defaults";
 /** Where a refresh keeps their values, as long as the service shows others. */
 const madeUpAsKey = "__madeUpAs";
 const madeUpAs = (inputs: Record<string, unknown>): Props => ownProps({ ...(unwrap(inputs[madeUpAsKey]) ?? {}) });
@@ -93,9 +92,12 @@ export function createService(log: Log) {
    * version is deleted), or else the program's own.
    */
   function nameFor(request: CheckRequest, before: Props, raw: Record<string, unknown>): Props {
-    const isGiven = raw["name"] !== undefined && raw["name"] !== null && !isNamedByItself(raw);
-    if (isGiven) return {};
+    const given = isNamedByItself(raw) ? undefined : raw["name"];
+    const isMadeUp = stringsIn(raw[madeUpKey]).includes("name");
+    if (given !== undefined && given !== null && !isMadeUp) return {};
     if (typeof before["name"] === "string") return { name: before["name"] };
+    // Of a part of a component: made up of the component's name, as the part's own name in the program is.
+    if (typeof given === "string") return { name: madeUpName(typeOf(request.getUrn()), given) };
     // Older stubs do not know it.
     const naming = (request as { getAutonaming?: CheckRequest["getAutonaming"] }).getAutonaming?.();
     if (naming?.getMode() === namingDisabled) return {};

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { channelOptions } from "../../provider/plugin/engine-log";
-import { grpc, messages, resources, Struct } from "../../provider/plugin/sdk";
+import { alias, grpc, messages, resources, Struct } from "../../provider/plugin/sdk";
 import { createService } from "../../provider/plugin/service";
 import { wrapSecret } from "../../provider/plugin/wire";
 import { unknownValue } from "../../reconciler/index";
@@ -256,17 +256,19 @@ moved: [ { from: volume.old, to: volume.data } ]
     }
   });
 
+  const machine = { flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops", userId: "1" };
+  const vm = { ...machine, project: "p", region: "r", size: 10 };
+
   it("is a VM with volumes of its own", async () => {
-    const vm = { flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops", userId: "1", project: "p", region: "r" };
     const response = await make("VmWithVolumes", {
-      ...{ ...vm, size: 10 },
+      ...vm,
       volumes: { data: { size: 7, flushConfirmed: true }, logs: { size: 3, name: "old-logs", sise: 4 } },
     });
     const [, host, ...rest] = monitor.asked;
     expect(host).toMatchObject({ name: "vm.site", inputs: { name: "site", flavorId: "m1.small", size: 10 } });
     expect(host?.inputs).not.toHaveProperty("volumes");
     expect(Object.fromEntries(rest.map(({ name, inputs }) => [name, inputs]))).toEqual({
-      "volume.site-data": { name: "site-data", size: 7, flushConfirmed: true },
+      "volume.site-data": { name: "site-data", __defaults: ["name"], size: 7, flushConfirmed: true },
       // For the volume's own check to refuse.
       "volume.site-logs": { name: "old-logs", size: 3, sise: 4 },
       "volume.site-data/attachment": {
@@ -281,6 +283,32 @@ moved: [ { from: volume.old, to: volume.data } ]
       privateIp: "10.0.0.2",
       volumeIds: { data: "id-of-volume.site-data", logs: "id-of-volume.site-logs" },
     });
+  });
+
+  it.each(["urn", "spec"])("under a new name, says what its parts were called before (%s)", async (by) => {
+    const former = (request: InstanceType<typeof messages.ConstructRequest>) => {
+      const one = new alias.Alias();
+      const spec = new alias.Alias.Spec();
+      spec.setName("shop");
+      if (by === "spec") one.setSpec(spec);
+      else one.setUrn("urn:pulumi:dev::demo::reconcile-cloud:index:Any::shop");
+      request.setAliasesList([one]);
+    };
+    await make("VmWithVolumes", { ...vm, volumes: { data: { size: 7 } } }, former);
+    const circle = { a: { rules: [{ remoteGroup: "b" }] }, b: { rules: [{ remoteGroup: "a" }] } };
+    await make("SecurityGroupSet", { groups: circle }, former);
+    const named = monitor.asked
+      .filter(({ request }) => request.getCustom())
+      .map(({ name, request }) => [name, request.getAliasesList().map((one) => one.getSpec()?.getName())]);
+    expect(named).toEqual([
+      ["vm.site", ["", "vm.shop"]],
+      ["volume.site-data", ["", "volume.shop-data"]],
+      ["volume.site-data/attachment", ["", "volume.shop-data/attachment"]],
+      ...["group.site-a", "group.site-b", "group.site-a/rule-0"].map((name) => [
+        name,
+        ["", name.replace("site", "shop")],
+      ]),
+    ]);
   });
 
   it("is a set of groups that name each other by their keys, in a circle too", async () => {
@@ -299,6 +327,7 @@ moved: [ { from: volume.old, to: volume.data } ]
     const inputs = Object.fromEntries(monitor.asked.slice(1).map((one) => [one.name, one.inputs]));
     expect(inputs["group.site-far"]).toEqual({
       name: "site-far",
+      __defaults: ["name"],
       rules: [{ dstPort: "22", remoteGroup: "an-id-of-elsewhere" }],
     });
     const separate = Object.entries(inputs).filter(([name]) => name.includes("/rule-"));
@@ -309,6 +338,19 @@ moved: [ { from: volume.old, to: volume.data } ]
     const referring = [...separate.map(([, one]) => one), db, inputs["group.site-web"]];
     expect(JSON.stringify(referring)).toMatch(/id-of-group\.site-(db|web)/);
   });
+});
+
+it.each([
+  ["made long enough", {}, { name: "db", __defaults: ["name"] }, "db-1"],
+  ["what it was", { name: "shop-1" }, { name: "web", __defaults: ["name"] }, "shop-1"],
+  ["what a program gives", { name: "shop-1" }, { name: "web" }, "web"],
+])("the name of a part is %s", async (_, before, given, expected) => {
+  const request = new messages.CheckRequest();
+  request.setUrn("urn:pulumi:dev::demo::reconcile-cloud:index:VmWithVolumes$reconcile-cloud:index:Vm::vm.web");
+  request.setOlds(Struct.fromJavaScript(before));
+  request.setNews(Struct.fromJavaScript(given));
+  const checked = (await createService(() => undefined).check(request)).getInputs()?.toJavaScript();
+  expect(checked?.["name"]).toBe(expected);
 });
 
 it("the preview of an update keeps what only the service knows, and nothing that the program has taken out", async () => {
