@@ -196,6 +196,17 @@ const lines: Readonly<Record<string, object>> = {
   "attachments in a list for each VM": {
     attachments: { path: "/cloud/servers/{id}/os-volume_attachments", vm: [], volume: ["/volumeId"] },
   },
+  "an update beside a state at rest, attachments that are over, shapes without ids": {
+    operations: { "vm.list": { items: ["", { in: "/data", absent: "none" }] } },
+    records: {
+      volume: {
+        status: [{ join: ["/properties/diskState", "/properties/provisioningState"] }],
+        attached_to: [{ in: "/properties/attachments", where: { state: "ATTACHED" }, value: "/serverId" }],
+      },
+      flavor: { id: ["/shape"] },
+    },
+    states: { volume: { ready: ["Unattached/Succeeded", "Attached/Succeeded"] } },
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },

@@ -401,7 +401,7 @@ describe("a list of what hangs on what", () => {
     };
     const nothing = { sizes: new Map(), data: new Set<string>(), root: new Set<string>() };
     const hanging = (free: string) => ({
-      made: { ...nothing, hangs: { vm: "m-1", volume: "v-1", free: [free] } },
+      made: { ...nothing, hangs: { vm: "m-1", volume: "v-1" }, free: new Set([free]) },
     });
     const foundWith = async (free: string) =>
       (await diagnoseService(serviceWith({ ...lists, ...pages }), builtInDialect, hanging(free))).dialect.attachments;

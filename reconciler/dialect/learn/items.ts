@@ -1,6 +1,6 @@
 /** The list within an answer: the only array of objects, or map of objects, that there is. */
 import { fieldsIn, isObject } from "../../core/text/objects";
-import type { RecordPlace } from "../dialect";
+import type { Pointers, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
 import { compilePointers, findArray } from "../pointers";
 import { lettersAndDigits } from "./values";
@@ -110,9 +110,12 @@ export function oneOrMany(place: RecordPlace): RecordPlace {
   return typeof place === "string" && isSingularOf(one, several) ? { in: place, absent: "none" } : place;
 }
 
-/** The whole list is left out when there is nothing. */
-export const absentIsNoList = (place: RecordPlace): RecordPlace =>
-  typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
+/** The whole list is left out when there is nothing. One that is the payload itself stands under `data` where it is shown. */
+export const absentIsNoList = (places: Pointers): Pointers =>
+  places.flatMap((place): Pointers => {
+    if (place === "") return [place, { in: "/data", absent: "none" }];
+    return [typeof place === "string" ? { in: place, absent: "none" } : { ...place, absent: "none" }];
+  });
 
 /** Where one thing alone was seen to stand in place of a list. */
 export const isOfOne = (place: RecordPlace): boolean =>

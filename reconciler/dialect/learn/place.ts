@@ -42,8 +42,10 @@ export interface Made {
   /** The disks of its VM that were asked for as data, and the others. */
   readonly data: ReadonlySet<string>;
   readonly root: ReadonlySet<string>;
-  /** Its VM on which something hangs just now, and the volume where it is known; and volumes that hang on nothing. */
-  readonly hangs?: { readonly vm: string; readonly volume?: string; readonly free: readonly string[] } | undefined;
+  /** Its VM on which something hangs just now, and the volume where it is known. */
+  readonly hangs?: { readonly vm: string; readonly volume?: string } | undefined;
+  /** Its volumes that hang on nothing just now. */
+  readonly free?: ReadonlySet<string>;
   /** What it sent for fields that records show under any key. */
   readonly sent?: Readonly<Partial<Record<string, string>>>;
 }

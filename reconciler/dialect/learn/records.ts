@@ -192,11 +192,17 @@ function learnField(field: string, rule: PlaceRule, shown: FieldEvidence): Field
   const [id, name] = [placeLearnt("id", fields), placeLearnt("name", fields)];
   // A description stands beside the name.
   const taken = field === "description" ? name : undefined;
-  const free = rule.refersTo === undefined ? withoutPlace(leaves, taken) : withoutOwn(leaves, fields);
+  const isOver = field === "attached_to" ? placesOfFree(rule, id, shown) : () => false;
+  const free =
+    rule.refersTo === undefined
+      ? withoutPlace(leaves, taken)
+      : withoutOwn(leaves, fields).map((all) => all.filter(({ place }) => !isOver(place)));
   // A file may name a flavor or an image by its id: that tells nothing of its name.
   const apart = field === "name" && !(kind in kindRows) ? withoutPlace(leaves, id) : leaves;
   const owned = field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined;
-  const places = (said[field] ?? []).filter((place) => taken === undefined || !sameValueAt(taken, place));
+  const places = (said[field] ?? []).filter(
+    (place) => (taken === undefined || !sameValueAt(taken, place)) && !isOver(place),
+  );
   const there = whereItIsSaid(places, looked, rule, evidence, owned);
   const known =
     field === "id" && there !== undefined && isNamedBetter(there.place, rule, free, shown) ? undefined : there;
@@ -208,6 +214,22 @@ function learnField(field: string, rule: PlaceRule, shown: FieldEvidence): Field
   if (other !== undefined) return { field, ...other, learnt: true };
   if (unit !== undefined) return { field, ...learnt, place: unit, learnt: true };
   return known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt };
+}
+
+/** Where the record of a volume that hangs on nothing shows a VM all the same: one on which it hung before. */
+function placesOfFree(
+  rule: PlaceRule,
+  id: RecordPlace | undefined,
+  { looked, evidence }: FieldEvidence,
+): (place: RecordPlace) => boolean {
+  const idAt = compilePointers(id === undefined ? [] : [id]);
+  const free = looked.filter((record) => evidence.made?.free?.has(findText(record, idAt) ?? "") === true);
+  const vms = new Set([...(rule.refersTo?.(evidence) ?? []), ...(rule.named?.(evidence) ?? [])]);
+  return (place) =>
+    free.some((record) => {
+      const text = findText(record, compilePointers([place]));
+      return text !== undefined && text !== null && knownReferenceIn(text, vms) !== undefined;
+    });
 }
 
 /** Where a field is that is not where the dialect looks; what proves most comes first. */
@@ -279,6 +301,8 @@ function whereItIsSaid(
     const path = compilePointers([place]);
     const found = records.map((record) => (path[0] === undefined ? undefined : findAtPath(record, path[0])));
     if (found.every((one) => one === undefined || isObject(one) || Array.isArray(one))) continue;
+    // That a list is empty says nothing of what stands in its items.
+    if (typeof place === "string" && /\/\d+\//.test(place) && found.every((one) => one == null)) continue;
     const texts = records.map((record) => findText(record, path) ?? findWord(record, path));
     const shown = texts.filter((text): text is string => typeof text === "string" && text !== "");
     if (!keepsCounts(rule, shown, records.length) || !fitsAll(rule, shown, evidence)) continue;

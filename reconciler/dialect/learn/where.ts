@@ -24,7 +24,7 @@ const nounsOf: Readonly<Record<Learnt, readonly string[]>> = {
   ],
   flavor: [
     ...["flavor", "size", "plan", "type", "instance type", "machine type", "server type", "vm type", "product"],
-    ...["offering", "service offering", "package", "sku", "flavour", "profile", "vm size", "spec"],
+    ...["offering", "service offering", "package", "sku", "flavour", "profile", "vm size", "spec", "shape"],
   ],
   image: [
     ...["image", "template", "system", "os", "operating system", "os image", "vm image", "distribution", "iso"],

@@ -4,6 +4,7 @@ import type { AttachmentRoute, RecordPlace, Route } from "../../dialect/dialect"
 import { type AttachmentPlaces, learnAttachments } from "../../dialect/learn/attachments";
 import { absentIsNoList } from "../../dialect/learn/items";
 import { translated, type Way } from "../../dialect/learn/pages";
+import type { Made } from "../../dialect/learn/place";
 import { attachmentAskings } from "../../dialect/learn/where";
 import { fillRoute, namesVm } from "../../dialect/requests";
 import { foldersTold, guessesAtOnce } from "./find-list";
@@ -64,13 +65,13 @@ async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRou
   const [first] = shown;
   if (
     first === undefined ||
-    !(made?.hangs === undefined ? isApart(learnings, shown, vms) : showsWhatWasMade(made.hangs, shown))
+    !(made?.hangs === undefined ? isApart(learnings, shown, vms) : showsWhatWasMade(made.hangs, made.free, shown))
   )
     return undefined;
   const { items, vm, volume, way } = first;
   return {
     ...route,
-    items: [learnings.emptied.size > 0 ? absentIsNoList(items) : items],
+    items: learnings.emptied.size > 0 ? absentIsNoList([items]) : [items],
     ...onlyDefined({ pagination: way }),
     vm: vm === undefined ? [] : [vm],
     volume: [volume],
@@ -86,12 +87,13 @@ interface ShownList extends AttachmentPlaces {
 
 /** What a trial attached itself is shown where it hangs, and what hangs on nothing is not shown. */
 function showsWhatWasMade(
-  { vm, volume, free }: NonNullable<NonNullable<Learnings["made"]>["hangs"]>,
+  { vm, volume }: NonNullable<Made["hangs"]>,
+  free: ReadonlySet<string> = new Set(),
   shown: readonly ShownList[],
 ): boolean {
   const pairs = shown.flatMap((list) => list.pairs.map((pair) => ({ ...pair, vm: pair.vm ?? list.of })));
   const isThere = pairs.some((pair) => pair.vm === vm && (volume === undefined || pair.volume === volume));
-  return isThere && !pairs.some((pair) => free.includes(pair.volume));
+  return isThere && !pairs.some((pair) => free.has(pair.volume));
 }
 
 /** Lists of several VMs show different volumes; one that shows all of them may be the list of volumes itself. */

@@ -139,7 +139,7 @@ async function readFound(
   }
   const own = stylesOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
   styles.unshift(...own.filter((style) => !styles.some((one) => deepEqual(one, style))));
-  const found = foundRoute(asking, learnings.emptied.has(operation) ? places.map(absentIsNoList) : places);
+  const found = foundRoute(asking, learnings.emptied.has(operation) ? absentIsNoList(places) : places);
   const first = await readWholeList(learnings, operation, found, filled, seen, items);
   const whole = await inEachRegion(learnings, operation, first);
   tried.push({ path, answer: `a list of ${whole.items.length}` });

@@ -131,7 +131,8 @@ async function byOnes(
     mayEnd: true,
   } as const;
   for (const way of counting({ ...whole, items, at, id: undefined, origin: base.origin })) {
-    const read = await follow(learnings, pagingOver(given.pagination, way), { ...start, place: absentIsNoList(place) });
+    const [there = place] = absentIsNoList([place]);
+    const read = await follow(learnings, pagingOver(given.pagination, way), { ...start, place: there });
     if (read === undefined || totalIn({ body: read.bodies.at(-1), headers: {} }) !== items.length) continue;
     return { way, route: { ...route, pagination: way } };
   }

@@ -2,6 +2,7 @@
 import { apart } from "./apart";
 import { arrivals } from "./arrivals";
 import { further } from "./further";
+import { leftovers } from "./leftovers";
 import { minds } from "./minds";
 import { newcomers } from "./newcomers";
 import { panels } from "./panels";
@@ -25,4 +26,5 @@ export const everyOdd: readonly Odd[] = [
   ...rarities,
   ...wayfarers,
   ...apart,
+  ...leftovers,
 ];

@@ -113,7 +113,7 @@ export async function orNothing<T>(
   if (!isNothing(await look(trial.ports.doctor, { operation, method: route.method, ...filled }))) return listed;
   // Where no list was seen yet, its place is still to be learnt.
   const isLearnt = !deepEqual(route.items, rowOf(operation).items);
-  const found = isLearnt ? { ...route, items: route.items.map(absentIsNoList) } : route;
+  const found = isLearnt ? { ...route, items: absentIsNoList(route.items) } : route;
   trial.learnt({
     ...trial.report,
     emptied: new Set([...emptied, operation]),

@@ -57,6 +57,33 @@ export function placeThatDiffers(
   return undefined;
 }
 
+/**
+ * The given place together with one beside it, which says that something is under way where the given one shows a word
+ * of rest already. `undefined`: no other place says so, or none has to.
+ */
+export function placeBeside(
+  rest: readonly unknown[],
+  busy: readonly unknown[],
+  given: Pointers,
+): RecordPlace | undefined {
+  const [shown] = rest;
+  const wordsAt = (place: RecordPlace, records: readonly unknown[]): readonly string[] =>
+    records.flatMap((record) => findWord(record, compilePointers([place])) ?? []);
+  const place = given.find((one) => wordsAt(one, [shown]).length > 0);
+  const at = typeof place === "string" ? [place] : place?.join;
+  if (place === undefined || at === undefined || at.length > 4) return undefined;
+  const isHiddenAt = (one: RecordPlace): boolean => {
+    const words = wordsAt(one, rest);
+    return words.length < rest.length || wordsAt(one, busy).some((word) => words.includes(word));
+  };
+  const others = leavesOf(shown).flatMap((leaf) =>
+    typeof leaf.place === "string" && isOfStates(leaf) && !at.includes(leaf.place) ? [leaf.place] : [],
+  );
+  return isHiddenAt(place)
+    ? others.map((other): RecordPlace => ({ join: [...at, other] })).find((join) => !isHiddenAt(join))
+    : undefined;
+}
+
 /** What a record shows of states, to tell one moment from another. */
 export const statesIn = (record: unknown): string =>
   JSON.stringify(leavesOf(record).flatMap((leaf) => (isOfStates(leaf) ? [[leaf.place, leaf.value]] : [])));

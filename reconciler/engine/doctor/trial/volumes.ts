@@ -1,6 +1,7 @@
 /** The life of the trial's volume: attached, taken off again, grown. */
 import { operations } from "../../../core/model/operation";
 import { absentIsNoList } from "../../../dialect/learn/items";
+import { compilePointers, findWord } from "../../../dialect/pointers";
 import { fillRoute } from "../../../dialect/requests";
 import { pathWithId } from "../enter";
 import { isNothing } from "../find-list";
@@ -9,7 +10,7 @@ import { refusedAs, type TrialAct, trialAct } from "./act";
 import { isReady, lookAt, settle, type TrialLook, until } from "./rest";
 import { isLiveVm } from "./say";
 import { persist } from "./send";
-import { placeThatDiffers } from "./states";
+import { placeBeside, placeThatDiffers, statesIn } from "./states";
 import type { Trial } from "./watch";
 
 export const attachingActs: readonly TrialAct[] = [
@@ -18,13 +19,26 @@ export const attachingActs: readonly TrialAct[] = [
     // Where no key speaks of a state, words that change with it do.
     if (free.last?.word === undefined) await trial.lookAgain();
     const before = trial.recordOf("volume", volume);
+    const moments = [(await trial.shownNow("volume", volume)).record];
+    const note = async (): Promise<void> => {
+      const { record } = await trial.shownNow("volume", volume);
+      if (record !== undefined && statesIn(record) !== statesIn(moments.at(-1))) moments.push(record);
+    };
+    trial.attached = volume;
     const attach = await persist(trial, () => trial.client.attachVolume(volume, vm));
     if (attach.status === "rejected") {
+      trial.attached = undefined;
       trial.open.push(`the volume could not be attached: ${attach.message}`);
       return;
     }
     const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
-    const used = await settle(trial, "volume", volume, isUsed);
+    const used = await settle(trial, "volume", volume, isUsed, undefined, note);
+    // Another place may say that it is under way still.
+    if (moments.length > 1)
+      await until(trial, async () => {
+        await note();
+        return false;
+      });
     trial.sawAttached = used.last !== undefined;
     await trial.lookAtHanging(vm, volume);
     const words =
@@ -47,7 +61,7 @@ export const attachingActs: readonly TrialAct[] = [
     });
     trial.mean(trial.words.volume, "ready", used.last?.word);
     // Nobody has mounted the volume, so there is nothing to flush.
-    await persist(trial, () => trial.client.detachVolume(volume, vm, true));
+    const detach = await persist(trial, () => trial.client.detachVolume(volume, vm, true));
     await until(trial, () => isOffList(trial, vm, volume));
     const freed = await settle(
       trial,
@@ -55,10 +69,14 @@ export const attachingActs: readonly TrialAct[] = [
       volume,
       ({ word, live }) => word === free.last?.word && isReady(trial, { word, live }),
     );
+    if (detach.status === "accepted") trial.attached = undefined;
+    // What is said still of one that was taken off is not where it hangs.
+    await trial.lookAgain();
     await keepIfOffList(trial, vm, volume);
     const rest = [free.last?.word, used.last?.word, freed.last?.word];
     for (const word of rest) trial.mean(trial.words.volume, "ready", word);
     trial.onTheWay("volume", [...free.words, ...used.words, ...freed.words], rest);
+    tellBusyVolumes(trial, moments);
   }),
 ];
 
@@ -75,7 +93,7 @@ export async function isOffList(
   const shown = await trial.client.getVolume(volume);
   if (shown.status === "accepted") return shown.value.attachedTo !== vm;
   const seen = await look(trial.ports.doctor, { operation: "volume.list", method: attachments.method, ...filled });
-  if (isNothing(seen)) trial.learn({ attachments: { ...attachments, items: attachments.items.map(absentIsNoList) } });
+  if (isNothing(seen)) trial.learn({ attachments: { ...attachments, items: absentIsNoList(attachments.items) } });
   return isNothing(seen);
 }
 
@@ -103,6 +121,20 @@ function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly s
   if (told?.place === undefined || isOther || !told.words.every((word) => /^\p{L}[\p{L}_ -]*$/u.test(word))) return [];
   trial.lookForAt("volume", "status", told.place);
   return told.words;
+}
+
+/** Where one place shows a word of rest while another says that something is under way, both are read together. */
+function tellBusyVolumes(trial: Trial, moments: readonly unknown[]): void {
+  const rest = [moments[0], moments.at(-1)];
+  const states = rest.map(statesIn);
+  const busy = moments.filter((one) => !states.includes(statesIn(one)));
+  const place = placeBeside(rest, busy, trial.report.dialect.records.volume.status);
+  if (place === undefined) return;
+  trial.lookForAt("volume", "status", place);
+  const words = (records: readonly unknown[]) =>
+    records.flatMap((record) => findWord(record, compilePointers([place])) ?? []);
+  Object.assign(trial.words.volume, { ready: new Set(words(rest)), changing: new Set(words(busy)), gone: new Set() });
+  trial.say(`A volume on its way shows ${words(busy).join(", ")}, and at rest ${words(rest).join(", ")}.`);
 }
 
 export const growingActs: readonly TrialAct[] = [

@@ -6,7 +6,7 @@
 import { allOfKind } from "../../../core/model/kinds";
 import { type AssumedOperation, isAssumed, type Operation, rowOf } from "../../../core/model/operation";
 import { onlyDefined } from "../../../core/text/objects";
-import { payloadOf } from "../../../dialect/answers";
+import { createAnswerReaders, payloadOf } from "../../../dialect/answers";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../../dialect/dialect";
 import { findRecordIn } from "../../../dialect/learn/items";
 import type { Made } from "../../../dialect/learn/place";
@@ -56,6 +56,8 @@ export class Trial {
   readonly answers = new Map<Operation, ShownAnswer>();
   /** What hangs on its VM just now, by which a list of that is told. */
   hangs: Made["hangs"];
+  /** Its volume that was asked to hang on its VM, until that was seen to be over. */
+  attached: string | undefined;
   /** What is known of its own volumes, by which more can be told. */
   readonly made = { sizes: new Map<string, number>(), data: new Set<string>(), root: new Set<string>() };
   /** What was deleted, or whose delete was accepted, by its kind and id: kinds may share their ids. */
@@ -146,7 +148,7 @@ export class Trial {
       answers: this.answers,
       base: this.report.base,
       emptied: this.report.emptied,
-      made: { ...this.made, sent: this.sent, hangs: this.hangs },
+      made: { ...this.made, sent: this.sent, hangs: this.hangs, free: this.#free() },
     });
     if (again.operations.length === 0) return;
     // A list that was long once and could not be followed is a question, however short it is at the end.
@@ -177,15 +179,21 @@ export class Trial {
 
   /** The same while something hangs on the VM: a list that is apart may show it. */
   async lookAtHanging(vm: string, volume?: string): Promise<void> {
-    const free = allOfKind(this.notes.made, "volume").flatMap(({ id, name }) =>
-      id === undefined || name === undefined || id === volume ? [] : [id],
-    );
-    this.hangs = { vm, free, ...onlyDefined({ volume }) };
+    this.hangs = { vm, ...onlyDefined({ volume }) };
     await this.lookAgain();
     this.hangs = undefined;
     const { attachments } = this.report.dialect;
     if (attachments !== undefined && volume !== undefined)
       this.say(`What hangs on what is listed at ${attachments.path}.`);
+  }
+
+  /** Volumes without a name came with the VM. */
+  #free(): ReadonlySet<string> {
+    return new Set(
+      allOfKind(this.notes.made, "volume").flatMap(({ id, name }) =>
+        id === undefined || name === undefined || id === this.attached ? [] : [id],
+      ),
+    );
   }
 
   isDeleted(kind: TrialThing["kind"], id: string): boolean {
@@ -357,7 +365,8 @@ export class Trial {
     const { headers, location } = seen;
     const idAt = compilePointers(dialect.records[kind].id);
     // The whole of it, where the id stands deeper in the record.
-    const own = recordWithin(body, "", (one) => findText(one, idAt) === id) ?? findRecordIn(body, id);
+    const held = createAnswerReaders(dialect).payload(single, body);
+    const own = recordWithin(held, "", (one) => findText(one, idAt) === id) ?? findRecordIn(body, id);
     if (byItself !== null) return { record: own?.record, headers, ...onlyDefined({ location }) };
     const items = dialect.operations[`${kind}.list`]?.items ?? [];
     const listed = findArray(payloadOf(body), compilePointers(items));
@@ -414,7 +423,7 @@ function mergedFindings(before: Records, now: Records): Records {
     fields: [
       ...fields.map((field) => {
         const known = earlier(one.record).find((other) => other.field === field.field && other.learnt === true);
-        return known === undefined ? field : { ...known, ...field, learnt: true as const };
+        return known === undefined || field.nowhere === true ? field : { ...known, ...field, learnt: true as const };
       }),
       ...earlier(one.record).filter((other) => fields.every(({ field }) => field !== other.field)),
     ],
