@@ -22,7 +22,7 @@ import { mayShowLater, windowsOf } from "./looked-for";
 import { listOfKind } from "./observe";
 import { openStoredState } from "./plan";
 import type { Ports } from "./ports";
-import { failedBy } from "./run";
+import { whyUnread } from "./run";
 
 interface Listed {
   readonly id: string;
@@ -149,7 +149,7 @@ export async function whyMayBeCreated(
     const looked = await lookForCreates(open, kind, client, ports, signal);
     const names = intents.map(({ name }) => name).join(", ");
     if (looked.status === "blind")
-      return `whether an interrupted run created ${names} cannot be told: ${failedBy(looked.failure).message}`;
+      return `whether an interrupted run created ${names} cannot be told: ${whyUnread(looked.failure)}`;
     if (looked.status === "seen" && looked.shown.length > 0)
       return `what an interrupted run created shows by now (${names})`;
   }

@@ -21,7 +21,7 @@ import { isShownOtherwise } from "../kinds/group/same-traffic";
 import { vmsUnseen } from "../kinds/vm/watch";
 import { listOfKind, readOfKind } from "./observe";
 import { noSamples, type Ports, type Samples } from "./ports";
-import { failedBy } from "./run";
+import { whyUnread } from "./run";
 
 export type ClosingPorts = Pick<Ports, "client" | "clock" | "timing" | "samples"> & {
   readonly signal: AbortSignal;
@@ -154,7 +154,7 @@ function whyNotSeen<K extends Kind>(
   if ("failure" in seen) {
     const { failure } = seen;
     if (signal.aborted) return notLooked;
-    const because = `${where} cannot be read: ${failedBy(failure).message}`;
+    const because = `${where} cannot be read: ${whyUnread(failure)}`;
     return isShut(failure) ? { unseen: "nobody-can-look", because } : { unseen: "not-shown", where: because };
   }
   const status = write.field === "existence" && seen.live !== undefined ? failedState(seen.live) : undefined;

@@ -26,7 +26,7 @@ import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
 import type { FirstCreate, Unread } from "./first-create";
-import { failedBy, isoNow, type Run, type StepResult } from "./run";
+import { failedBy, isoNow, type Run, type StepResult, whyUnread } from "./run";
 
 /** Whether a look has shown what was made, or the answer to its create alone. */
 export type HowFound = "answered" | "seen";
@@ -331,14 +331,12 @@ async function endUnknown(what: string, intent: Intent, became: string, fix: Adv
 
 /** Ends the step when the list cannot be read: waiting does not help. */
 async function endUnreadableList(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
-  const { message: said, fix } = failedBy(failure);
-  // That nothing was done is about the look, and would stand beside a create that was accepted.
-  const message = failure.status === "unavailable" ? failure.reason : said;
+  const { fix } = failedBy(failure);
   const became = intent.accepted === true ? "accepted" : "its answer was lost";
   return endUnknown(
     what,
     intent,
-    `${became}, and the list to find it in cannot be read: ${message}${fix === undefined ? "" : ` (${adviceText(fix)})`}`,
+    `${became}, and the list to find it in cannot be read: ${whyUnread(failure)}${fix === undefined ? "" : ` (${adviceText(fix)})`}`,
     outcomeUnknownFix(intent.address),
     run,
   );

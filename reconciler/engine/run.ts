@@ -13,7 +13,7 @@ import type { Advice } from "../core/model/fix";
 import type { Debt } from "../core/model/guest";
 import { type Kind, ofKind } from "../core/model/kinds";
 import type { Live, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
-import { type Failure, notSent, type Outcome } from "../core/model/outcome";
+import { type Failure, notSent, type Outcome, type Rejection } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Instant } from "../core/model/time";
 import type { StepChange } from "../core/plan/record-patch";
@@ -152,23 +152,35 @@ export const optionsFor = (step: Step, run: Run) => ({
 });
 
 /** A look that fails is no sign of an end: what was deleted keeps its record until it is gone. */
-export function deletedUnseen(what: string, failure: Failure): OpenStep {
-  const { code, message, fix } = failedBy(failure);
-  const why = failure.status === "rejected" ? message : failure.reason;
-  return {
-    end: "failed",
-    code,
-    message: `the service accepted the delete of ${what}, and whether it is gone cannot be seen: ${why}`,
-    fix: fix ?? "run the same command again: it looks first",
-  };
+export const deletedUnseen = (what: string, failure: Failure): OpenStep =>
+  unseen(`the service accepted the delete of ${what}, and whether it is gone`, failure);
+
+/** The look after a request failed, and tells nothing of what became of that. */
+export function unseen(what: string, failure: Failure): OpenStep {
+  const { code, fix = "run the same command again: it looks first" } = failedBy(failure);
+  return { end: "failed", code, message: `${what} cannot be seen: ${whyUnread(failure)}`, fix };
 }
+
+/** The look before a request failed. */
+export const notLookedAt = (what: string, failure: Failure): OpenStep => ({
+  ...failedBy(failure),
+  end: "failed",
+  message: `nothing was sent: ${what} could not be looked at: ${whyUnread(failure)}`,
+});
+
+/** Why a read failed. That nothing was done, as of a request, would stand beside a write that was accepted. */
+export const whyUnread = (failure: Failure): string =>
+  failure.status === "rejected" ? refusedText(failure) : failure.reason;
+
+const refusedText = ({ httpStatus, message }: Rejection): string =>
+  `refused${httpStatus === undefined ? "" : ` (HTTP ${httpStatus})`}: ${message}`;
 
 export function failedBy(failure: Failure): OpenStep {
   if (failure.status === "rejected")
     return {
       end: "failed",
       code: `service/${failure.condition}`,
-      message: `refused${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${failure.message}`,
+      message: refusedText(failure),
       fix: failure.hint,
     };
   if (failure.status === "unavailable" && failure.reason === notSent)

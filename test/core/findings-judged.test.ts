@@ -311,7 +311,7 @@ describe("what was accepted and not seen, in words", () => {
     [
       "what nobody looked for is looked for by the next run",
       effect({ unseen: "not-looked", because: "the run was stopped" }, { field: "existence" }),
-      /^run reconcile apply again: it looks first$/,
+      /^run the same command again: it looks first$/,
       undefined,
     ],
     [
@@ -329,7 +329,7 @@ describe("what was accepted and not seen, in words", () => {
     [
       "a name of a VM is sent again, and a service that keeps another one is left in peace",
       effect(notShown),
-      /^run reconcile apply again: .*write the name as the service does, .*ignore_changes: \[name\] \}$/,
+      /^run the same command again: .*write the name as the service does, .*ignore_changes: \[name\] \}$/,
       undefined,
     ],
     [
@@ -341,7 +341,7 @@ describe("what was accepted and not seen, in words", () => {
     [
       "another field of what cannot be renamed is sent again",
       effect(notShown, { address: "volume.a", field: "size" }),
-      /^run reconcile apply again/,
+      /^run the same command again/,
       undefined,
     ],
     [

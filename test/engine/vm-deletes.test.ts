@@ -359,6 +359,8 @@ describe("the volume that goes with a VM", () => {
     expect(await message(accepted(volume("d", { attachedTo: "w" })))).toBe(
       "the VM is deleted, but its volume d is not what the plan named (5 GB): it hangs on VM w now; it stays as an orphan",
     );
-    expect(await message(refused("forbidden"))).toBe("the VM is deleted, but its volume d is not: refused: no");
+    expect(await message(refused("forbidden"))).toBe(
+      "the VM is deleted, but its volume d is not: nothing was sent: it could not be looked at: refused: no",
+    );
   });
 });

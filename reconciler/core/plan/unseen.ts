@@ -52,7 +52,7 @@ export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
             ? failedFix(address)
             : why.unseen === "not-looked"
               ? notLookedFix
-              : unseenFix(address, field),
+              : unseenFix(address, field, "run the same command"),
         ),
       };
 }
@@ -65,7 +65,7 @@ const failedFix = (address: Address): Advice => [
 ];
 
 const notLookedFix: Advice = [
-  toSay(["run ", ["apply"], " again: it looks first"], "run the update again: it looks first"),
+  toSay(["run the same command again: it looks first"], "run the update again: it looks first"),
 ];
 
 /** No record shows an act such as a reboot, whatever the dialect says. */
@@ -76,7 +76,8 @@ const unseenDetail = (field: EffectField): string =>
 export const unseenTexts = (unseen: readonly UnseenEffect[]): string =>
   unseen.map((one) => `${one.address}: ${unseenText(one)}`).join("; ");
 
-const unseenFix = (address: Address, field: EffectField): Advice =>
+/** `again`: what sends it once more. At the end of a run that is the command that ran, and `apply` may undo that one. */
+const unseenFix = (address: Address, field: EffectField, ...again: Parameters<typeof toSay>[0]): Advice =>
   field === "existence"
     ? [
         toSay(
@@ -94,7 +95,7 @@ const unseenFix = (address: Address, field: EffectField): Advice =>
         ]
       : [
           toSay(
-            ["run ", ["apply"], sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
+            [...again, sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
             `run the update${sendsAgain}${elseDo(field, (key) => `ignoreChanges: ["${key}"]`)}`,
           ),
         ];
@@ -130,7 +131,7 @@ function unseenNote(address: Address, { field, said, since, looked }: UnseenWrit
     : {
         ...{ severity: "warning", code, address },
         summary: `the service accepted a write to ${address} in the run of ${since} and did not show it (${said}); looked for in ${looked}`,
-        ...told(unseenFix(address, field)),
+        ...told(unseenFix(address, field, "run ", ["apply"])),
       };
 }
 

@@ -25,6 +25,7 @@ import {
   failedBy,
   idOf,
   noId,
+  notLookedAt,
   type OnExisting,
   optionsFor,
   type Run,
@@ -89,7 +90,7 @@ export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id,
       action.ruleId === "" ? ruleKey(canonicalLiveRule(rule)) === key : rule.id === action.ruleId,
     );
   const target = action.ruleId === "" ? await find() : accepted({ id: action.ruleId });
-  if (target.status !== "accepted" && !isGone(target)) return failedBy(target);
+  if (target.status !== "accepted" && !isGone(target)) return notLookedAt(`group ${id}`, target);
   if (target.status === "accepted") {
     const declared = action.unless?.map((rule) => knownRule(rule, run)) ?? [];
     const going = { groupId: id, ruleId: target.value.id, rule: action.rule, declared };
@@ -204,7 +205,7 @@ const changeRules = (
 /** After a neighbour was deleted, rules that are missing are put back. */
 export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
-  if (listed.status !== "accepted") return failedBy(listed);
+  if (listed.status !== "accepted") return notLookedAt(`group ${id}`, listed);
   const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
   const identify = identifyIn(run);
   const writes: StepWrite[] = [];

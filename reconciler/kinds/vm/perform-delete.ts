@@ -17,6 +17,7 @@ import { missingInstead, noteDeleting, orphanDeleting, recordOf } from "../../en
 import {
   doneAndSeen,
   failedBy,
+  notLookedAt,
   type OpenStep,
   optionsFor,
   type Run,
@@ -95,10 +96,10 @@ async function lookAfterDelete(
   if (vm === undefined && canSee(run)) {
     const read = await fetchVmCheaply(run, id);
     if (read.status === "accepted") vm = read.value;
-    else if (!isGone(read)) return { ...failedBy(read), end: "failed" };
+    else if (!isGone(read)) return notLookedAt(`VM ${id}`, read);
   }
   const listed = await volumesListedOn(id, run);
-  if (listed.status !== "accepted") return { ...failedBy(listed), end: "failed" };
+  if (listed.status !== "accepted") return notLookedAt("the list of volumes", listed);
   const hanging = new Set([...(vm?.volumes ?? []).map((disk) => disk.id), ...listed.value]);
   const known = new Set([...action.hanging, record?.dataVolumeId]);
   const unknown = [...hanging].filter((volume) => !known.has(volume)).sort();
@@ -211,7 +212,7 @@ async function deleteOwnVolume(
         fix,
       };
   } else if (!isGone(look)) {
-    return { ...isNotDeleted(failedBy(look)), end: "failed" };
+    return isNotDeleted(notLookedAt("it", look));
   }
   const watch = watchOf(step, run);
   await run.recorder.record([orphanDeleting(orphan, true)]);

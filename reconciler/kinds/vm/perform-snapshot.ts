@@ -7,13 +7,22 @@
  */
 import { toSay } from "../../core/model/fix";
 import type { LiveImage } from "../../core/model/live";
-import type { Outcome } from "../../core/model/outcome";
+import type { Failure, Outcome } from "../../core/model/outcome";
 import type { Intent } from "../../core/model/recorded";
 import { calendarAge } from "../../core/model/time";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { onlyDefined } from "../../core/text/objects";
-import { doneAndSeen, doneUnseen, failedBy, isoNow, optionsFor, type Run, type StepResult } from "../../engine/run";
+import {
+  doneAndSeen,
+  doneUnseen,
+  failedBy,
+  isoNow,
+  optionsFor,
+  type Run,
+  type StepResult,
+  whyUnread,
+} from "../../engine/run";
 import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import { waitForVm } from "./watch";
 
@@ -163,14 +172,11 @@ async function awaitImage(step: Step<"vm.snapshot">, intent: Intent, withinMs: n
 
 const inSeconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-const unlistable = (failure: Parameters<typeof failedBy>[0], consequence: string): StepResult => {
-  const said = failedBy(failure);
-  return {
-    ...said,
-    end: "failed",
-    message: `the list of images could not be read, so ${consequence}: ${said.message}`,
-  };
-};
+const unlistable = (failure: Failure, consequence: string): StepResult => ({
+  ...failedBy(failure),
+  end: "failed",
+  message: `the list of images could not be read, so ${consequence}: ${whyUnread(failure)}`,
+});
 
 /** The step bears the name of the snapshot that it would take, which may be another one than an earlier run's. */
 const unlisted = ({ address, action }: Step<"vm.snapshot">, { name }: Intent, waitedMs: number): StepResult => ({

@@ -10,7 +10,15 @@ import type { ActOn, Step } from "../../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/settle";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { recordEnd } from "../../engine/record-step";
-import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "../../engine/run";
+import {
+  deletedUnseen,
+  doneAndSeen,
+  doneUnseen,
+  type Run,
+  type StepResult,
+  type StepWrite,
+  unseen,
+} from "../../engine/run";
 import type { SeenAfterwards } from "../../engine/send-and-look";
 
 /** Reads one VM the cheapest way there is. */
@@ -87,6 +95,14 @@ function unseenAfter(wait: Wait, id: string): StepWrite[] {
   return write === undefined ? [] : [{ kind: "vm", id, value: wait.for, ...write, blind: vmsUnseen }];
 }
 
+function unseenSince(wait: Wait, id: string, failure: Failure): StepResult {
+  if (wait.for === "gone") return deletedUnseen(`VM ${id}`, failure);
+  const write = awaited[wait.for];
+  return write === undefined
+    ? unseen(`whether VM ${id} has settled`, failure)
+    : unseen(`the service accepted it, and whether it did it (${write.said})`, failure);
+}
+
 /** A word that has a meaning keeps it: what runs or is stopped is not gone, here nor elsewhere. */
 const elseGone = ({ status, phase }: Partial<Pick<LiveVm, "status" | "phase">> = {}): string =>
   status !== undefined && phase === "changing"
@@ -151,7 +167,7 @@ export async function waitForVm(
         fix: "run the same command again: it goes on from here",
       };
     case "blind":
-      return failedBy(waited.failure);
+      return unseenSince(wait, id, waited.failure);
   }
 }
 

@@ -16,6 +16,7 @@ import {
   failedBy,
   idOf,
   noId,
+  notLookedAt,
   type OnExisting,
   onExisting,
   optionsFor,
@@ -184,7 +185,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
 async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepResult | undefined> {
   const { client } = run.ports;
   const look = await client.getVolume(id, { signal: run.signal, makesSure: true });
-  if (look.status !== "accepted") return isGone(look) ? undefined : { ...failedBy(look), end: "failed" };
+  if (look.status !== "accepted") return isGone(look) ? undefined : notLookedAt(`volume ${id}`, look);
   const sighting = sight(run.live, "volume", id);
   const planned = sighting.seen === "yes" ? sighting.value : undefined;
   const recorded = run.recorder.state.resources.get(address);

@@ -41,7 +41,15 @@ export const creates = {
       name: "a stop that was not done",
       files: file("vms: { web: { power: stopped } }"),
       service: swallowed("vm.stop", () => "ok"),
-      follow: [{ again: /run reconcile apply again/ }],
+      follow: [{ again: /run the same command again/ }],
+    },
+    {
+      name: "a stop by hand that was not done, of which the file says nothing",
+      files: file("vms: { web: {} }"),
+      before: applied,
+      service: swallowed("vm.stop", () => "ok"),
+      command: ["vm", "stop", "vm.web"],
+      follow: [{ again: /run the same command again/ }],
     },
     {
       name: "a group that was not made",
