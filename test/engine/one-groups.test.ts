@@ -31,11 +31,15 @@ const portsIn = (program: VirtualProgram) =>
     .sort((a, b) => a - b);
 const portsOf = (found: Found | undefined) =>
   (found?.inputs["rules"] as readonly Props[] | undefined)?.map(({ dstPort }) => dstPort).sort();
-/** A client whose n-th list of rules, counted from 0, is empty. */
-const lackingOnce = ({ client }: VirtualProgram, nth: number): Pick<typeof client, "listRules"> => {
+/** A client whose n-th list of rules, counted from 0, lacks the rule for this port; of no port: lacks all. */
+const lackingOnce = ({ client }: VirtualProgram, nth: number, port?: number): Pick<typeof client, "listRules"> => {
   let asked = 0;
   return {
-    listRules: async (...of) => (asked++ === nth ? { status: "accepted", value: [] } : client.listRules(...of)),
+    listRules: async (...of) => {
+      const listed = await client.listRules(...of);
+      if (asked++ !== nth || listed.status !== "accepted") return listed;
+      return { ...listed, value: listed.value.filter(({ portMin }) => port !== undefined && portMin !== port) };
+    },
   };
 };
 const imported = async ({ read }: ProgramProcess, type: KeptOne["type"], id: string): Promise<Found> => {
@@ -117,6 +121,20 @@ const groups: Readonly<Record<string, ToldRow>> = {
     },
     answer: [443],
     sent: ["group.rule.create #5 201", "group.rule.delete #5 200"],
+  },
+  "an update removes a rule, though the list that it reads lacks that one falsely and shows another one": {
+    given: full,
+    asks: async (program, { create }) => {
+      const kept = await create("SecurityGroup", "front", { name: "front", rules: [rule("22")] });
+      await addElsewhere(program, kept.id, 80);
+      const { update } = program.startProcess({ client: lackingOnce(program, 0, 22) });
+      return async () => {
+        await update(kept, { name: "front", rules: [rule("443")] });
+        return portsIn(program);
+      };
+    },
+    answer: [443],
+    sent: ["group.rule.create #5 201", "group.rule.delete #5 200", "group.rule.delete #5 200"],
   },
   "of which rules made elsewhere may stay: an update leaves them": {
     given: full,

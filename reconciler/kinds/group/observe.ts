@@ -1,9 +1,10 @@
 /** One look at the groups of a project; the rules of each are a read of their own. */
 import { isUuid } from "../../core/canonical/catalogue";
+import { canonicalLiveRule, referenceText, ruleKey, ruleOfKey } from "../../core/canonical/rules";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type Look, notInList, notLookedAt } from "../../core/model/evidence";
 import { allOfKind } from "../../core/model/kinds";
-import type { LiveGroup } from "../../core/model/live";
+import type { LiveGroup, LiveRule } from "../../core/model/live";
 import type { Outcome, Rejection } from "../../core/model/outcome";
 import type { RecordedGroup, State } from "../../core/model/recorded";
 import {
@@ -18,6 +19,7 @@ import {
 } from "../../engine/observe";
 import { readFailed } from "../../engine/read-failed";
 import type { ServiceReader } from "../../service/client";
+import { otherForms } from "./same-traffic";
 
 export async function observeGroups(
   client: ServiceReader,
@@ -101,7 +103,21 @@ async function lookForEmpty(
   }
 }
 
-/** A list with fewer rules than were there may be a false one: what it lacks is gone where a second one lacks it too. */
+/**
+ * What a list of rules does not show of those that are remembered, the ones that no file declares among them. A service may
+ * keep some in another form.
+ */
+function lacksSome({ rules, left = [], platformRules }: RecordedGroup, shown: readonly LiveRule[]): boolean {
+  const live = shown.map(canonicalLiveRule);
+  const have = new Set(live.map((rule) => ruleKey(rule)));
+  const remembered = [...rules, ...left, ...platformRules.map(ruleOfKey)];
+  const known = new Set(remembered.map((rule) => ruleKey(rule)));
+  const missing = remembered.filter((rule) => !have.has(ruleKey(rule)));
+  const others = live.filter((rule) => !known.has(ruleKey(rule)));
+  return missing.length > 0 && otherForms(remembered, missing, others, referenceText).size === 0;
+}
+
+/** A list that lacks what is remembered may be a false one: that is gone where a second one lacks it too. */
 async function readShortAgain(
   client: ServiceReader,
   { resources }: State,
@@ -109,10 +125,10 @@ async function readShortAgain(
   findings: Diagnostic[],
   options: LookOptions,
 ): Promise<void> {
-  const readAgain = async ({ id = "", rules, platformRules }: RecordedGroup): Promise<void> => {
+  const readAgain = async (record: RecordedGroup): Promise<void> => {
+    const { id = "" } = record;
     const look = looks.get(id);
-    if (look?.seen !== "yes" || look.value.rules === undefined) return;
-    if (look.value.rules.length >= rules.length + platformRules.length) return;
+    if (look?.seen !== "yes" || look.value.rules === undefined || !lacksSome(record, look.value.rules)) return;
     const again = await client.listRules(id, { ...options, proves: true });
     if (again.status === "accepted") looks.set(id, { seen: "yes", value: { ...look.value, rules: again.value } });
     else {
