@@ -1,11 +1,31 @@
 /** What the records become: without any request, by looking; and what each step writes when it is done. */
 import { describe, expect, it } from "vitest";
+import type { Intent } from "../../reconciler/core/model/recorded";
 import { group, idOf, planFor, rule, vm, volume, type World } from "../support/sample-plans";
 
 const web = vm("web");
 const onWeb = { attachTo: { address: "vm.web" } };
 const data = volume("data", onWeb);
 const front = group("front", { rules: [rule(22, { remote: { kind: "group", group: { address: "group.web" } } })] });
+const own = volume("data");
+/** A replacement that was cut off at its create, which the record of the old one outlived. */
+const cutOff: Intent = {
+  step: "volume.data/create",
+  address: "volume.data",
+  operation: "volume.create",
+  name: "data",
+  sentAt: "2026-01-01T00:00:00.000Z",
+  idsBefore: [idOf("volume.data")],
+  record: {
+    kind: "volume",
+    address: "volume.data",
+    name: "data",
+    sizeGb: own.sizeGb,
+    flush: own.flush,
+    preventDestroy: false,
+  },
+};
+const made = { kind: "volume", id: "s", name: "data", sizeGb: own.sizeGb, failed: false } as const;
 const largeId = "00000000-0000-4000-8000-000000000002";
 
 /** What is other in the records that the plan writes down at once, by address; `gone`: it is forgotten. */
@@ -105,6 +125,27 @@ describe("without any request", () => {
       },
       {},
     ],
+    [
+      "that a replacement whose create is not shown has made nothing",
+      { applied: [own], desired: [own], missing: [], intents: [cutOff] },
+      { intent: "written" },
+    ],
+    [
+      "that of one whose block is gone",
+      { applied: [web, own], desired: [web], missing: [], intents: [cutOff] },
+      { intent: "written" },
+    ],
+    [
+      "not that of what is shown beside the old one: the step that takes it over ends its create",
+      { applied: [own], desired: [own], missing: [], intents: [cutOff], strangers: [made] },
+      {},
+    ],
+    [
+      "nor where the service accepted it, or nothing can be looked for",
+      { applied: [own], desired: [own], missing: [], intents: [{ ...cutOff, accepted: true }] },
+      {},
+    ],
+    ["nor where no list is read", { applied: [own], desired: [own], missing: ["volume.list"], intents: [cutOff] }, {}],
   ])("%s", (_, world, expected) => {
     expect(learnt(world)).toEqual(expected);
   });

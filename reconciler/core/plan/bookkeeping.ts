@@ -6,10 +6,12 @@
 import type { ResourceDifference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
+import { hasErrors } from "../model/diagnostic";
 import { disksOf } from "../model/disks";
 import { ofKind } from "../model/kinds";
 import type { Live } from "../model/live";
 import {
+  type Intent,
   isAskedSnapshot,
   movedIntent,
   type PlannedChange,
@@ -33,11 +35,12 @@ export function bookkeeping(
   const changes: PlannedChange[] = [...vanished(differences, pairs, before)];
   const moved = new Map<Address, Address>();
   for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
-  const intents = new Set(pairs.filter((pair) => pair.intent !== undefined).map((pair) => pair.address));
+  const intents = new Map(pairs.map(({ address, intent }) => [address, intent]));
   for (const difference of differences) {
     // The open create was looked for and not found: it made nothing. What bears its name from now on is somebody
     // else's.
-    if (intents.has(difference.address) && isOver(difference))
+    const intent = intents.get(difference.address);
+    if (intent !== undefined && isOver(difference, intent))
       changes.push({ type: "intent", address: difference.address, intent: null });
     const next = nextRecord(difference, resolve);
     const from = moved.get(difference.address);
@@ -66,15 +69,29 @@ function moveIntent(from: Address, difference: ResourceDifference, { intents }: 
   const intent = intents.get(from);
   if (intent === undefined) return [];
   const gone: StateChange = { type: "intent", address: from, intent: null };
-  return isOver(difference) ? [gone] : [gone, { type: "intent", address, intent: movedIntent(intent, address) }];
+  return isOver(difference, intent)
+    ? [gone]
+    : [gone, { type: "intent", address, intent: movedIntent(intent, address) }];
 }
 
-const isOver = (difference: ResourceDifference): boolean =>
+const isOver = (difference: ResourceDifference, intent: Intent): boolean =>
   difference.change?.action === "create" ||
+  isReplacementNotMade(difference, intent) ||
   (difference.desired === undefined &&
     difference.change === undefined &&
     difference.diagnostics.length === 0 &&
     !("idUnknown" in difference && difference.idUnknown === true));
+
+/** A replacement that was cut off before the service had its create: what the record names is still the resource. */
+const isReplacementNotMade = (
+  { kind, recorded, adopts, desired, change, diagnostics }: ResourceDifference,
+  { operation }: Intent,
+): boolean =>
+  operation === `${kind}.create` &&
+  recorded?.id !== undefined &&
+  adopts !== true &&
+  (desired ?? change) !== undefined &&
+  !hasErrors(diagnostics);
 
 /**
  * Orphans that are none any more: written down before a step that then did not leave them behind; written down for a VM
