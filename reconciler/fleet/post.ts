@@ -56,8 +56,8 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
     if (why === undefined) return;
     if (!stop.signal.aborted) say(`nobody could be told of ${letters.length - sent.length} changes: ${why}`);
     await records.keepLetters(place, stop.signal.aborted ? null : why);
-    for (const { place: given, n } of await records.giveUpLetters())
-      say(`${n} letters to ${receiverName(given)} were given up after a day`);
+    const given = await records.giveUpLetters(place);
+    if (given > 0) say(`${given} letters to ${receiverName(place)} were given up after a day`);
   }
 
   return {

@@ -64,13 +64,13 @@ export const letterStatements = ({ query }: Database) => ({
       [place, why],
     );
   },
-  /** Deletes what could not be delivered for a day, and tells how much of whom. */
-  async giveUpLetters(): Promise<readonly { readonly place: string; readonly n: number }[]> {
+  /** Deletes what this receiver did not take for a day, and tells how much. */
+  async giveUpLetters(place: string): Promise<number> {
     const rows = await query(
-      `WITH old AS (DELETE FROM ${schema}.letters WHERE made_at < now() - interval '${keptDays} day' RETURNING place)
-       SELECT place, count(*)::int AS n FROM old GROUP BY place`,
+      `DELETE FROM ${schema}.letters WHERE place = $1 AND made_at < now() - interval '${keptDays} day' RETURNING id`,
+      [place],
     );
-    return rows.map((row) => ({ place: textOf(row["place"]), n: Number(row["n"]) }));
+    return rows.length;
   },
   /** Those that wait for the longest first. */
   async receiversBehind(): Promise<readonly ReceiverBehind[]> {
