@@ -7,6 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { steadyNow } from "../steady";
 import { commitsIn, type FileChange, logFormat, shortened, writersOf } from "./change";
 import { type Checkout, NotInSource, SourceFailed } from "./checkout";
 import { type GitCall, runGit } from "./run-git";
@@ -337,9 +338,24 @@ const packMs = 5 * 60_000;
 const pack = (mirror: string): Promise<string> =>
   runGit(["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"], { cwd: mirror, silentMs: packMs });
 
+/** Since when this process has seen that nobody uses it. */
+const seenUnused = new Map<string, { readonly mtimeMs: number; readonly at: number }>();
+const watchedMs = 30 * 60_000;
+
+/** By the machine's clock nobody used it for a day, and by what this process saw, should that clock have been set forward. */
+async function isUnused(path: string): Promise<boolean> {
+  const { mtimeMs } = await stat(path);
+  const seen = seenUnused.get(path);
+  const isOld = Date.now() - mtimeMs > unusedMs;
+  if (isOld && seen?.mtimeMs === mtimeMs) return steadyNow() - seen.at > watchedMs;
+  if (isOld) seenUnused.set(path, { mtimeMs, at: steadyNow() });
+  else seenUnused.delete(path);
+  return false;
+}
+
 async function tidyTree(tree: string): Promise<void> {
-  const { mtimeMs } = await stat(tree);
-  if (Date.now() - mtimeMs <= unusedMs) return;
+  if (!(await isUnused(tree))) return;
+  seenUnused.delete(tree);
   // The tree is renamed first: if the worker dies now, nobody takes the rest for a tree.
   const away = `${tree}.away`;
   await rename(tree, away);
@@ -348,8 +364,7 @@ async function tidyTree(tree: string): Promise<void> {
 
 /** What a worker that died while it made a mirror anew has left. */
 async function removeUnused(path: string): Promise<void> {
-  const { mtimeMs } = await stat(path);
-  if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true });
+  if (await isUnused(path)) await rm(path, { recursive: true, force: true });
 }
 
 /**
