@@ -1,6 +1,6 @@
 /** Pull requests: planned by workers, told in one comment and a status, approved there by who may, carried out after the merge. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -360,10 +360,33 @@ test("a comment shows texts of files as they are, and no more than a host takes"
   expect(text).toContain(`${"`".repeat(6)}text\n`);
   const at = "2026-11-20T10:00:00Z";
   const approval = { digest: plan.digest ?? "", by: "ann", at, until: at };
-  const given = (approvers: number): string => commentText(pull, [{ ...plan, approval }], undefined, () => approvers);
+  const given = (approvers: number): string =>
+    commentText(pull, [{ ...plan, approval }], undefined, () => ({ approvers }));
   expect(given(1)).toMatch(/Approved by ann: it is carried out after the merge/);
   expect(given(1)).not.toContain("/approve");
   expect(given(2)).toMatch(/Approved by ann; 2 people have to\.[\s\S]*\/approve 0123456789abcdef/);
+  const paused = (of: PullPlan): string => commentText(pull, [of], undefined, () => ({ paused: true }));
+  expect(paused(plan)).toContain("waits for approval after the merge, and its stack is paused |");
+  expect(paused({ ...plan, result: "applies" })).toContain("is applied after the merge, once its stack is resumed |");
+  expect(paused({ ...plan, approval })).toContain("carried out after the merge, once its stack is resumed, if");
+  expect(paused({ ...plan, result: "nothing" })).not.toMatch(/paused|resumed/);
+  // Of many stacks the plans are left out first; how each is approved, and what is said of all, stays.
+  for (const [stacks, hidden] of [
+    [200, false],
+    [600, true],
+  ] as const) {
+    const names = Array.from({ length: stacks }, (_, index) => `stack-${1000 + index}`);
+    const many = commentText(
+      { ...pull, said: "this" },
+      names.map((stack) => ({ ...plan, stack })),
+      undefined,
+    );
+    expect(many.length).toBeLessThan(65_536);
+    expect(many).not.toContain("<details>");
+    expect(many).toMatch(/Not carried out: this\.\n\n<sub>.*<\/sub>$/);
+    const shown = many.match(/To approve it before the merge: `\/approve \S+`/g) ?? [];
+    expect([shown.length === stacks, /No room is left for .* and \d+ more: /.test(many)]).toEqual([!hidden, hidden]);
+  }
   expect(text.replace(/(`{6})text\n[\s\S]*?\n\1/g, "")).not.toMatch(/@all|evil\.example\)|<b>/);
 });
 
@@ -475,6 +498,27 @@ stacks:
     expect(groups(stage)).not.toContain("a-open");
     expect((await stage.session.records.stack("a"))?.status).toMatchObject({ ready: true, plan: null });
     const [, digest = ""] = /\/approve ([0-9a-f-]+)/.exec(comment.text) ?? [];
+
+    // It is not carried out while its stack is paused, and the comment and the status say so.
+    await stage.run("fleet", "pause", "a");
+    await told(stage, "that it is paused", /waits for approval after the merge, and its stack is paused/);
+    const latest = () => host.statuses.filter(({ commit }) => commit === head).at(-1)?.description;
+    expect(latest()).toMatch(/and its stack is paused/);
+    await stage.run("fleet", "resume", "a");
+    await eventually("that it is resumed", async () => {
+      await look(stage);
+      return latest()?.includes("paused") === false || undefined;
+    });
+    // A folder that goes, and one that is new.
+    const gone = propose(5, () => rmSync(join(repository, "a"), { recursive: true }));
+    host.pulls.push({ number: 5, head: gone, base: "main", author: "ann", fork: false, state: "open" });
+    await told(stage, "that nothing is deleted", /the merge leaves no folder a, which deletes nothing/);
+    expect(host.statuses.filter(({ commit }) => commit === gone).at(-1)?.state).toBe("success");
+    host.pulls.pop();
+    host.comments.splice(
+      host.comments.findIndex(({ pull }) => pull === 5),
+      1,
+    );
 
     // Who may approve another stack, whose own change it is, and a comment that was changed.
     for (const who of ["bert", "ann"]) host.comment(7, who, `/approve ${digest}`);

@@ -47,6 +47,9 @@ export async function pullsMoved(records: Records, urls: readonly string[]): Pro
   return mine.length > 0;
 }
 
+/** What a stack's files are where the merge leaves it no folder. */
+export const noFolder = "gone";
+
 /** The stacks of one repository and branch, and its host. */
 interface Place {
   readonly stacks: readonly StackRecord[];
@@ -149,7 +152,7 @@ async function planAll(
       const path = spec.source.kind === "git" ? spec.source.path : "";
       return {
         stack: name,
-        content: (await contentAt({ ...source, path }, cache, commit, { files, signal })) ?? "gone",
+        content: (await contentAt({ ...source, path }, cache, commit, { files, signal })) ?? noFolder,
       };
     }),
   );

@@ -9,11 +9,11 @@ import type { FleetSettings } from "../model";
 import { type OpeningPorts, projectInput, readInputs } from "../open-stack";
 import type { OpenProject, Planned } from "../project";
 import { sentences } from "../round";
-import { asInRepository, type Checkout } from "../sources/checkout";
-import { checkOutGit } from "../sources/git";
+import { asInRepository, type Checkout, NotInSource, SourceFailed } from "../sources/checkout";
+import { checkOutGit, type GitSource } from "../sources/git";
 import { mergedCommit } from "../sources/merge";
 import { hostPlace } from "./host";
-import { type PullPorts, pullsFrom } from "./look";
+import { noFolder, type PullPorts, pullsFrom } from "./look";
 
 export interface PullRound extends OpeningPorts, Pick<PullPorts, "records" | "cache"> {
   readonly openProject: OpenProject;
@@ -50,11 +50,17 @@ export async function planPull(
       ...onlyDefined({ base: pull.base === "" ? undefined : pull.base }),
     };
     const { base, commit } = await mergedCommit(source, ports.cache, merge, { signal });
-    const [before, after] = [
-      await checkOutGit({ ...source, ref: base }, ports.cache, { signal }),
-      await checkOutGit({ ...source, ref: commit }, ports.cache, { signal }),
-    ];
-    made = await madeOf(ports, { stack, settings, outside: pull.outside, before, after, signal });
+    const at = (ref: string): Promise<Checkout> => checkOutGit({ ...source, ref }, ports.cache, { signal });
+    made =
+      wanted.content === noFolder
+        ? { result: "observes", why: whyWithoutFolder(source.path) }
+        : await madeOf(ports, {
+            ...{ stack, settings, outside: pull.outside, signal },
+            before: await at(base).catch((error: unknown) => {
+              throw error instanceof NotInSource ? new SourceFailed(isNew(source)) : error;
+            }),
+            after: await at(commit),
+          });
   } catch (error) {
     if (signal.aborted) throw error;
     const diagnostics = diagnosticsIn(error);
@@ -62,6 +68,12 @@ export async function planPull(
   }
   await records.savePullPlan(source.url, number, { stack: stack.name, content: wanted.content, ...made });
 }
+
+const whyWithoutFolder = (path: string): string =>
+  `the merge leaves no folder ${path}, which deletes nothing: what the stack made stays as it is, and nobody looks after it until the fleet's file lets the stack go or names its new place`;
+
+const isNew = ({ path, ref }: GitSource): string =>
+  `${ref} has no folder ${path} yet, whose policy and dialect would judge the plan: it is planned after the merge`;
 
 interface Planning {
   readonly stack: StackRecord;

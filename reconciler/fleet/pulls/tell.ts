@@ -1,5 +1,6 @@
 /** What a pull request is told: one comment that is kept up to date, and a status of its commit for each stack. */
 import { errorMessage } from "../../core/text/errors";
+import { listed } from "../../core/text/list-text";
 import { onlyDefined } from "../../core/text/objects";
 import { shortenedTo } from "../channels";
 import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
@@ -16,8 +17,25 @@ const words: Readonly<Record<PullResult, string>> = {
   failed: "cannot be planned",
 };
 
+/** What a pause adds to that. */
+const wordsOfPause: Readonly<Partial<Record<PullResult, string>>> = {
+  applies: ", once its stack is resumed",
+  asks: ", and its stack is paused",
+};
+
+/** What a comment has to know of a stack. */
+export interface ToldStack {
+  readonly approvers?: number | undefined;
+  readonly paused?: boolean;
+}
+
+const becomes = ({ result }: Pick<PullPlan, "result">, { paused }: ToldStack): string =>
+  `${words[result]}${paused === true ? (wordsOfPause[result] ?? "") : ""}`;
+
 /** Hosts take comments of 65,536 characters. */
 const mostText = 60_000;
+/** Where there are so many stacks that each has less, their plans are left out. */
+const leastRoom = 1500;
 
 /** A fence that nothing in the text ends. */
 function fenced(text: string): string {
@@ -34,13 +52,23 @@ export function commentText(
   { mark, head, ref, base, why, said }: PullRecord,
   plans: readonly PullPlan[],
   pages: string | undefined,
-  approversOf: (stack: string) => number = () => 1,
+  stackOf: (name: string) => ToldStack = () => ({}),
   kind: HostPlace["kind"] = "github",
 ): string {
   const room = Math.floor(mostText / Math.max(1, plans.length));
-  const rows = plans.map(
-    ({ stack, result, body }) => `| ${plain(stack)} | ${plain(body?.sum ?? "–")} | ${words[result]} |`,
-  );
+  const rows: string[] = [];
+  const parts: string[] = [];
+  let left = mostText;
+  for (const plan of plans) {
+    const about = stackOf(plan.stack);
+    const row = `| ${plain(plan.stack)} | ${plain(plan.body?.sum ?? "–")} | ${becomes(plan, about)} |`;
+    const part = partOf(plan, room, pages, about, approveWord[kind]);
+    left -= [row, "", ...part, ""].join("\n").length;
+    if (left < 0) break;
+    rows.push(row);
+    parts.push("", ...part);
+  }
+  const hidden = plans.slice(rows.length).map(({ stack }) => plain(stack));
   const lines = [
     `<!-- reconcile-fleet ${mark} -->`,
     "### What merging this changes",
@@ -49,8 +77,14 @@ export function commentText(
     ...(rows.length === 0
       ? [...(why === undefined ? ["It touches no stack of the fleet."] : [])]
       : ["| stack | plan | |", "| --- | --- | --- |", ...rows]),
-    ...plans.flatMap((plan) => ["", ...partOf(plan, room, pages, approversOf(plan.stack), approveWord[kind])]),
+    ...parts,
     "",
+    ...(hidden.length === 0
+      ? []
+      : [
+          `No room is left for ${listed(hidden, 20)}: the commit has a status for each, and the fleet's pages its plan.`,
+          "",
+        ]),
     ...(said === undefined ? [] : [`Not carried out: ${plain(said)}.`, ""]),
     `<sub>${head.slice(0, 12)}${base === "" ? "" : ` merged into ${plain(ref)} at ${base.slice(0, 12)}`}. /plan plans it anew.</sub>`,
   ];
@@ -61,7 +95,7 @@ function partOf(
   { stack, result, digest, body, why, approval }: PullPlan,
   room: number,
   pages: string | undefined,
-  approvers: number,
+  { approvers = 1, paused = false }: ToldStack,
   approves: string,
 ): string[] {
   const link =
@@ -70,28 +104,27 @@ function partOf(
   const names = given === undefined ? [] : namesIn(given);
   const by = names.map(plain).join(" and ");
   return [
-    ...(body === undefined || result === "waits"
+    ...(body === undefined || result === "waits" || room < leastRoom
       ? []
       : [
           `<details><summary>${plain(stack)}: ${plain(body.sum ?? "the plan")}</summary>`,
           "",
-          fenced(
-            shortenedTo(
-              [body.exposure, body.text].filter((text) => text !== undefined).join("\n"),
-              Math.max(500, room - 1000),
-            ),
-          ),
+          fenced(shortenedTo([body.exposure, body.text].filter((text) => text !== undefined).join("\n"), room - 1000)),
           "",
           "</details>",
           "",
         ]),
-    ...(why === undefined ? [] : [`**${plain(stack)}** ${words[result]}: ${plain(shortenedTo(why, 1500))}.${link}`]),
+    ...(why === undefined
+      ? []
+      : [
+          `**${plain(stack)}** ${becomes({ result }, { paused })}: ${plain(shortenedTo(why, Math.min(1500, Math.max(100, room - 300))))}.${link}`,
+        ]),
     ...(given === undefined
       ? []
       : [
           names.length < approvers
             ? `Approved by ${by}; ${approvers} people have to.`
-            : `Approved by ${by}: it is carried out after the merge, if that is before ${given.until} and it is still this plan then.`,
+            : `Approved by ${by}: it is carried out after the merge${paused ? (wordsOfPause.applies ?? "") : ""}, if that is before ${given.until} and it is still this plan then.`,
         ]),
     ...(result === "asks" && digest !== undefined && names.length < approvers
       ? [
@@ -103,11 +136,15 @@ function partOf(
   ];
 }
 
-const statusOf = ({ stack, result, body, why }: PullPlan, link: string | undefined): CommitStatus => ({
+const statusOf = (
+  { stack, result, body, why }: PullPlan,
+  about: ToldStack,
+  link: string | undefined,
+): CommitStatus => ({
   state: result === "waits" ? "pending" : result === "failed" ? "failure" : "success",
   context: `reconcile/${stack}`,
   description: shortenedTo(
-    `${words[result]}${result === "failed" ? `: ${why ?? ""}` : body?.sum === undefined ? "" : `: ${body.sum}`}`,
+    `${becomes({ result }, about)}${result === "failed" ? `: ${why ?? ""}` : body?.sum === undefined ? "" : `: ${body.sum}`}`,
     140,
   ),
   link,
@@ -144,14 +181,18 @@ async function tellOne(
   if (here === undefined) return undefined;
   const { host } = here;
   const plans = await ports.records.pullPlans(pull.url, pull.number);
+  const stacks = new Map<string, ToldStack>(
+    here.stacks.map(({ name, spec, paused }) => [name, { approvers: spec.approvers, paused }]),
+  );
+  const stackOf = (name: string): ToldStack => stacks.get(name) ?? {};
   for (const plan of plans) {
-    const key = `${plan.head} ${plan.result}`;
+    const isPaused = stackOf(plan.stack).paused === true && wordsOfPause[plan.result] !== undefined;
+    const key = `${plan.head} ${plan.result}${isPaused ? " paused" : ""}`;
     if (plan.told === key) continue;
-    await host.setStatus(plan.head, statusOf(plan, pull.link));
+    await host.setStatus(plan.head, statusOf(plan, stackOf(plan.stack), pull.link));
     told[plan.stack] = key;
   }
-  const approvers = new Map(here.stacks.map(({ name, spec }) => [name, spec.approvers]));
-  const text = commentText(pull, plans, pages, (stack) => approvers.get(stack) ?? 1, here.place.kind);
+  const text = commentText(pull, plans, pages, stackOf, here.place.kind);
   if (pull.comment !== undefined)
     try {
       return await host.write(pull.number, text, pull.comment);
