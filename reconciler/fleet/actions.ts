@@ -10,14 +10,14 @@ import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
-import { type Approval, asksWhy, isSamePerson, isValidFor, joined, namesIn, rejectedWhy } from "./decide";
+import { type Approval, asksWhy, isSamePerson, joined, namesIn, rejectedWhy, voicesIn } from "./decide";
 import { refuseSharedStates } from "./may-read";
 import { type Fleet, type FleetSettings, pullVariablesOf, type StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
 import { type Queue, triggerOf } from "./queue";
 import { isBy } from "./sources/change";
 import { type GitSource, renamedFolders } from "./sources/git";
-import { afterRejection, newStatus } from "./status";
+import { afterRejection, afterResume } from "./status";
 import { type Opening, openingOf } from "./windows";
 
 export interface Desk {
@@ -247,8 +247,8 @@ function twiceRefused(
   now: Date,
 ): ActionRefused | undefined {
   const { approvers = 1 } = spec;
-  const counts = approvers > 1 && approval !== undefined && isValidFor(approval, digest, now);
-  const before = counts ? namesIn(approval).find((by) => isSamePerson(by, who)) : undefined;
+  const voices = approvers > 1 ? voicesIn(approval, digest, now) : [];
+  const before = voices.find((by) => isSamePerson(by, who));
   if (before === undefined) return undefined;
   return new ActionRefused(
     "fleet/approved-already",
@@ -347,8 +347,7 @@ export async function reject(
   const at = now.toISOString();
   const { undoing } = stack;
   const rejection = { digest: plan.digest, by: who, ...onlyDefined({ why }), at };
-  if (!(await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)))))
-    throw otherPlan(name, digest);
+  if (!(await records.reject(name, rejection, afterRejection(rejectedWhy(rejection))))) throw otherPlan(name, digest);
   // The run is not undone: the stack goes on with its files, or with what was undone before.
   if (undoing !== undefined && undoing.held === undefined) {
     await records.endUndo(name, undoing);
@@ -360,17 +359,23 @@ export async function reject(
 /** Whoever says no then would be told that it was rejected, and the run would go on. */
 const isUnderWay = ({ lastRun }: StackRecord): boolean => lastRun !== undefined && lastRun.endedAt === undefined;
 
+/** So much of a digest tells a plan from all others. */
+const leastOfDigest = 6;
+
 /** The waiting plan, found by its digest or the beginning of it. */
 async function waitingPlan({ records }: Pick<Desk, "records">, name: string, digest: string) {
   const plan = await records.waitingPlan(name);
-  if (plan === undefined || digest.length < 6 || !plan.digest.startsWith(digest)) throw otherPlan(name, digest);
+  if (plan === undefined || digest.length < leastOfDigest || !plan.digest.startsWith(digest))
+    throw otherPlan(name, digest);
   return plan;
 }
 
 const otherPlan = (name: string, digest: string): ActionRefused =>
   new ActionRefused(
     "fleet/no-plan",
-    `the plan ${digest} of ${name} does not wait for approval (any more)`,
+    digest.length < leastOfDigest
+      ? `no plan of ${name} is named${digest === "" ? "" : `: ${digest} is shorter than ${leastOfDigest} characters`}`
+      : `the plan ${digest} of ${name} does not wait for approval (any more)`,
     `reconcile fleet plan ${name} shows the one that does`,
   );
 
@@ -441,14 +446,10 @@ export async function undo(
 /** Resumes a paused or stalled stack. */
 export async function resume({ records, queue, who }: Desk, name: string): Promise<void> {
   const stack = await stackNamed({ records }, name);
-  await records.pauseStack(name, false);
-  const { stateSeen, ...status } = stack.status;
-  const takesNew = stateSeen?.isLess === true;
-  if (status.stalled || takesNew)
-    await records.saveStatus(name, {
-      ...{ ...status, stalled: false, failures: 0, reason: newStatus.reason },
-      ...(takesNew ? {} : onlyDefined({ stateSeen })),
-    });
+  const after = afterResume(stack.status);
+  const { stalled, failures, reason, stateSeen } = after;
+  const change = after === stack.status ? {} : { stalled, failures, reason };
+  await records.resumeStack(name, change, stateSeen === undefined);
   await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   await records.note({ who, what: "resume", stack: name });
 }

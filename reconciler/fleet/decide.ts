@@ -160,6 +160,10 @@ function withoutAsking(facts: PlanFacts, approve: Approve, { rejection, undo }: 
 export const isValidFor = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
   digest === plan && Date.parse(until) > now.getTime();
 
+/** Whose approvals of this very plan count now. */
+export const voicesIn = (approval: Approval | undefined, plan: string, now: Date): readonly string[] =>
+  approval !== undefined && isValidFor(approval, plan, now) ? namesIn(approval) : [];
+
 /** Who approved a plan before the merge and who did afterwards count together. */
 export function joined(before: Approval, since: Approval | undefined, now: Date): Approval {
   if (since === undefined || !isValidFor(since, before.digest, now)) return before;

@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "n
 import { dirname, isAbsolute, join, posix, relative, sep } from "node:path";
 import { deepEqual } from "../core/text/deep-equal";
 import { errorMessage } from "../core/text/errors";
+import { withoutUsers } from "../core/text/outside-policy";
 import { carryOutChanges, carryOutSync, plannedSync, withRenamed } from "./actions";
 import { changesOf } from "./changes";
 import type { Records } from "./database/records";
@@ -147,7 +148,7 @@ async function carryOutFollowed(
     await ports.records.note({
       who: "fleet",
       what: "follow",
-      detail: `${follow.url} ${commit.slice(0, 12)}: ${stay.length} stacks`,
+      detail: `${withoutUsers(follow.url)} ${commit.slice(0, 12)}: ${stay.length} stacks`,
     });
   return { leaving: go.map(({ name }) => name), anew: anew.map(({ name }) => name) };
 }

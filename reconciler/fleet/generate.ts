@@ -1,6 +1,7 @@
 /** The stacks that generators stand for: one for each folder that has a file of the given name. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { withoutUsers } from "../core/text/outside-policy";
 import { refuseSharedStates, StacksRefused } from "./may-read";
 import { type Fleet, fits, type Generator, type Source, type StackSpec } from "./model";
 import type { Freshness } from "./sources/git";
@@ -55,7 +56,7 @@ const madeTwice = (name: string, one: string, other: string): StacksRefused =>
   ]);
 
 const placeText = (source: Source): string =>
-  source.kind === "folder" ? source.folder : `${source.path || "the root"} of ${source.url}`;
+  source.kind === "folder" ? source.folder : `${source.path || "the root"} of ${withoutUsers(source.url)}`;
 
 async function generated(
   { source, folders, stack, template }: Generator,

@@ -14,7 +14,7 @@ import { pictureDigest } from "./picture";
 import { type Cause, triggerOf } from "./queue";
 import type { RoundOutcome } from "./round";
 import type { WorkerSetting } from "./shared";
-import { afterLostWorkers, afterRound, occasionsOf, type Status } from "./status";
+import { afterLostWorkers, afterResume, afterRound, occasionsOf, type Status } from "./status";
 
 /** When somebody else holds the state, the stack is looked at again after this time. */
 const lockedMs = 5000;
@@ -44,7 +44,14 @@ export async function settle(
   const occasions = occasionsOf(before, status, result, corrected.length > 0);
   const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasions, corrected);
   const nextAt = new Date(now.getTime() + next.inMs);
-  const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, nextAt, letters);
+  const isMine = await records.finishRun(
+    run.id,
+    finishedRun(outcome, status),
+    status,
+    nextAt,
+    letters,
+    saidTo(stack, status),
+  );
   // Another worker took the stack over while this one slept: that worker records the result.
   if (!isMine) return;
   if (outcome.gone) {
@@ -85,9 +92,15 @@ export async function giveUp(
   const status = afterLostWorkers(stack.status, lost);
   const end = { result: "failed", reason: status.reason, counts: {} } as const;
   const letters = lettersFor(settings, stack, status, ["stalled"]);
-  if (!(await records.finishRun(id, end, status, null, letters))) return;
+  if (!(await records.finishRun(id, end, status, null, letters, saidTo(stack, status)))) return;
   await records.note({ who: "fleet", what: "gave up", stack: stack.name, detail: status.reason ?? "" });
 }
+
+/** The status where a person has resumed the stack since its round began. */
+const saidTo = ({ status: seen, readAt }: StackRecord, status: Status) => ({
+  since: readAt,
+  resumed: afterResume(status, seen),
+});
 
 const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "handed_over" ? "taken_over" : result.end);
 

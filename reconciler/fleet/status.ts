@@ -202,14 +202,28 @@ export const afterLostWorkers = (before: Status, workers: number): Status => ({
 });
 
 /** The service is left as it is, which is not as the files say. */
-export const afterRejection = (before: Status, why: string): Status => ({
-  ...before,
+export const afterRejection = (why: string): Partial<Status> => ({
   ready: false,
   drifted: true,
   awaitingApproval: false,
+  blocked: false,
+  waitingFor: null,
   plan: null,
   reason: why,
 });
+
+const isHeldBack = ({ stalled, stateSeen }: Status): boolean => stalled || stateSeen?.isLess === true;
+
+/**
+ * A person who saw the stack given up, or its state with less than before, has it tried anew with what is there now.
+ * `seen`: the status at that time, where a round has ended since.
+ */
+export function afterResume(status: Status, seen = status): Status {
+  if (!isHeldBack(status) || !isHeldBack(seen)) return status;
+  const { stateSeen, ...rest } = status;
+  const kept = seen.stateSeen?.isLess === true ? {} : onlyDefined({ stateSeen });
+  return { ...rest, ...kept, stalled: false, failures: 0, reason: newStatus.reason };
+}
 
 /** What receivers are told: each condition that became true, and each apply. */
 export function occasionsOf(before: Status, after: Status, { end }: RoundEnd, corrected = false): Occasion[] {

@@ -3,6 +3,7 @@
  * workers share one database; another worker finishes what a dead one leaves.
  */
 import { deepEqual } from "../core/text/deep-equal";
+import { nearestText } from "../core/text/nearest";
 import { onceReached } from "./database/open";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
@@ -119,6 +120,13 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const ear = await listenForNews(setting, shared, lookForStops);
 
   const settings = await shared.settings();
+  const known = settings.services.map(({ name }) => name);
+  for (const name of setting.services.filter((one) => !known.includes(one))) {
+    const near = nearestText(name, known, (one) => ` (did you mean ${one}?)`) ?? "";
+    setting.say(
+      `The fleet has no service ${name}${near}, so that this worker takes no rounds of it before there is one.`,
+    );
+  }
   await queue.work({
     concurrency: setting.concurrency,
     ...takenBy(setting, settings),
@@ -348,9 +356,9 @@ function clockOf({ readAt = new Date() }: StackRecord): () => Date {
 /** The plan may have been rejected while the round ran that would offer it again. */
 async function orRejected(records: Records, stack: string, outcome: RoundOutcome): Promise<RoundOutcome> {
   const { result } = outcome;
-  if (result.end !== "awaiting_approval") return outcome;
-  const rejection = await records.rejectionOf(stack);
-  if (rejection?.digest !== result.plan) return outcome;
+  const plan = result.end === "awaiting_approval" || result.end === "blocked" ? result.plan : undefined;
+  const rejection = plan === undefined ? undefined : await records.rejectionOf(stack);
+  if (rejection === undefined || rejection.digest !== plan) return outcome;
   return { ...outcome, result: { end: "observed", why: rejectedWhy(rejection) } };
 }
 
@@ -443,8 +451,7 @@ async function hold(
   { held }: Held,
 ): Promise<void> {
   const waitingFor = waitsForPlace(held, limitOf(settings, stack));
-  if (!deepEqual(stack.status.waitingFor, waitingFor))
-    await setting.records.saveStatus(stack.name, { ...stack.status, waitingFor });
+  if (!deepEqual(stack.status.waitingFor, waitingFor)) await setting.records.saveStatus(stack.name, { waitingFor });
   await later(setting, job, stack, held === "suspect" ? suspectMs : crowdedMs);
 }
 

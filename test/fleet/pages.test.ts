@@ -16,7 +16,7 @@ import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { repositoryPushed } from "../../reconciler/fleet/pushes";
 import { openQueue, type Queue } from "../../reconciler/fleet/queue";
-import { SourceFailed } from "../../reconciler/fleet/sources/checkout";
+import { NotInSource, SourceFailed } from "../../reconciler/fleet/sources/checkout";
 import { newStatus } from "../../reconciler/fleet/status";
 import { beginRun, fillFleet, markup, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
@@ -140,6 +140,43 @@ describe("the pages of a fleet", () => {
     await records.finishRun(run.id, { result: "applied", reason: null, counts: {}, approval }, newStatus, null);
     const text = await (await pages("ann").request(`/runs/${run.id}`, { headers: local })).text();
     expect(text).toMatch(/Approved by <strong>ann<\/strong> at .*: “as agreed”, and by <strong>bob<\/strong> at/);
+  });
+
+  test("show no name in the address of a repository, which may be a token", async () => {
+    const url = "https://canary@git.example/infra.git";
+    await records.saveStacks([spec("prod-named", { source: { kind: "git", url, ref: "main", path: "a" } })]);
+    const shown = await (await pages("ann").request("/stacks/prod-named", { headers: local })).text();
+    expect(shown).toContain("https://***@git.example/infra.git");
+    expect(shown).not.toContain("canary");
+    // Nor the repository itself to whom it is none of.
+    const beat = { name: "w:9", version: "1", concurrency: 1, doing: [], draining: false, services: [] };
+    await records.beat({ ...beat, troubles: [{ origin: "https://git.example/infra.git", failures: 3, why: "x" }] }, 60);
+    const workers = async (init: object) => (await pages("ann").request("/workers", init)).text();
+    expect(await workers({ headers: local })).toContain("No files from https://git.example/infra.git");
+    expect(await workers(as("ann"))).not.toContain("git.example");
+    await records.leave("w:9");
+    expect(new NotInSource(`${url} has no folder`).message).toBe("https://***@git.example/infra.git has no folder");
+    await records.releaseStack("prod-named");
+  });
+
+  test("ask again for an approval that is over", async () => {
+    const digest = "0123456789abcdef";
+    const at = new Date(Date.now() - 120_000).toISOString();
+    await records.saveStatus("prod-a", { awaitingApproval: true, plan: digest });
+    const shown = async (path: string) => (await pages("ann").request(path, { headers: local })).text();
+    for (const [until, isOver] of [
+      [new Date(Date.now() + 3_600_000), false],
+      [new Date(Date.now() - 60_000), true],
+    ] as const) {
+      await records.approve("prod-a", { digest, by: "bob", at, until: until.toISOString() });
+      expect([
+        /Approved by bob/.test(await shown("/stacks/prod-a")),
+        /approved by bob/.test(await shown("/waiting")),
+      ]).toEqual([!isOver, !isOver]);
+      expect(/id="approve"/.test(await shown("/stacks/prod-a"))).toBe(isOver);
+      await database.query("UPDATE reconcile_fleet.stacks SET approval = NULL WHERE name = 'prod-a'");
+    }
+    await records.saveStatus("prod-a", { awaitingApproval: false, plan: null });
   });
 
   test("say which receiver has not got its messages, and not where it is", async () => {

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { reject, runNow } from "../../reconciler/fleet/actions";
+import { fingerprint } from "../../reconciler/core/text/hash";
+import { reject, resume, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
@@ -10,6 +11,7 @@ import { noSettings } from "../../reconciler/fleet/model";
 import type { Picture } from "../../reconciler/fleet/picture";
 import type { OpenProject, Planned } from "../../reconciler/fleet/project";
 import type { Queue } from "../../reconciler/fleet/queue";
+import type { WorkerSetting } from "../../reconciler/fleet/shared";
 import { newStatus } from "../../reconciler/fleet/status";
 import { startWorker, type Worker } from "../../reconciler/fleet/worker";
 import { eventually } from "../support/eventually";
@@ -28,6 +30,7 @@ const noPicture: Picture = {
 describe("a worker", () => {
   let database: Database;
   let records: Records;
+  let setting: WorkerSetting;
   let worker: Worker;
   let round: Parameters<Queue["work"]>[0]["round"];
   const service = { name: "in-west", baseUrl: "http://127.0.0.1:9", insecureHttp: false, credential: { env: "NONE" } };
@@ -40,6 +43,9 @@ describe("a worker", () => {
   /** What the database's clock shows, where it is not this machine's. */
   let readAt: Date | undefined;
   let during: (stack: string) => void | Promise<void> = () => undefined;
+  /** What somebody does in the moment in which a round ends. */
+  let beforeEnd = async (): Promise<void> => undefined;
+  let afterEnd = async (): Promise<void> => undefined;
 
   /** Of what leaves, those that have nothing (left). */
   const nothingIn = new Set<string>();
@@ -97,6 +103,12 @@ describe("a worker", () => {
         const stack = await real.takeStack(name, turn);
         return stack === undefined || readAt === undefined ? stack : { ...stack, readAt };
       },
+      async finishRun(...end) {
+        await beforeEnd();
+        const isMine = await real.finishRun(...end);
+        await afterEnd();
+        return isMine;
+      },
     };
     const queue: Queue = {
       ...idleQueue,
@@ -105,7 +117,7 @@ describe("a worker", () => {
         round = options.round;
       },
     };
-    worker = await startWorker({
+    setting = {
       name: "here:1",
       version: "1",
       database,
@@ -118,7 +130,8 @@ describe("a worker", () => {
       within: (_, act) => act(),
       say: () => undefined,
       onSettings: () => undefined,
-    });
+    };
+    worker = await startWorker(setting);
   });
   afterAll(async () => {
     await worker.drain();
@@ -137,6 +150,19 @@ describe("a worker", () => {
     await run(stack);
   }
   const statusOf = async (stack: string) => (await records.stack(stack))?.status;
+
+  test("one that is started for a service that the fleet has not says so", async () => {
+    const said: string[] = [];
+    const services = ["in-west", "in-wset"];
+    const other = await startWorker({
+      ...{ ...setting, name: "here:2", queue: idleQueue, services },
+      say: (text) => said.push(text),
+    });
+    await other.drain();
+    expect(said).toEqual([
+      "The fleet has no service in-wset (did you mean in-west?), so that this worker takes no rounds of it before there is one.",
+    ]);
+  });
 
   test("windows open and close by the database's clock, whatever the worker's shows", async () => {
     await records.saveStacks([stackSpec("clocked", { source })]);
@@ -239,11 +265,65 @@ describe("a worker", () => {
     during = () => undefined;
     expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([undefined, false]);
 
+    // It ends already.
+    await runNow(desk, "unwanted");
+    await run("unwanted");
+    const rejectNow = () => reject(desk, "unwanted", digest, { why: "not now" });
+    beforeEnd = rejectNow;
+    await run("unwanted");
+    beforeEnd = async () => undefined;
+    expect([await offered(), await statusOf("unwanted")]).toEqual([undefined, expect.objectContaining(rejected)]);
+    await runNow(desk, "unwanted");
+    await run("unwanted");
+    afterEnd = rejectNow;
+    await run("unwanted");
+    afterEnd = async () => undefined;
+    expect([await offered(), await statusOf("unwanted")]).toEqual([undefined, expect.objectContaining(rejected)]);
+
     // Other files make it another plan.
     await records.saveStacks([stackSpec("unwanted", { source: { kind: "folder", folder: makeFolder({ a: "1" }) } })]);
     await records.leaveStack("unwanted");
     await run("unwanted");
     expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([expect.any(String), true]);
+  });
+
+  test("a stack that is resumed while its round runs is tried anew, and takes what its store has now", async () => {
+    const desk = { records, queue: idleQueue, who: "ann" };
+    const spec = stackSpec("held", { source });
+    const stateSeen = { lineage: "l", serial: 7, place: fingerprint(spec.state), isLess: true } as const;
+    const heldBack = { ...newStatus, stalled: true, failures: 8, reason: "given up" };
+    const failing = (): never => {
+      throw new Error("no answer");
+    };
+    const anew = { stalled: false, failures: 0, reason: newStatus.reason };
+    await records.saveStacks([spec]);
+    for (const status of [heldBack, { ...heldBack, stateSeen }]) {
+      await records.saveStatus("held", status);
+      during = async () => {
+        await resume(desk, "held");
+        failing();
+      };
+      await run("held");
+      expect(await statusOf("held")).toMatchObject(anew);
+      expect((await statusOf("held"))?.stateSeen).toBeUndefined();
+      // Whoever resumed it before the round began takes nothing back of how the round ends.
+      during = failing;
+      await run("held");
+      expect(await statusOf("held")).toMatchObject({ failures: 1, reason: "no answer" });
+    }
+    // Who resumes it has not seen yet that there is less.
+    await records.saveStatus("held", { ...newStatus, stateSeen: { ...stateSeen, serial: 9 } });
+    await database.query(
+      "UPDATE reconcile_fleet.stacks SET status = status #- '{stateSeen,isLess}' WHERE name = 'held'",
+    );
+    during = async () => {
+      await resume(desk, "held");
+      const less = { severity: "error", code: "state/went-back", summary: "the state has less" };
+      throw Object.assign(new Error("less"), { diagnostics: [less] });
+    };
+    await run("held");
+    during = () => undefined;
+    expect((await statusOf("held"))?.stateSeen).toMatchObject({ serial: 9, isLess: true });
   });
 
   test("a stack goes that never made anything, or whose worker died when all of it was deleted", async () => {

@@ -1,6 +1,7 @@
 /** `reconcile fleet …`: many projects, reconciled by many workers that share one PostgreSQL. */
 
 import { existsSync } from "node:fs";
+import { withoutUsers } from "../../core/text/outside-policy";
 import { hashOf, newToken } from "../../fleet/access";
 import { carryOutSync, plannedSync } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
@@ -258,7 +259,7 @@ async function sync(invocation: Invocation<(typeof fleetFlags)[number] | "auto-a
     await carryOutSync(session, fleet, changes);
     await session.records.forgetFollowed();
     if (fleet.follow !== undefined)
-      output.note(`From now on it follows ${fleet.follow.url} ${fleet.follow.ref} ${fleet.follow.path}.`);
+      output.note(`From now on it follows ${withoutUsers(fleet.follow.url)} ${fleet.follow.ref} ${fleet.follow.path}.`);
     output.print(`${stacks.length} ${stacks.length === 1 ? "stack" : "stacks"} in ${session.database.location}.`);
     return output.finish({ exitCode: 0 });
   });

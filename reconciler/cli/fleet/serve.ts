@@ -1,7 +1,7 @@
 /** The server of the fleet's pages: for this machine alone, or behind tokens. */
 
 import { serve } from "@hono/node-server";
-import { isLoopbackHost } from "../../core/text/outside-policy";
+import { isLoopbackHost, withoutUsers } from "../../core/text/outside-policy";
 import { printableLines } from "../../core/text/printable";
 import { followMoved } from "../../fleet/follow";
 import { createProvider } from "../../fleet/identity";
@@ -75,7 +75,7 @@ export async function servePages(
     hooks: { github: secretsOf("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsOf("RECONCILE_FLEET_GITLAB_TOKEN") },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
     // Whoever sends a webhook wrote some of it.
-    say: (text) => say(printableLines(text)),
+    say: (text) => say(printableLines(withoutUsers(text))),
   });
   const server = serve({ fetch: app.fetch, hostname: host, port: wanted });
   const listening = await onceListening(server, host, listen, "another --listen");

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
+import { withoutUsers } from "../../core/text/outside-policy";
 import { printableLines } from "../../core/text/printable";
 import { secretOf } from "../../fleet/channels";
 import { schema } from "../../fleet/database/tables";
@@ -60,7 +61,7 @@ export function startWork(session: FleetSession, { concurrency, services, cache,
     openProject: createProjectOpener({ cache }),
     within: (stack, round) => withRoundTrace(`reconcile fleet round ${stack}`, round, ({ result }) => result),
     // A repository or its host wrote some of it.
-    say: (text) => say(printableLines(text)),
+    say: (text) => say(printableLines(withoutUsers(text))),
     onSettings: (settings) => withhold(secretNames(settings)),
   });
 }

@@ -42,13 +42,13 @@ export const planStatements = ({ query }: Database) => ({
    * Keeps that the plan was rejected, so that it is not offered again; it does not wait any more. False: another plan
    * waits by now, or none.
    */
-  async reject(stack: string, rejection: Rejection, status: Status): Promise<boolean> {
+  async reject(stack: string, rejection: Rejection, change: Partial<Status>): Promise<boolean> {
     const rows = await query(
       `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1 AND digest = $4 RETURNING stack),
          before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM gone WHERE p.stack = gone.stack AND p.digest = $4)
-       UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = $3, changed_at = now()
+       UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = status || $3::jsonb, changed_at = now()
        FROM gone WHERE s.name = gone.stack RETURNING s.name`,
-      [stack, keptJson(rejection), keptJson(status), rejection.digest],
+      [stack, keptJson(rejection), keptJson(change), rejection.digest],
     );
     return rows.length > 0;
   },
@@ -109,10 +109,13 @@ export const planStatements = ({ query }: Database) => ({
       };
     });
   },
+  /** A round that ends while a person rejects its plan may have written the plan once more. */
   async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
-    const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
-      stack,
-    ]);
+    const rows = await query(
+      `SELECT stack, digest, revision, body, made_at FROM ${schema}.plans p WHERE stack = $1
+         AND NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = p.stack AND s.rejection ->> 'digest' = p.digest)`,
+      [stack],
+    );
     return rows.map((row) => ({
       stack: textOf(row["stack"]),
       digest: textOf(row["digest"]),

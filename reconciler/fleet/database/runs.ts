@@ -2,7 +2,7 @@
 import type { Approval } from "../decide";
 import type { History } from "../model";
 import type { Letter } from "../notify";
-import type { Status } from "../status";
+import { afterRejection, type Status } from "../status";
 import {
   columnsOf,
   type Database,
@@ -135,7 +135,8 @@ export const runStatements = ({ query }: Database) => ({
   },
   /**
    * Records how the run ended, the stack's status and what receivers are to be told of it in one statement; false when
-   * another worker has taken the stack over.
+   * another worker has taken the stack over. What a person said while it ran stands: a plan that was rejected does not
+   * wait, and where the stack was resumed after `since`, by the database's clock, its status is `resumed`.
    */
   async finishRun(
     id: number,
@@ -146,13 +147,17 @@ export const runStatements = ({ query }: Database) => ({
     status: Status,
     nextAt: Date | null,
     letters: readonly Letter[] = [],
+    meanwhile: { readonly since?: Date | undefined; readonly resumed?: Status } = {},
   ): Promise<boolean> {
+    const { since, resumed = status } = meanwhile;
     const rows = await query(
       `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3,
            revision = coalesce($4, revision), plan = coalesce($5, plan), approval = $6, counts = $7, report = coalesce($10, report) WHERE id = $1 AND ended_at IS NULL RETURNING stack),
          told AS (INSERT INTO ${schema}.letters (place, receiver, body)
            SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM mine, jsonb_array_elements($11::jsonb) AS letter)
-       UPDATE ${schema}.stacks s SET status = $8, next_at = $9, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
+       UPDATE ${schema}.stacks s SET next_at = $9, changed_at = now(), status = CASE WHEN s.resumed_at > $12 THEN $13::jsonb ELSE $8::jsonb END
+           || CASE WHEN s.rejection ->> 'digest' = $8::jsonb ->> 'plan' THEN $14::jsonb || jsonb_build_object('reason', s.status -> 'reason') ELSE '{}' END
+         FROM mine WHERE s.name = mine.stack RETURNING s.name`,
       [
         id,
         end.result,
@@ -165,6 +170,9 @@ export const runStatements = ({ query }: Database) => ({
         nextAt,
         end.report === undefined ? null : keptJson(end.report),
         keptJson(letters),
+        since ?? null,
+        keptJson(resumed),
+        keptJson(afterRejection("")),
       ],
     );
     return rows.length > 0;

@@ -202,8 +202,9 @@ const roundStatements = ({ query }: Database) => ({
       [tenant],
     );
   },
-  async saveStatus(name: string, status: Status): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [
+  /** What else the status says stays as somebody may have written it meanwhile. */
+  async saveStatus(name: string, status: Partial<Status>): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET status = status || $2::jsonb, changed_at = now() WHERE name = $1`, [
       name,
       keptJson(status),
     ]);
@@ -243,15 +244,19 @@ const roundStatements = ({ query }: Database) => ({
   },
 });
 
+/** The comments of pull requests that touch the stack tell whether it is paused. */
+const untoldPulls = `WITH untold AS (UPDATE ${schema}.pulls p SET version = p.version + 1 FROM ${schema}.pull_plans q
+  WHERE q.stack = $1 AND p.url = q.url AND p.number = q.number)`;
+
 /** Which stacks there are, and which of them rest. */
 const membershipStatements = ({ query }: Database) => ({
-  /** An approval is for what the file says of the stack, also one of before the merge. */
+  /** An approval is for what the file says of the stack, also one of before the merge, and so is a pull request's plan. */
   async saveStacks(specs: readonly StackSpec[]): Promise<void> {
     await query(
       `WITH others AS (SELECT n.value ->> 'name' AS name FROM jsonb_array_elements($1::jsonb) n
            WHERE NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = n.value ->> 'name' AND s.spec = n.value)),
-         before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM others
-           WHERE p.stack = others.name AND p.approval IS NOT NULL RETURNING p.url, p.number),
+         before AS (UPDATE ${schema}.pull_plans p SET approval = NULL, result = 'waits', told = NULL FROM others
+           WHERE p.stack = others.name RETURNING p.url, p.number),
          untold AS (UPDATE ${schema}.pulls p SET version = p.version + 1 FROM before WHERE p.url = before.url AND p.number = before.number)
        INSERT INTO ${schema}.stacks AS s (name, spec, status, paused)
        SELECT spec ->> 'name', spec, $2::jsonb, (spec ->> 'paused')::boolean FROM jsonb_array_elements($1::jsonb) AS spec
@@ -284,17 +289,25 @@ const membershipStatements = ({ query }: Database) => ({
   /** Whoever pauses it in the moment in which it is being stopped takes nothing back. */
   async pauseStack(name: string, paused: boolean): Promise<boolean> {
     const rows = await query(
-      `UPDATE ${schema}.stacks s SET paused = $2, stopping = CASE WHEN $2
+      `${untoldPulls} UPDATE ${schema}.stacks s SET paused = $2, stopping = CASE WHEN $2
            AND EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL) THEN stopping END
        WHERE name = $1 RETURNING name`,
       [name, paused],
     );
     return rows.length > 0;
   },
+  /** `change`: what of its status is another from now on. A round that runs now takes none of it back (`finishRun`). */
+  async resumeStack(name: string, change: Partial<Status>, forgetsState: boolean): Promise<void> {
+    await query(
+      `${untoldPulls} UPDATE ${schema}.stacks SET paused = false, stopping = NULL, resumed_at = clock_timestamp(), changed_at = now(),
+         status = (CASE WHEN $3 THEN status - 'stateSeen' ELSE status END) || $2::jsonb WHERE name = $1`,
+      [name, keptJson(change), forgetsState],
+    );
+  },
   /** Pauses the stack and tells its worker to end its round. */
   async stopStack(name: string, stop: StopRequest): Promise<void> {
     await query(
-      `UPDATE ${schema}.stacks SET paused = true, stopping = $2, changed_at = now() WHERE name = $1
+      `${untoldPulls} UPDATE ${schema}.stacks SET paused = true, stopping = $2, changed_at = now() WHERE name = $1
        RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
       [name, keptJson(stop)],
     );

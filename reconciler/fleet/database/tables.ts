@@ -176,6 +176,7 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.workers ADD COLUMN troubles jsonb NOT NULL DEFAULT '[]';`,
   `ALTER TABLE ${schema}.repositories ADD COLUMN woken text;
    UPDATE ${schema}.repositories SET woken = revision;`,
+  `ALTER TABLE ${schema}.stacks ADD COLUMN resumed_at timestamptz;`,
 ];
 
 /**

@@ -83,7 +83,7 @@ const showStack: Show = async (sources, context, visitor) => {
     records.namesOfDependents(name),
     records.settings(),
   ]);
-  const now = new Date();
+  const { readAt: now = new Date() } = stack;
   const [run] = runs;
   const lines = run === undefined || run.endedAt !== undefined ? [] : await records.latestLines(run.id, mostLines);
   const body = stackPage({
@@ -151,6 +151,7 @@ const showWorkers: Show = async (sources, _, visitor) => {
   const all = (await sources.records.workers()).map((worker) => ({
     ...worker,
     doing: worker.doing.filter(({ stack }) => may(visitor, "see", stack)),
+    troubles: maySeeAll(visitor) ? worker.troubles : [],
   }));
   return { title: "Workers", body: workersPage(all, new Date()), ...mark };
 };

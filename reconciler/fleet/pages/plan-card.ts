@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import { may, type Visitor } from "../access";
 import type { StackRecord, WaitingPlan } from "../database/stacks";
-import { asksWhy, namesIn } from "../decide";
+import { asksWhy, voicesIn } from "../decide";
 import type { Commit, FileChange } from "../sources/change";
 import { noCommitText } from "../views";
 import type { Opening } from "../windows";
@@ -13,19 +13,21 @@ export interface CardView {
   readonly visitor: Visitor;
   /** Whether an apply may begin now. */
   readonly opening: Opening;
+  readonly now: Date;
 }
 
-export function planCard({ stack, visitor, opening }: CardView, plan: WaitingPlan): PagePart {
+export function planCard({ stack, visitor, opening, now }: CardView, plan: WaitingPlan): PagePart {
   const { digest, madeAt, body } = plan;
   const path = `/stacks/${encodeURIComponent(stack.name)}`;
+  const voices = voicesIn(stack.approval, digest, now);
   return html`<section class="card wait" aria-labelledby="plan-title"><h2 id="plan-title">A plan waits: <code>${digest}</code></h2>
 ${body.sum === undefined ? "" : html`<p id="plan-sum"><strong>${body.sum}</strong></p>`}
 ${permits(body)}
 ${whyItWaits(body) === "" ? "" : html`<p>It waits because ${whyItWaits(body)}.</p>`}
 ${body.change === undefined ? "" : changeOf(body.change)}
-${voicesOf(stack, digest)}
+${voicesOf(stack, voices)}
 ${opening.open ? "" : html`<p class="said bad" id="window">A window is closed: ${opening.why}${opening.until === undefined ? "" : html`, until ${time(opening.until)}`}. Nothing is carried out before, unless it is approved through the window.</p>`}
-${decisionForms(stack, plan, visitor, opening)}
+${decisionForms(stack, plan, visitor, opening, voices)}
 <p class="quiet">Made ${time(madeAt)}.</p>
 ${printed("plan", "The plan", body.text)}
 ${body.exposure === undefined ? "" : printed("exposure", reachTitle, body.exposure)}
@@ -60,10 +62,9 @@ ${difference === undefined ? "" : html`<details id="difference"><summary>The dif
 }
 
 /** Who has approved it, and how many others have to. */
-function voicesOf({ approval, paused, spec: { approvers = 1 } }: StackRecord, digest: string): PagePart {
-  if (approval?.digest !== digest)
+function voicesOf({ approval, paused, spec: { approvers = 1 } }: StackRecord, names: readonly string[]): PagePart {
+  if (approval === undefined || names.length === 0)
     return approvers === 1 ? html`` : html`<p id="voices">${approvers} people have to approve it.</p>`;
-  const names = namesIn(approval);
   const until = time(new Date(approval.until));
   if (names.length >= approvers)
     return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}. ${paused ? "It is carried out once the stack is resumed" : "The next free worker carries it out"}, if it is still the plan then.</p>`;
@@ -76,11 +77,12 @@ function decisionForms(
   { digest, body }: WaitingPlan,
   visitor: Visitor,
   opening: Opening,
+  voices: readonly string[],
 ): PagePart {
-  const { approval, spec, name } = stack;
+  const { spec, name } = stack;
   const path = `/stacks/${encodeURIComponent(name)}`;
-  const isMine = approval?.digest === digest && namesIn(approval).includes(visitor.name);
-  const isDone = approval?.digest === digest && namesIn(approval).length >= (spec.approvers ?? 1);
+  const isMine = voices.includes(visitor.name);
+  const isDone = voices.length >= (spec.approvers ?? 1);
   const mayApprove = may(visitor, "approve", name);
   // Where something is lost for good, or a window is closed, the reason is part of the decision.
   const needsWord = !opening.open || asksWhy(body.consents);

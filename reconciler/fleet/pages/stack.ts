@@ -2,6 +2,7 @@
  * One stack: its status, the plan that waits, the run under way, what is wanted beside what exists, and its history.
  */
 import { html } from "hono/html";
+import { withoutUsers } from "../../core/text/outside-policy";
 import type { Side } from "../../report/sides";
 import type { SideRow } from "../../report/told-rows";
 import { may, type Visitor } from "../access";
@@ -92,11 +93,11 @@ function standingPart({ stack, dependents }: StackView): PagePart {
 const sourceText = (source: Source): string => {
   switch (source.kind) {
     case "git":
-      return `${source.url} ${source.ref}${source.path === "" ? "" : ` ${source.path}/`}`;
+      return `${withoutUsers(source.url)} ${source.ref}${source.path === "" ? "" : ` ${source.path}/`}`;
     case "folder":
       return source.folder;
     case "artifact":
-      return `${source.url} ${source.digest}`;
+      return `${withoutUsers(source.url)} ${source.digest}`;
   }
 };
 

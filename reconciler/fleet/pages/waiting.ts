@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import { may, type Visitor } from "../access";
 import type { WaitingOutline } from "../database/stacks";
-import { namesIn } from "../decide";
+import { voicesIn } from "../decide";
 import { type FleetSettings, fitsAny } from "../model";
 import { ago } from "../views";
 import { openingOf } from "../windows";
@@ -33,7 +33,7 @@ export function waitingPage(view: WaitingView): PagePart {
 /** A window that is closed, or the people who may approve and have not yet. */
 export function askedOf({ stack, approvers, approval, digest }: WaitingOutline, view: WaitingView): string {
   const { settings, now } = view;
-  const given = approval?.digest === digest ? namesIn(approval) : [];
+  const given = voicesIn(approval, digest, now);
   const opening = openingOf(settings.windows, stack, "apply", now);
   const tokens = view.approvers.filter((person) => may(person, "approve", stack)).map(({ name }) => name);
   const roles = (settings.signIn?.roles ?? [])

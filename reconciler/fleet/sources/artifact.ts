@@ -7,7 +7,6 @@ import { mkdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { errorMessage } from "../../core/text/errors";
-import { withoutUsers } from "../../core/text/outside-policy";
 import { type Checkout, mostBytes, NotInSource, SourceFailed } from "./checkout";
 
 /** Unpacking 256 MB takes seconds; more than this is an archive that unpacks without end. */
@@ -30,8 +29,7 @@ export async function checkOutArtifact(
 async function unpack(url: string, hex: string, root: string, cache: string, signal?: AbortSignal): Promise<void> {
   const bytes = await download(url, signal);
   const found = createHash("sha256").update(bytes).digest("hex");
-  if (found !== hex)
-    throw new NotInSource(`the artifact ${withoutUsers(url)} has the digest sha256:${found}, not sha256:${hex}`);
+  if (found !== hex) throw new NotInSource(`the artifact ${url} has the digest sha256:${found}, not sha256:${hex}`);
   const work = join(cache, "artifacts", `.${hex}-${randomUUID()}`);
   const [archive, files] = [join(work, "archive.tgz"), join(work, "files")];
   try {
@@ -44,7 +42,7 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
       if (!existsSync(root)) throw error;
     });
   } catch (error) {
-    throw new SourceFailed(`the artifact ${withoutUsers(url)} cannot be unpacked: ${errorMessage(error)}`);
+    throw new SourceFailed(`the artifact ${url} cannot be unpacked: ${errorMessage(error)}`);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -72,7 +70,7 @@ async function download(url: string, signal?: AbortSignal): Promise<Buffer> {
   } catch (error) {
     const isSilent = silence.signal.aborted;
     const why = isSilent ? `no answer for ${silentMs / 1000} s` : errorMessage(error);
-    throw new SourceFailed(withoutUsers(`the artifact ${url} cannot be fetched: ${why}`), isSilent);
+    throw new SourceFailed(`the artifact ${url} cannot be fetched: ${why}`, isSilent);
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { withoutUsers } from "../../core/text/outside-policy";
 import type { FileChange } from "./change";
 
 /** A source with more than this is refused: no stack is so large. */
@@ -39,7 +40,8 @@ export class SourceFailed extends Error {
     message: string,
     readonly isSilent = false,
   ) {
-    super(message);
+    // A name in an address may be a token.
+    super(withoutUsers(message));
   }
 }
 
