@@ -341,6 +341,8 @@ export function knownIds(desired: Desired, state: State, part?: Part): Record<Ki
   const records = [...state.resources.values()].filter(({ address }) => isMeant(address));
   for (const record of records) if (record.id !== undefined) ids[record.kind].add(record.id);
   for (const id of dataVolumesConcerned(desired, records)) ids.volume.add(id);
+  // Somebody may have started what a run that was cut off has stopped.
+  for (const { stoppedVm } of allOfKind(records, "volume")) if (stoppedVm !== undefined) ids.vm.add(stoppedVm);
   for (const { to, id } of desired.imports) {
     const kind = parseAddress(to)?.kind;
     if (id !== undefined && kind !== undefined && !state.resources.has(to) && isMeant(to)) ids[kind].add(id);

@@ -233,6 +233,8 @@ export function throwErrors({ plan: made }: PlannedOne): void {
 
 /** What was seen and done in one run. `problems` is empty when everything planned is done. */
 export interface RanOne extends Remembered {
+  /** What the run leaves in the records of others that stood beside it in its state. */
+  readonly beside: readonly RecordedResource[];
   readonly problems: readonly Diagnostic[];
   /** What a delete was answered "not found" for, and no look had shown before. */
   readonly missing: readonly string[];
@@ -282,7 +284,8 @@ export async function carryOut(
   const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>
     orphan.missingSince === undefined ? [] : [`${orphan.kind} ${orphan.name} (${orphan.id})`],
   );
-  return { ...remembered(recorder.state, planned.address), problems: problemsOf(report), missing };
+  const beside = [...recorder.state.resources.values()].filter(({ address }) => address !== planned.address);
+  return { ...remembered(recorder.state, planned.address), beside, problems: problemsOf(report), missing };
 }
 
 /** No state of the program has it. */

@@ -175,7 +175,7 @@ export async function lookOnce<K extends Kind>(
   const address = addressOf(shape.kind, inputs["name"]);
   const soon = AbortSignal.timeout(lastLookMs);
   const { record } = await findPending(service, declared, stateOf(address, ran), address, soon);
-  return record === undefined ? ran : { record, problems: ran.problems, missing: ran.missing };
+  return record === undefined ? ran : { ...ran, record, intent: undefined };
 }
 
 const isOfKind = <K extends Kind>({ kind }: Shape<K>, record: RecordedResource): record is Of<K> =>

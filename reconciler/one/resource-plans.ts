@@ -5,6 +5,7 @@
 import type { Address, Kind } from "../core/model/address";
 import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
+import { idsNamedBy } from "../core/model/facts";
 import { sight } from "../core/model/live";
 import { emptied } from "./differences";
 import { hangsElsewhere } from "./guards";
@@ -135,7 +136,10 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
   ): Promise<PlannedOne> {
     const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
     const sighting = sight(seen.live, shape.kind, id);
-    const hosts = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
+    const named = remembered.record === undefined ? [] : idsNamedBy(remembered.record);
+    const standing = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
+    // What the record names itself is no other's to remember.
+    const hosts = standing.filter(({ id }) => id === undefined || !named.includes(id));
     return hosts.length === 0
       ? seen
       : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal, look);

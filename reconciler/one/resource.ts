@@ -137,7 +137,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const record = ran.record as Of<K> | undefined;
     const id = idOf(record);
     const remembered: Remembered =
-      record === undefined ? ran : { record: shape.keep?.(record, itemAt(declared.resources, 0)) ?? record };
+      record === undefined
+        ? ran
+        : { record: shape.keep?.(record, itemAt(declared.resources, 0), ran.beside) ?? record };
     let outputs: Props = {};
     if (record !== undefined && id !== undefined)
       outputs = shape.outputsOf(record, await lookAt(shape, context, record, id));

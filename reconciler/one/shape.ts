@@ -67,8 +67,8 @@ export interface Shape<K extends Kind> {
   managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
   /** What a new resource in the place of a lost one does not have, as the end of a sentence. */
   lostWith?(record: Of<K>): string;
-  /** The record as it is kept between two calls. */
-  keep?(record: Of<K>, declared: DesiredResource): Of<K>;
+  /** The record as it is kept between two calls. `beside`: records of others, as the run leaves them. */
+  keep?(record: Of<K>, declared: DesiredResource, beside: readonly RecordedResource[]): Of<K>;
   /** The desired resource, once it is seen what else the service has. */
   wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf[K]): DesiredResource;
   /** Fields of it that may be resources of their own as well: what is in the service, and whose it is. */

@@ -89,6 +89,18 @@ it.each<readonly [what: string, row: Row]>([
       asked: ["vm id-web", "volume d-1"],
     },
   ],
+  [
+    "a VM that a run which was cut off has stopped, as somebody may have started it",
+    {
+      records: [
+        {
+          ...{ kind: "volume", address: "volume.data", id: "v-1", name: "data", stoppedVm: "theirs" },
+          ...{ flush: { via: "stop" }, preventDestroy: false },
+        },
+      ],
+      asked: ["vm theirs", "volume v-1"],
+    },
+  ],
   ["what the file takes over by its id", { file: imported, asked: ["vm given"] }],
   ["nothing more of what was taken over", { file: imported, records: [vm("web")], asked: ["vm id-web"] }],
   ["of a part no other import", { file: imported, part: ["vm.api"], asked: [] }],

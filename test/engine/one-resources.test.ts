@@ -759,6 +759,30 @@ const updates: Readonly<Record<string, Row>> = {
     answer: "#8",
     sent: ["vm.stop #5 200", "volume.detach 200", "volume.resize #8 200", "volume.attach 200", "vm.start #5 200"],
   },
+  "the VM that a volume's grow stopped could not be started: the next update starts it, with nothing else to do": {
+    given: full,
+    asks: async (program, { create, update, diff }) => {
+      const host = await create("Vm", "web", vm);
+      const inputs = { ...data, flush: { via: "stop" } };
+      const kept = await create("Volume", "data", inputs);
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id, flush: { via: "stop" } });
+      program.setFaults([{ kind: "status", code: 403, operation: "vm.start" }]);
+      const grown = { ...inputs, size: 9 };
+      const failed = await update(kept, grown).catch((error: PartialFailure) => ({ ...kept, ...error.kept }));
+      program.setFaults([]);
+      const { changes } = await diff(failed, grown);
+      return async () => {
+        const done = await update(failed, grown);
+        return [
+          changes.map(({ property }) => property),
+          (await diff(done, grown)).changes,
+          program.dump().vms[0]?.status,
+        ];
+      };
+    },
+    answer: [["recorded"], [], "ACTIVE"],
+    sent: ["vm.start #5 200"],
+  },
   "a step of it is refused: it stays as it is, with the reason": {
     asks: async (program, { create, update }) => {
       const kept = await create("Volume", "data", data);

@@ -1,7 +1,8 @@
 /** Block volumes. Where one hangs is a resource of its own, the attachment. */
 
+import { allOfKind } from "../../core/model/kinds";
 import type { RecordedVolume } from "../../core/model/recorded";
-import { fieldsIn } from "../../core/text/objects";
+import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import { createHandler } from "../../one/resource";
 import { adopt, flush, flushConfirmed, hostOf, linesFor } from "../../one/shared-properties";
 
@@ -57,7 +58,10 @@ export const volumeHandler = createHandler<"volume">({
   lossOfReplacing: ({ name }) =>
     `volume ${String(name)} is replaced by an empty one, and the one that is there is deleted with everything on it`,
   lostWith: ({ sizeGb }) => `, which is empty${sizeGb === undefined ? "" : `: the ${sizeGb} GB are lost`}`,
-  /** Attaching again after a grow is no claim on where the volume hangs. */
-  keep: ({ attachedTo: _attachedTo, ...record }) => record,
-  isUnsettled: ({ attaching, detaching }) => (attaching ?? detaching) !== undefined,
+  /** Attaching again after a grow is no claim on where the volume hangs. A VM that is still to start is kept with it. */
+  keep: ({ attachedTo: _attachedTo, ...record }, _declared, beside) => {
+    const stopped = allOfKind(beside, "vm").find(({ stoppedForFlush }) => stoppedForFlush === true)?.id;
+    return { ...record, ...onlyDefined({ stoppedVm: stopped ?? record.stoppedVm }) };
+  },
+  isUnsettled: ({ attaching, detaching, stoppedVm }) => (attaching ?? detaching ?? stoppedVm) !== undefined,
 });
