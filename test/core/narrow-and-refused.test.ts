@@ -343,6 +343,43 @@ describe("a plan asks, warns or refuses", () => {
   });
 });
 
+describe("an instance that its block does not have any more", () => {
+  const { lifecycle } = vm("web");
+  const instance = (address: string, more: Partial<typeof lifecycle> = {}) => ({
+    ...vm("web", { name: address.replaceAll(/[^a-z]/g, ""), lifecycle: { ...lifecycle, ...more } }),
+    address,
+  });
+  const kept = { preventDestroy: true, snapshotBefore: ["delete"] } as const;
+  it.each<[what: string, before: readonly string[], now: World["desired"], says: readonly string[]]>([
+    [
+      "is protected as the others are by now",
+      ["vm.web[a]", "vm.web[b]", "vm.web[c]"],
+      [instance("vm.web[a]", kept), instance("vm.web[b]", kept)],
+      ["asks prevent_destroy", "vm.snapshot"],
+    ],
+    [
+      "is so within a component that has no such instance any more",
+      ["shop[a]/vm.web", "shop[b]/vm.web"],
+      [instance("shop[a]/vm.web", kept)],
+      ["asks prevent_destroy", "vm.snapshot"],
+    ],
+    [
+      "is not, where the others are protected each in its own way",
+      ["vm.web[a]", "vm.web[b]", "vm.web[c]"],
+      [instance("vm.web[a]", kept), instance("vm.web[b]")],
+      [],
+    ],
+    ["is not by another block", ["vm.web[a]", "vm.api[a]"], [instance("vm.api[a]", kept)], []],
+  ])("%s", (_, before, now, says) => {
+    const plan = planFor({ applied: before.map((address) => instance(address)), desired: now });
+    const asked = told(plan).filter((line) => line === "asks prevent_destroy");
+    const snapshots = plan.steps
+      .map(({ action }) => action.operation)
+      .filter((operation) => operation === "vm.snapshot");
+    expect([...asked, ...snapshots]).toEqual(says);
+  });
+});
+
 describe("names and ids of the catalogue", () => {
   const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
   const index = indexCatalogue([

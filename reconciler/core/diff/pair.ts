@@ -17,6 +17,8 @@ import {
   type State,
   stillToSetAt,
 } from "../model/recorded";
+import { deepEqual } from "../text/deep-equal";
+import { groupedBy } from "../text/objects";
 
 export type DesiredOf<K extends Kind> = Extract<DesiredResource, { readonly kind: K }>;
 export type RecordedOf<K extends Kind> = Extract<RecordedResource, { readonly kind: K }>;
@@ -154,21 +156,38 @@ function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Ad
   return current;
 }
 
-/** The blocks of what is recorded, by the addresses that the records still have. */
-export function blocksOf(
+/**
+ * What else of the file protects what is recorded, by the addresses that the records still have: the blocks that this plan
+ * leaves out, and for an instance that is not declared any more the others of its block, where all are protected alike.
+ */
+export function blocksBeside(
   { resources, intents }: State,
-  { resources: declared, moved }: Pick<Desired, "resources" | "moved"> = { resources: [], moved: [] },
+  { resources: meant, moved: meantMoves, leftOut = { resources: [], moved: meantMoves } }: Desired,
 ): ReadonlyMap<Address, DesiredResource> {
-  const moves = new Map(moved.map(({ from, to }) => [from, to]));
-  const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
-  const blocks = new Map<Address, DesiredResource>();
-  if (declared.length === 0) return blocks;
-  for (const address of [...resources.keys(), ...intents.keys()]) {
-    const block = byAddress.get(followMoves(address, moves));
-    if (block !== undefined) blocks.set(address, block);
-  }
-  return blocks;
+  const moves = new Map(leftOut.moved.map(({ from, to }) => [from, to]));
+  const own = new Set(meant.map(({ address }) => address));
+  const beside = [...resources.keys(), ...intents.keys()]
+    .map((from) => ({ from, address: followMoves(from, moves) }))
+    .filter(({ address }) => !own.has(address));
+  if (beside.length === 0) return new Map();
+  const others = new Map(leftOut.resources.map((resource) => [resource.address, resource]));
+  const instances = groupedBy([...meant, ...leftOut.resources], ({ address }) => familyOf(address));
+  return new Map(
+    beside.flatMap(({ from, address }) => {
+      const block = others.get(address) ?? alike(instances.get(familyOf(address) ?? ""));
+      return block === undefined ? [] : [[from, block]];
+    }),
+  );
 }
+
+/** What one for_each declares, of a block or a component: the address without its keys. */
+function familyOf(address: Address): string | undefined {
+  const family = address.replaceAll(/\[[^\]]*\]/g, "[]");
+  return family === address ? undefined : family;
+}
+
+const alike = ([first, ...others]: readonly DesiredResource[] = []): DesiredResource | undefined =>
+  others.every(({ lifecycle }) => deepEqual(lifecycle, first?.lifecycle)) ? first : undefined;
 
 /** The declared addresses near this one: an instance of its block, or the block itself where that has no for_each. */
 function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {

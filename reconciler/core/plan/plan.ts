@@ -15,7 +15,7 @@ import { type Differences, diffAll } from "../diff/all";
 import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
-import { blocksOf, fixForDamaged, type Pair, pairResources } from "../diff/pair";
+import { blocksBeside, fixForDamaged, type Pair, pairResources } from "../diff/pair";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import { computedName } from "../model/computed";
@@ -139,8 +139,8 @@ function isGoneUnproven(record: RecordedResource | undefined, live: Live): boole
 export function makePlan(input: PlanInput): Plan {
   const { options, findings = [], isYoung = () => false } = input;
   const desired = whatIsMeant(input.desired, options);
-  const leftOut = blocksOf(input.state, desired.leftOut);
-  const back = takeBack(guardedBy(leftOut, input.state), desired, input.live);
+  const guards = blocksBeside(input.state, desired);
+  const back = takeBack(guardedBy(guards, input.state), desired, input.live);
   const paired = pairResources(desired, back.state);
   const { state } = paired;
   const diagnostics: Diagnostic[] = [...findings, ...back.diagnostics, ...paired.diagnostics];
@@ -188,7 +188,7 @@ export function makePlan(input: PlanInput): Plan {
   for (const named of options.owe ?? [])
     for (const address of meantToOwe(named, byAddress)) diagnostics.push(...owesNothing(address, byAddress, inPlan));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
-  const consents = consentsOf(desired, draft, byAddress, leftOut);
+  const consents = consentsOf(desired, draft, byAddress, guards);
   const { prices } = input.desired;
   const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
 
@@ -246,7 +246,7 @@ function consentsOf(
   { resources, protection }: Desired,
   { context: { live, options }, state, changes, steps }: Draft,
   byAddress: ReadonlyMap<Address, DesiredResource>,
-  leftOut: ReadonlyMap<Address, DesiredResource>,
+  guards: ReadonlyMap<Address, DesiredResource>,
 ): Consent[] {
   const managed = state.resources.size;
   return [
@@ -254,7 +254,7 @@ function consentsOf(
     ...consentsFor(
       changes,
       steps,
-      (address) => byAddress.get(address) ?? leftOut.get(address),
+      (address) => byAddress.get(address) ?? guards.get(address),
       // A resource that an interrupted run made is remembered by its intent alone.
       (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
       managed,
