@@ -3,6 +3,7 @@ import { isAssumed, type ListOperation, listOperations, type Operation, operatio
 import { accepted } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
 import type { Dialect, ListRoute, Paging } from "./dialect";
+import { envelopeReader } from "./envelope";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
 import { pagingOver } from "./next-page";
@@ -81,12 +82,14 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
       [...listOperations, "attachments" as const].map((list) => [list, routeOfList(dialect, list)?.items ?? []]),
     ),
   );
-  function findItems(operation: Exclude<PagedOperation, "group.rule.list">, payload: unknown) {
+  const { succeeded } = envelopeReader(dialect);
+  function findItems(operation: Exclude<PagedOperation, "group.rule.list">, body: unknown, payload: unknown) {
     const found = findArrayAt(payload, itemPaths[operation] ?? []);
     const tried = routeOfList(dialect, operation)?.items ?? [];
-    // Where a list may be left out, an answer that has nothing but something to say is none.
+    // Where a list may be left out, an answer that has nothing but something to say is none, unless it says that it went
+    // well.
     const isLeftOut = found !== undefined && found.items.length === 0 && findAt(payload, found.tokens) === undefined;
-    if (found !== undefined && !(isLeftOut && onlySpeaks(payload))) return accepted(found);
+    if (found !== undefined && !(isLeftOut && succeeded(body) !== true && onlySpeaks(payload))) return accepted(found);
     const wrong = unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload);
     const place = tried.find((one) => typeof one === "string" && one !== "");
     return place === undefined || holdsList(payload)
@@ -110,7 +113,7 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
 
   function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
     const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
-    const found = operation === "group.rule.list" ? rulesIn(body, inOne(held)) : findItems(operation, held);
+    const found = operation === "group.rule.list" ? rulesIn(body, inOne(held)) : findItems(operation, body, held);
     if (found.status !== "accepted") return found;
     const { items, tokens, parts } = { parts: undefined, ...found.value };
     const { ignore, next } = pagingOf(operation).paging;

@@ -207,6 +207,17 @@ const lines: Readonly<Record<string, object>> = {
     },
     states: { volume: { ready: ["Unattached/Succeeded", "Attached/Succeeded"] } },
   },
+  "maps of records with deeper ids, VMs that alone tell their volumes, a page for what is deleted": {
+    operations: { "vm.get": { path: "/v5/servers/{id}", item: ["/vm"] } },
+    attachments: {
+      path: "/v5/servers/{id}",
+      items: [{ in: "/vm/spec/devices", absent: "none" }],
+      vm: [],
+      volume: ["/diskId"],
+    },
+    states: { volume: { gone: expect.arrayContaining(["Removed"]) } },
+    errors: expect.arrayContaining([expect.objectContaining({ is: "not_found", status: 404 })]),
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },
@@ -372,6 +383,21 @@ test("a list that goes on showing what was taken off tells nothing of what hangs
     expect(dialect.attachments).toBeUndefined();
     expect(todo.join()).toContain("operations.attachments: the list at /v3/attachments");
     expect([trial?.left, leftIn(place.server, odd)]).toEqual([[], []]);
+  });
+});
+
+test("of a delete that was accepted and did nothing, a person is not told that it is not there", async () => {
+  const usual = everyOdd.find(({ shape: { title } }) => title.startsWith("an update beside"))!;
+  const understand: OddShape["understand"] = (asked, world) => {
+    const meant = usual.shape.understand(asked, world);
+    return meant?.operation === "volume.delete" ? { ...meant, operation: "volume.get" } : meant;
+  };
+  await staged(async (closers) => {
+    const odd: Odd = { ...usual, shape: { ...usual.shape, understand } };
+    const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
+    const { todo, trial } = await doctorAt(odd, place, wishFor(odd));
+    expect(todo).toContainEqual(expect.stringMatching(/^volume\.delete: it was accepted as it was given/));
+    expect(trial?.left).toEqual([expect.stringContaining("it is there still")]);
   });
 });
 

@@ -444,6 +444,18 @@ describe("a list that is left out when there is nothing", () => {
     });
   });
 
+  test("is none beside words that refuse, and one beside those that say that all went well", () => {
+    const read = (code: number, places: Parameters<typeof mergeDialect>[0]) =>
+      createRecordReaders(mergeDialect(places)).page("vm.list", { code, msg: "as it is" }, {});
+    const operations = {
+      "vm.list": { method: "GET" as const, path: "/vms", items: ["", { in: "/data", absent: "none" as const }] },
+    };
+    expect(read(0, { operations })).toMatchObject({ status: "rejected" });
+    const envelope = { success: { value: "/code", is: 0 } };
+    expect(read(0, { operations, envelope })).toMatchObject({ value: { items: [] } });
+    expect(read(7, { operations, envelope })).toMatchObject({ status: "rejected" });
+  });
+
   test("and not where a list is somewhere else", () => {
     const elsewhere = page("/answer/vms", { answer: { machines: [] } });
     expect(JSON.stringify(elsewhere)).not.toContain("absent");

@@ -393,6 +393,18 @@ describe("a list of what hangs on what", () => {
     expect((await attachmentsIn(all)).attachments).toBeUndefined();
   });
 
+  test("stands in the record of each VM that is read by itself, and may be left out of it", async () => {
+    const [web, db] = vms;
+    const records = {
+      "/api/v1/servers/m-1": { vm: { ...web, devices: [{ slot: 1, disk_id: "v-1" }] } },
+      "/api/v1/servers/m-2": { vm: db },
+    };
+    const { attachments, todo } = await attachmentsIn(records);
+    const items = [{ in: "/vm/devices", absent: "none" }];
+    expect(attachments).toEqual({ method: "GET", path: "/api/v1/servers/{id}", items, vm: [], volume: ["/disk_id"] });
+    expect(todo.join()).not.toMatch(/attached_to|vm\.volumes/);
+  });
+
   test("shows what a trial attached on any of its pages", async () => {
     const at = "/api/v1/attachments";
     const pages = {

@@ -54,7 +54,15 @@ it.each<readonly [what: string, answer: Outcome<LiveVolume>, known: Known, word:
     [],
   ],
   ["a refusal, and the list lacks it", refused(409), { list: [] }, "gone", []],
-  ["a refusal, and the list shows it", refused(410), { list: [volume], isDeleted: true }, "cannot tell", []],
+  ["a refusal, and the list shows it", refused(410), { list: [volume] }, "cannot tell", []],
+  ["another refusal, and the list shows it", refused(409), { list: [volume], isDeleted: true }, "cannot tell", []],
+  [
+    "what may be absence, and the list shows it a while longer, once it was deleted",
+    refused(410),
+    { list: [volume], isDeleted: true },
+    "available",
+    [],
+  ],
   ["what may be absence, and nothing is known of it", refused(410), {}, "cannot tell", []],
   ["what is known to be absence", refused(410), { errors: [{ is: "not_found", status: 410 }] }, "gone", [410]],
   [

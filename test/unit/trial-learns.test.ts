@@ -436,6 +436,13 @@ test.each([
   ["within what holds the record", "vm", { server: { id: "u-1" }, image: { id: "i-1" } }, { id: "/server/id" }],
   ["that is called as its kind is", "flavor", { InstanceType: "f-1", TypeName: "m1" }, { id: "/InstanceType" }],
   [
+    "where there is nothing but a name",
+    "flavor",
+    { title: "m1.small", memory: 1024 },
+    { id: "/title", name: "/title" },
+  ],
+  ["a shape", "flavor", { shape: "m1.small", ocpus: 1 }, { id: "/shape" }],
+  [
     "and not the name that is shown",
     "flavor",
     { name: "f-1", displayName: "m1" },

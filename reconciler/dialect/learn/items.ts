@@ -1,4 +1,5 @@
 /** The list within an answer: the only array of objects, or map of objects, that there is. */
+import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject } from "../../core/text/objects";
 import type { Pointers, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
@@ -111,11 +112,13 @@ export function oneOrMany(place: RecordPlace): RecordPlace {
 }
 
 /** The whole list is left out when there is nothing. One that is the payload itself stands under `data` where it is shown. */
-export const absentIsNoList = (places: Pointers): Pointers =>
-  places.flatMap((place): Pointers => {
+export function absentIsNoList(places: Pointers): Pointers {
+  const all = places.flatMap((place): Pointers => {
     if (place === "") return [place, { in: "/data", absent: "none" }];
     return [typeof place === "string" ? { in: place, absent: "none" } : { ...place, absent: "none" }];
   });
+  return all.filter((place, nth) => all.findIndex((one) => deepEqual(one, place)) === nth);
+}
 
 /** Where one thing alone was seen to stand in place of a list. */
 export const isOfOne = (place: RecordPlace): boolean =>

@@ -166,6 +166,10 @@ export function learnRecord(
   const fields: FieldFinding[] = [];
   for (const [field, rule] of Object.entries(rules[kind]))
     fields.push(learnField(field, rule, { kind, said, looked, leaves, evidence, fields }));
+  const [id, name] = [placeLearnt("id", fields), fields.find(({ field }) => field === "name")];
+  // A flavor, an image or a region may have nothing but its name.
+  if (!(kind in kindRows) && id === undefined && name?.place !== undefined)
+    fields.splice(0, 1, { ...name, field: "id", learnt: true });
   const listsWithin: Readonly<Partial<Record<ReadKind, () => readonly FieldFinding[]>>> = {
     vm: () => volumesOfVm(dialect, looked, evidence),
     group: () => rulesOfGroup(said["rules"] ?? [], looked),

@@ -1,11 +1,14 @@
 /** Finds a list of what hangs on what, where neither volumes nor VMs show it in their records. */
-import { onlyDefined } from "../../core/text/objects";
+import { isObject, onlyDefined } from "../../core/text/objects";
 import type { AttachmentRoute, RecordPlace, Route } from "../../dialect/dialect";
 import { type AttachmentPlaces, learnAttachments } from "../../dialect/learn/attachments";
-import { absentIsNoList } from "../../dialect/learn/items";
+import { volumesOfVm } from "../../dialect/learn/disks";
+import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
 import { translated, type Way } from "../../dialect/learn/pages";
 import type { Made } from "../../dialect/learn/place";
 import { attachmentAskings } from "../../dialect/learn/where";
+import { findAt, tokensOf } from "../../dialect/places";
+import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, namesVm } from "../../dialect/requests";
 import { foldersTold, guessesAtOnce } from "./find-list";
 import type { Learnings } from "./learnings";
@@ -20,9 +23,10 @@ export async function findAttachments(learnings: Learnings): Promise<void> {
   const told = ports.told?.attachments;
   // A trial looks for it while something hangs on its VM.
   if (given.attachments !== undefined || (made !== undefined && made.hangs === undefined)) return;
-  const isShown = learnings.placeOf("volume", "attached_to") ?? learnings.placeOf("vm", "volumes");
+  const isShownByVolumes = learnings.placeOf("volume", "attached_to") !== undefined;
+  const isShown = isShownByVolumes || learnings.placeOf("vm", "volumes") !== undefined;
   const isKnown = learnings.texts("vm", "id").length > 0 && learnings.texts("volume", "id").length > 0;
-  if (isKnown && (told !== undefined || isShown === undefined)) {
+  if (isKnown && (told !== undefined || !isShown)) {
     const vms = learnings.lists.get("vm.list")?.route;
     const all = told === undefined ? attachmentAskings(styles, foldersTold(learnings), vms) : [told];
     for (let from = 0; from < all.length; from += guessesAtOnce) {
@@ -31,14 +35,52 @@ export async function findAttachments(learnings: Learnings): Promise<void> {
       if (learnings.attachments !== undefined) return;
     }
   }
+  // A VM that is read by itself shows its volumes, for which no list says what they hang on.
+  const { verdict, route = null } = learnings.findings.get("vm.get") ?? {};
+  if (isKnown && !isShownByVolumes && told === undefined && verdict === "found" && route !== null) {
+    learnings.attachments = await listAt(learnings, route, (body, evidence) =>
+      volumesInRecord(learnings, route, body, evidence),
+    );
+    if (learnings.attachments !== undefined) return;
+  }
   if (told !== undefined)
     learnings.todo.push(
       `operations.attachments: the list at ${told.path} shows nothing that hangs on anything; look again when a volume is attached, or let a trial attach one`,
     );
 }
 
+/** The volumes in the record of a VM, as a list of what hangs on it. */
+function volumesInRecord(
+  { payload, given, made }: Learnings,
+  { item = [""] }: Route,
+  body: unknown,
+  evidence: Parameters<typeof learnAttachments>[1],
+): AttachmentPlaces | undefined {
+  const held = payload(body);
+  const at = item.filter((place) => typeof place === "string").find((place) => isObject(findAt(held, tokensOf(place))));
+  if (at === undefined) return undefined;
+  const known = { ...evidence, flavors: new Set<string>(), images: new Set<string>(), made };
+  const fields = volumesOfVm(given, [findAt(held, tokensOf(at))], known);
+  const placeOf = (name: string) => fields.find(({ field }) => field === name)?.place;
+  const [volumes, volume] = [placeOf("volumes"), placeOf("volume_entry.id")];
+  if (volumes === undefined || volume === undefined) return undefined;
+  const items = typeof volumes === "string" ? at + volumes : { ...volumes, in: at + (volumes.in ?? "") };
+  const volumeAt = compilePointers([volume]);
+  const pairs = (itemsAt(held, items) ?? []).flatMap((one) => {
+    const id = findText(one, volumeAt);
+    return id == null ? [] : [{ vm: undefined, volume: id }];
+  });
+  // A VM without any may leave them out.
+  const [place = items] = absentIsNoList([items]);
+  return pairs.length === 0 ? undefined : { items: place, volume, pairs };
+}
+
 /** The list at this address; `undefined`: it is no list of what hangs on what. */
-async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRoute | undefined> {
+async function listAt(
+  learnings: Learnings,
+  { item: _, ...route }: Route,
+  inRecord?: (body: unknown, evidence: Parameters<typeof learnAttachments>[1]) => AttachmentPlaces | undefined,
+): Promise<AttachmentRoute | undefined> {
   const { ports, given, made } = learnings;
   const isByVm = namesVm(route);
   const vms = made?.hangs === undefined ? learnings.texts("vm", "id").slice(0, mostVms) : [made.hangs.vm];
@@ -54,10 +96,11 @@ async function listAt(learnings: Learnings, route: Route): Promise<AttachmentRou
     const request = { operation: "volume.list", method: route.method, ...filled } as const;
     const seen = await look(ports, request);
     if (!isSuccess(seen)) return undefined;
-    const on = (body: unknown) => learnAttachments(learnings.payload(body), evidence, isByVm);
+    const on = (body: unknown) =>
+      inRecord === undefined ? learnAttachments(learnings.payload(body), evidence, isByVm) : inRecord(body, evidence);
     const places = on(seen.body);
     if (places === undefined) continue;
-    const way = wayOfOthers(learnings, places.items, seen.body);
+    const way = inRecord === undefined ? wayOfOthers(learnings, places.items, seen.body) : undefined;
     const later = await pagesBehind(learnings, way ?? {}, request, seen, places.items);
     const pairs = [...places.pairs, ...later.flatMap((body) => on(body)?.pairs ?? [])];
     shown.push({ ...places, ...onlyDefined({ way, of: vm }), pairs });

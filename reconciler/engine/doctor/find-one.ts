@@ -1,6 +1,6 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
-import { isObject, keysOf, onlyDefined } from "../../core/text/objects";
+import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn, isOfOne, oneOrMany } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
@@ -206,7 +206,7 @@ async function othersLike({ ports, known, payload }: Learnings, id: string, item
 
 /** The record of an id within what may wrap it: the whole of it, where the id stands deeper in the record. */
 export function recordOf(
-  { placeOf }: Pick<Learnings, "placeOf">,
+  { placeOf, samples }: Pick<Learnings, "placeOf" | "samples">,
   kind: "vm" | "volume" | "group",
   payload: unknown,
   id: string,
@@ -221,7 +221,11 @@ export function recordOf(
     const record = findAt(payload, tokens.slice(0, depth));
     if (findText(record, idAt) === id) return { item: tokens.slice(0, depth).map(pointerTo).join(""), record };
   }
-  return found;
+  // The key of a map may be the id in its list: then the record is what shows the same fields as one that is listed.
+  const listed = samples.get(kind)?.find((record) => findText(record, idAt) === id);
+  return (
+    recordWithin(payload, "", (record) => Object.keys(fieldsIn(listed)).some((key) => key in fieldsIn(record))) ?? found
+  );
 }
 
 /** The first of the maps in an answer that is the record, from the outside in. */

@@ -189,6 +189,9 @@ export const withoutOperation = (report: DoctorReport, finding: OperationFinding
 });
 
 /** A route that was given and not found stays in the dialect. */
+/** What a trial says of a request whose effect it did not see. */
+export const acceptedInVain = "it was accepted, and nothing changed";
+
 export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFinding =>
   finding.verdict === "missing" && isGivenRoute(of, finding.operation) ? { ...finding, isKept: true } : finding;
 
@@ -197,9 +200,11 @@ export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFind
  * for every list that is read so, and holds for all only where it was seen to hold for each.
  */
 export function commonWay(report: Pick<DoctorReport, "dialect">): Way | undefined {
-  const lists = Object.values(report.dialect.operations).flatMap((route) =>
+  const { operations, attachments } = report.dialect;
+  const lists = Object.values(operations).flatMap((route) =>
     route !== null && "items" in route ? [route.pagination] : [],
   );
+  if (attachments !== undefined) lists.push(attachments.pagination);
   const ways = lists.filter((way) => way !== undefined);
   const [first] = ways;
   // What a list goes on with stands in its own records.

@@ -1,7 +1,7 @@
 /** What the doctor leaves to a person. */
 import { kindRows } from "../../core/model/kinds";
 import { keysOf } from "../../core/text/objects";
-import { type DoctorReport, shownForRecords, showsNoRecords } from "./report";
+import { acceptedInVain, type DoctorReport, shownForRecords, showsNoRecords } from "./report";
 
 type Looked = Pick<DoctorReport, "dialect" | "operations" | "records" | "unknownVmStates" | "samples">;
 
@@ -40,9 +40,10 @@ function operationsToSay({ operations }: Looked): readonly string[] {
       ),
     ...operations
       .filter(({ isKept }) => isKept === true)
-      .map(
-        ({ operation }) =>
-          `${operation}: it was given, and not found where it is said to be; take the line out if there is none`,
+      .map(({ operation, tried }) =>
+        tried.some(({ answer }) => answer === acceptedInVain)
+          ? `${operation}: it was accepted as it was given, and the service went on showing what was there before; look in its console what became of it`
+          : `${operation}: it was given, and not found where it is said to be; take the line out if there is none`,
       ),
   ];
 }

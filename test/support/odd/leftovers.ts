@@ -86,4 +86,71 @@ function keeper(): Odd {
   });
 }
 
-export const leftovers: readonly Odd[] = [keeper()];
+/** Maps by id whose records hold their ids deeper, VMs that alone tell their volumes, deleted ones that are listed and not found. */
+function remnants(): Odd {
+  const object = (raw: Raw, spec: Raw): Raw => ({ metadata: { id: raw["id"], title: raw["name"] }, spec });
+  const shown: Shown = {
+    vm: (raw) =>
+      object(raw, {
+        phase: word({ ACTIVE: "Up", SHUTOFF: "Down", VERIFY_RESIZE: "Undecided", deleted: "Removed" }, raw, "Moving"),
+        plan: raw["flavor_id"],
+        image: raw["image_id"],
+        contact: raw["owner"],
+        innerAddress: raw["private_ip"],
+        outerAddress: raw["floating_ip"],
+        devices: disks(raw).map(({ id, root }) => ({ device: root ? "/dev/vda" : "/dev/vdb", diskId: id })),
+      }),
+    volume: (raw) => object(raw, { phase: word({ deleted: "Removed" }, raw, raw["status"]), gigabytes: raw["size"] }),
+    group: (raw) => object(raw, { note: raw["description"] }),
+    flavor: (raw) => ({ id: raw["id"], name: raw["name"] }),
+    image: (raw) => ({ id: raw["id"], name: raw["name"] }),
+    region: (raw) => ({ id: raw["id"], name: raw["name"] }),
+  };
+  const at = "/v5";
+  const lists = {
+    vm: `${at}/servers`,
+    volume: `${at}/disks`,
+    group: `${at}/firewalls`,
+    flavor: `${at}/plans`,
+    image: `${at}/images`,
+    region: `${at}/regions`,
+  };
+  return odd({
+    title: "maps of records with deeper ids, VMs that alone tell their volumes, a page for what is deleted",
+    shown,
+    world: { slowVolumes: true, stays: true, twice: true, range: "-" },
+    lists,
+    routes: [
+      [`GET ${at}/servers/:id`, "vm.get"],
+      [`POST ${at}/servers/:id/keep`, "vm.resize.confirm"],
+      [`POST ${at}/servers/:id/undo`, "vm.resize.revert"],
+      [`DELETE ${at}/disks/:id`, "volume.delete"],
+      [`DELETE ${at}/firewalls/:id/rules/:rule`, "group.rule.delete"],
+    ],
+    page: (items, { path }, operation) => {
+      const records = items.map((raw) => [text(raw["id"]), shown[operation.slice(0, -5) as keyof Shown](raw)]);
+      const [, , key = ""] = path.split("/");
+      return { body: { [key]: /vm|volume|group/.test(operation) ? Object.fromEntries(records) : items } };
+    },
+    answer: (operation, record, payload) => ({
+      body: record === undefined ? { data: payload } : { [operation.split(".")[0] ?? ""]: record },
+    }),
+    refuses(operation, { id = "" }, _, world) {
+      const { status } = { vm: world.vms, volume: world.volumes }[operation.slice(0, -4)]?.get(id) ?? {};
+      return operation.endsWith(".get") && status === "deleted" ? page : undefined;
+    },
+    refuse: (_, status, message) => (status === 404 ? page : { status, body: { reason: message } }),
+    told: [
+      ...curl("vm.list", `-H 'Authorization: Bearer x' URL${at}/servers`),
+      ...curl("volume.list", `URL${at}/disks`),
+      ...curl("flavor.list", `URL${at}/plans`),
+      ...curl("volume.delete", `-X DELETE URL${at}/disks/${someId}`),
+      ...curl("vm.resize.confirm", `-X POST URL${at}/servers/${someId}/keep`),
+      ...curl("vm.resize.revert", `-X POST URL${at}/servers/${someId}/undo`),
+    ],
+  });
+}
+
+const page = { status: 404, headers: { "content-type": "text/html" }, body: "<html>404 Not Found</html>" };
+
+export const leftovers: readonly Odd[] = [keeper(), remnants()];

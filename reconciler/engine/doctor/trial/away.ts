@@ -9,7 +9,7 @@ import { leavesOf, lettersAndDigits } from "../../../dialect/learn/values";
 import { noteDisks } from "./disks";
 import { canList, findTrialThings, idsNamed, isListed, listedOf } from "./lists";
 import { isCalled, speaksOf, type TrialThing } from "./notes";
-import { isReady, lookAt, settle, until } from "./rest";
+import { isReady, lookAt, settle, tellAbsence, until } from "./rest";
 import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
 import { persist } from "./send";
 import { flagOfDeleted } from "./states";
@@ -283,6 +283,7 @@ async function departure(
         `A deleted ${nounOf(kind)} stays in the list, ${isFlagged ? `and ${flag.place} says so` : `as ${last}`}.`,
       );
       trial.markDeleted(kind, id);
+      await tellAbsence(trial, kind, id);
       return undefined;
     }
     if (last !== word) return `it is there still, as ${last}`;

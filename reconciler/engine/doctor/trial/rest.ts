@@ -46,6 +46,9 @@ export async function lookAt(trial: Trial, kind: "vm" | "volume", id: string): P
     const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
     if (isAway && (isAbsent(outcome) || wasDeleted)) await goneAs(trial, kind, id, outcome);
     if (isAway) return undefined;
+    // Its list shows it a while longer, as a read of it does where that says so in the service's own words.
+    const left = isAbsent(outcome) && (isKnown || wasDeleted) ? await listedAs(trial, kind, id) : undefined;
+    if (left !== undefined) return left;
   }
   throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
 }
@@ -82,6 +85,12 @@ async function goneAs(trial: Trial, kind: "vm" | "volume", id: string, outcome: 
   }
   const line = `errors: a ${nounOf(kind)} that was deleted is answered with ${words}; if that is said of nothing else: errors: [{ is: not_found, status: ${status}, message: ${JSON.stringify(message)} }]`;
   if (!trial.open.includes(line)) trial.open.push(line);
+}
+
+/** What was deleted by the word that its list shows: how a read of it says so. */
+export async function tellAbsence(trial: Trial, kind: "vm" | "volume", id: string): Promise<void> {
+  const outcome = trial.client.can.readsOne(kind) ? await readOfKind(kind, trial.client, id) : undefined;
+  if (outcome?.status === "rejected" && !isGone(outcome) && isAbsent(outcome)) await goneAs(trial, kind, id, outcome);
 }
 
 const speaksOfAbsence = /not[ _-]?found|not be found|no such|not exist|n't exist|no longer|unknown|deleted/i;

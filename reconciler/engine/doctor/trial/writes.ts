@@ -12,7 +12,7 @@ import { findAt, tokensOf } from "../../../dialect/places";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
 import { collectionsTold, foldersTold } from "../find-list";
-import { saidMissing, type TriedOperation, withoutOperation } from "../report";
+import { acceptedInVain, saidMissing, type TriedOperation, withoutOperation } from "../report";
 import { wordsOf } from "./say";
 import { persist, sendWrite } from "./send";
 import type { Trial } from "./watch";
@@ -276,7 +276,7 @@ export async function tryWrites(
       trial.markDeleted(kind, ids.id);
     const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
     if (!isRefused && (await isDone())) return true;
-    const words = isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed";
+    const words = isRefused ? wordsOf(outcome) : acceptedInVain;
     if (!isRefused) taken.push(route);
     else if (mayBeHeldUp(outcome)) refused.push({ route, words });
     tried.push({ path: `${route.method} ${route.path}`, answer: words });
