@@ -176,7 +176,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     reindex: false,
   });
   boss.on("error", onError);
-  await boss.start();
+  const close = (): Promise<void> => boss.stop({ graceful: false, close: true });
   const setting = {
     notify: true,
     heartbeatSeconds: 10,
@@ -191,9 +191,16 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     deadLetter: null,
   };
   const { deadLetter: _, ...first } = setting;
-  await boss.createQueue(rounds, { policy: "stately", ...first });
-  // A queue that an older version made is brought up to date.
-  if (!sendsOnly) await boss.updateQueue(rounds, setting);
+  try {
+    await boss.start();
+    await boss.createQueue(rounds, { policy: "stately", ...first });
+    // A queue that an older version made is brought up to date.
+    if (!sendsOnly) await boss.updateQueue(rounds, setting);
+  } catch (error) {
+    // What it has begun would keep the process from ending.
+    await close().catch(() => undefined);
+    throw error;
+  }
 
   let isDraining = false;
   const limits: RoundLimits = { default: unlimited, tiers: {} };
@@ -404,7 +411,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       isDraining = true;
       await boss.offWork(rounds, { wait: true });
     },
-    close: () => boss.stop({ graceful: false, close: true }),
+    close,
   };
 }
 

@@ -4,11 +4,14 @@
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closeFleet, openFleet } from "../../reconciler/cli/fleet/session";
 import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
+import { listenHere } from "../support/loopback";
 import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
 import { problemsOfEvent } from "../support/schemas";
 
@@ -196,6 +199,38 @@ stacks:
     write("network/reconcile.yaml", group("network", 444));
     await reconcile("fleet", "run", "network");
     await untilStack("network", (line) => (line["last_run"] as { result: string }).result === "applied");
+  });
+
+  test("a command ends when the database breaks off while its queue is opened, and a server opens it again", async () => {
+    const { hostname, port } = new URL(server.url);
+    let breaksOff = true;
+    const relay = createServer((near) => {
+      const far = connect(Number(port), hostname);
+      for (const socket of [near, far])
+        socket.on("error", () => undefined).on("close", () => void [near.destroy(), far.destroy()]);
+      far.on("data", (bytes) => near.write(bytes));
+      // What makes the queue is the only thing with such a limit.
+      near.on("data", (bytes) =>
+        breaksOff && /SET LOCAL lock_timeout/.test(`${bytes}`) ? near.destroy() : far.write(bytes),
+      );
+    });
+    const url = new URL(server.url);
+    url.port = new URL(await listenHere(relay)).port;
+    const cut = await runCli(["fleet", "run", "network"], {
+      cwd,
+      env: { ...env, RECONCILE_FLEET_DATABASE: String(url) },
+    });
+    expect([cut.exitCode, cut.stderr]).toEqual([
+      1,
+      expect.stringMatching(/\[fleet\/database\][\s\S]*; reconcile fleet history network tells whether it was done/),
+    ]);
+    const session = await openFleet(String(url), { sendsOnly: true });
+    const trigger = { stack: "network", tenant: "payments", cause: "person" } as const;
+    await expect(session.queue.hasten(trigger)).rejects.toThrow();
+    breaksOff = false;
+    await session.queue.hasten(trigger);
+    await closeFleet(session);
+    relay.close();
   });
 
   test("shows the password nowhere", async () => {

@@ -460,7 +460,7 @@ ${more}`;
 ${stage.services}
 defaults: { service: here, interval: 1h, not_the_author: true, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
 stacks:
-  a: { source: ${source("a", "approvers: [otto, ann]")} }
+  a: { source: ${source("a", "approvers: [Otto, ann]")} }
   b: { source: ${source("b", `approvers: [bert], api: "${host.url}${api}"${token}`)} }
 `);
     await stage.worker();

@@ -1,9 +1,9 @@
 /** Servers of tests: at a free port of this machine, and closed together with what is still connected to them. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server as SocketServer } from "node:net";
 import type { Hear } from "./in-memory";
 
-export async function listenHere(server: Server): Promise<string> {
+export async function listenHere(server: SocketServer): Promise<string> {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   // A server that listens on TCP has a port.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

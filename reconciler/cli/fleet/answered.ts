@@ -9,6 +9,7 @@ import { printableLines } from "../../core/text/printable";
 import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
 import { setting } from "../../outside/environment";
 import { fail } from "../compose";
+import { CommandFailed } from "../crash";
 import type { Flags } from "../flags";
 import type { Output } from "../output";
 import { keptToken } from "./login";
@@ -39,11 +40,22 @@ export async function answerToPerson(
     print: (text) => all.print(printableLines(text)),
     printLines: (lines) => all.printLines(Array.from(lines, printableLines)),
   };
-  return server === undefined
-    ? withFleet(flags, (session) =>
-        personCommands[name].answer({ ...session, atDatabase: true }, { args, ...typed }, output),
-      )
-    : askServer(server, name, { args, ...typed }, output);
+  const answered =
+    server === undefined
+      ? withFleet(flags, (session) =>
+          personCommands[name].answer({ ...session, atDatabase: true }, { args, ...typed }, output),
+        )
+      : askServer(server, name, { args, ...typed }, output);
+  return answered.catch((error: unknown) => {
+    throw personCommands[name].act === "see" ? error : withDoubt(error, name === "undo" ? undefined : args[0]);
+  });
+}
+
+/** Who asked for something and got no answer does not know whether it was done. */
+function withDoubt(error: unknown, stack: string | undefined): unknown {
+  if (!(error instanceof CommandFailed) || fieldsIn(error.cause)["isAway"] !== true) return error;
+  const looks = `reconcile fleet ${stack === undefined ? "history" : `history ${stack}`} tells whether it was done`;
+  return new CommandFailed(error.diagnostics.map((one) => ({ ...one, fix: [one.fix ?? [], looks].flat().join("; ") })));
 }
 
 /** Absent: the database is asked. What was typed counts before the environment. */
@@ -120,10 +132,13 @@ const isPersonRefusal = (code: unknown): code is (typeof personRefusals)[number]
   personRefusals.some((one) => one === code);
 
 const notReached = (server: URL, why: string): Error =>
-  fail(
-    "fleet/server",
-    `the fleet's server ${server.origin} did not answer: ${why}`,
-    "check --server and that reconcile fleet serve runs there",
+  Object.assign(
+    fail(
+      "fleet/server",
+      `the fleet's server ${server.origin} did not answer: ${why}`,
+      "check --server and that reconcile fleet serve runs there",
+    ),
+    { cause: { isAway: true } },
   );
 
 const causeText = (error: Error): string => {

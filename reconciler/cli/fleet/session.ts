@@ -84,7 +84,11 @@ export const openFleet = (location: string, { sendsOnly }: { readonly sendsOnly:
 function queueWhenNeeded(open: () => Promise<Queue>): Queue {
   let opened: Promise<Queue> | undefined;
   const needed = (): Promise<Queue> => {
-    opened ??= open();
+    // One that could not be opened is opened by the next use.
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
     return opened;
   };
   return {

@@ -226,9 +226,9 @@ async function hear(ports: PullPorts, here: Place, url: string, pull: Pull, sign
   return isAnew;
 }
 
-/** Each stack names its own people, also where several have their files in one repository. */
+/** Each stack names its own people, also where several have their files in one repository. Hosts take ann and Ann for one. */
 const mayApprove = ({ spec: { source } }: StackRecord, who: string): boolean =>
-  source.kind === "git" && source.pulls?.approvers.includes(who) === true;
+  source.kind === "git" && source.pulls?.approvers.some((one) => one.toLowerCase() === who.toLowerCase()) === true;
 
 const namesApprovers = "pull_requests: { approvers: […] } of the fleet's file names who may";
 
