@@ -280,6 +280,10 @@ describe("a worker", () => {
     afterEnd = async () => undefined;
     expect([await offered(), await statusOf("unwanted")]).toEqual([undefined, expect.objectContaining(rejected)]);
 
+    // Who approves it in that moment is too late.
+    const at = new Date().toISOString();
+    expect(await records.approve("unwanted", { digest, by: "bob", at, until: at })).toBeUndefined();
+
     // Other files make it another plan.
     await records.saveStacks([stackSpec("unwanted", { source: { kind: "folder", folder: makeFolder({ a: "1" }) } })]);
     await records.leaveStack("unwanted");

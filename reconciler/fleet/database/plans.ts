@@ -126,7 +126,7 @@ export const planStatements = ({ query }: Database) => ({
   },
   /**
    * Adds one person's approval to those of the same plan, and gives all of them; absent: another plan waits by now, or
-   * none. Two people who approve at the same time both count.
+   * none. Two people who approve at the same time both count, and who approves while another one rejects is refused.
    */
   async approve(stack: string, approval: Approval, letters: readonly Letter[] = []): Promise<Approval | undefined> {
     const { by, why, at, throughWindow, digest } = approval;
@@ -135,7 +135,8 @@ export const planStatements = ({ query }: Database) => ({
            CASE WHEN s.approval ->> 'digest' = $3 AND (s.approval ->> 'until')::timestamptz > $6::timestamptz
              THEN s.approval || jsonb_build_object('also', coalesce(s.approval -> 'also', '[]') || $4::jsonb) || $5::jsonb
              ELSE $2 END
-         FROM ${schema}.plans p WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.approval),
+         FROM ${schema}.plans p WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3
+           AND s.rejection ->> 'digest' IS DISTINCT FROM $3 RETURNING s.approval),
        told AS (INSERT INTO ${schema}.letters (place, receiver, body)
          SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM given, jsonb_array_elements($7::jsonb) AS letter)
        SELECT approval FROM given`,
