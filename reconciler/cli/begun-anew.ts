@@ -28,7 +28,7 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
   const found = await Promise.all(
     formerPlaces(session).map(async ({ location, isWhole }): Promise<Diagnostic[]> => {
       const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
-      if (typeof has === "string") return [unread(location, has)];
+      if (typeof has === "string") return [unread(session, location, has)];
       const isThere = (one: WantedByName): boolean =>
         has.records.some((record) => record.id !== undefined && isRecordOf(one, record, has.isRenamed));
       const twice = wanted.filter(isThere);
@@ -36,7 +36,7 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
       const taken = twice.filter((one) => !made.includes(one));
       return [
         ...(made.length === 0 ? [] : [isElsewhere(session, location, made)]),
-        ...(taken.length === 0 ? [] : [isInBoth(location, taken)]),
+        ...(taken.length === 0 ? [] : [isInBoth(session, location, taken)]),
       ];
     }),
   );
@@ -115,31 +115,34 @@ async function recordedAt(location: string, session: Session): Promise<Former> {
   return lineages.has(read.state.lineage) ? none : { records, isRenamed: true };
 }
 
-function isElsewhere(session: Session, former: string, twice: readonly WantedByName[]): Diagnostic {
-  const { workspace, store, invocation } = session;
+function bringing({ workspace, invocation }: Session, former: string): string {
   const { environment } = workspace.desired;
   const present = addressKept(stateLocation(workspace, invocation.flags));
   const of = (location: string): string =>
     `--state '${location}'${environment === undefined ? "" : ` --env ${environment}`}`;
+  return `reconcile state pull ${of(former)} | reconcile state push ${of(present)} -`;
+}
+
+function isElsewhere(session: Session, former: string, twice: readonly WantedByName[]): Diagnostic {
   return {
     severity: "error",
     code: "state/elsewhere",
-    summary: `the state ${store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
+    summary: `the state ${session.store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
     detail: "Nothing was sent and nothing was written.",
-    fix: `bring the state to its new place: reconcile state pull ${of(former)} | reconcile state push ${of(present)} -; or, to go on without what it has: --new-state`,
+    fix: `bring the state to its new place: ${bringing(session, former)}; or, to go on without what it has: --new-state`,
   };
 }
 
-const isInBoth = (former: string, taken: readonly WantedByName[]): Diagnostic => ({
+const isInBoth = (session: Session, former: string, taken: readonly WantedByName[]): Diagnostic => ({
   severity: "warning",
   code: "state/elsewhere",
   summary: `what is to be taken over is in the state ${former} too, and two states would manage it: ${listed(taken.map(({ address }) => address))}`,
-  fix: "bring that state here with reconcile state pull and push instead, or never run with it again",
+  fix: `bring that state here instead (${bringing(session, former)}), or never run with it again`,
 });
 
-const unread = (former: string, why: string): Diagnostic => ({
+const unread = (session: Session, former: string, why: string): Diagnostic => ({
   severity: "warning",
   code: "state/elsewhere",
   summary: `this state is empty, and the state ${former}, which was used here before, cannot be read: ${why}`,
-  fix: "make sure that it has none of what is to be created, or bring it here with reconcile state pull and push",
+  fix: `make sure that it has none of what is to be created, or bring it here: ${bringing(session, former)}`,
 });

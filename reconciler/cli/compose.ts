@@ -122,7 +122,9 @@ const requestLine = (event: RequestEvent): string =>
 async function startEmbedded(workspace: Workspace, flags: Flags, { rules, limits }: Dialect) {
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
-    readNumber(flags["time-scale"] ?? setting("RECONCILE_TIME_SCALE"), "--time-scale") ?? embeddedTimeScale;
+    readNumber(flags["time-scale"], "--time-scale") ??
+    readNumber(setting("RECONCILE_TIME_SCALE"), "RECONCILE_TIME_SCALE") ??
+    embeddedTimeScale;
   try {
     // The embedded service takes the port ranges that the file's dialect names, and keeps named groups where it says so.
     const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };

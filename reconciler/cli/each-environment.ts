@@ -5,7 +5,7 @@
 
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type ChangeCounts, countChanges } from "../core/plan/plan";
-import { listText } from "../core/text/list-text";
+import { asOneSentence, listText } from "../core/text/list-text";
 import { fieldsIn, groupedBy, keysOf, onlyDefined } from "../core/text/objects";
 import { summaryLine, type Where } from "../report/json-lines";
 import { printAnnotations, readAnnotations } from "./annotations";
@@ -117,7 +117,7 @@ function saidOnce<D extends Diagnostic>(
     const names = [...new Set(same.map(({ name }) => name))];
     if (names.length === parts.length) return diagnostic;
     const whose = `in the ${names.length === 1 ? sort : plurals[sort]} ${listText(names)}`;
-    return { ...diagnostic, detail: diagnostic.detail === undefined ? whose : `${diagnostic.detail}; ${whose}` };
+    return { ...diagnostic, detail: asOneSentence(diagnostic.detail, whose) };
   });
 }
 

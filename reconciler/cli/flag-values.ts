@@ -20,7 +20,7 @@ const notCount = (text: string): string => `must be a whole number of at least 1
 const notDuration = (text: string): string => `${text} is no duration`;
 
 const valueShapes = {
-  number: { isValid: isNumber, problem: (text) => `must be a number, not ${text}`, example: "20" },
+  number: { isValid: isNumber, problem: (text) => `must be a number of at least 0, not ${text}`, example: "20" },
   count: { isValid: isCount, problem: notCount, example: "10" },
   "count or all": {
     isValid: (text) => text === "all" || isCount(text),
@@ -71,6 +71,7 @@ export function valueProblem(shape: ValueShape, flag: string, text: string): Dia
   const { isValid, problem, example }: ValueForm = valueShapes[shape];
   if (isValid(text)) return undefined;
   const near = shape === "code" ? nearestCode(text) : undefined;
-  const fix = shape === "code" && near === undefined ? example : `${flag} ${near ?? example}`;
+  const fix =
+    shape === "code" && near === undefined ? example : `${flag}${flag.startsWith("--") ? " " : "="}${near ?? example}`;
   return { severity: "error", code: "cli/bad-flag", summary: `${flag} ${problem(text)}`, fix };
 }

@@ -5,8 +5,8 @@
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { errorCode, errorMessage } from "../core/text/errors";
-import { refuseKept } from "../outside/private-file";
+import { errorCode } from "../core/text/errors";
+import { refuseKept, whyNotWritten } from "../outside/private-file";
 import { fail } from "./crash";
 import { tellOutputLost } from "./output-lost";
 
@@ -28,7 +28,7 @@ export function openJsonFile(path: string): JsonFile {
   } catch (error) {
     throw fail(
       "cli/file-unwritable",
-      `--json-into ${path} cannot be written: ${errorMessage(error)}`,
+      `--json-into ${path} cannot be written: ${whyNotWritten(path, error)}`,
       "name a file that can be written",
     );
   }

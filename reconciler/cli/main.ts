@@ -7,6 +7,7 @@ import { errorCode } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { HalfMoved } from "../engine/half-moved";
 import { misspeltSettings } from "../outside/environment";
+import { refuseTarget } from "../outside/private-file";
 import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type Invocation, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
@@ -17,6 +18,7 @@ import { createOutput, type Output } from "./output";
 import { tellOutputLost } from "./output-lost";
 import { type ReadFlags, readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
+import { onSameProject } from "./same-project";
 import { withTrace } from "./with-trace";
 
 export { runTestsOfThread } from "./file-tests";
@@ -111,11 +113,14 @@ async function runFound(command: NamedCommand, rest: readonly string[]): Promise
     const usage = `Usage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`;
     return misused(rest, name, problems, `${problems.join("\n")}\n\n${usage}`);
   }
+  const ofCommandLine = { noted: misspeltSettings(process.env), here: onSameProject(commands, command, read) };
   let output: Output | undefined;
   try {
-    const opened = createOutput(name, read.flags, misspeltSettings(process.env));
+    const opened = createOutput(name, read.flags, ofCommandLine);
     output = opened;
     if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });
+    // They are written when the run is over, and nobody runs it a second time for them.
+    for (const path of [read.flags.report, read.flags.profile]) if (path !== undefined) refuseTarget(path);
     if (read.flags.profile !== undefined) profileTo(read.flags.profile, name);
     const invocation = { command: name, args: read.args, flags: read.flags, output: opened, commands: commands };
     const run = () => withMovesFinished(command, invocation, () => command.run(invocation));
@@ -125,7 +130,7 @@ async function runFound(command: NamedCommand, rest: readonly string[]): Promise
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
     const { exitCode } = fieldsIn(error);
-    output ??= createOutput(name, { ...read.flags, "json-into": undefined });
+    output ??= createOutput(name, { ...read.flags, "json-into": undefined }, ofCommandLine);
     return output.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
   }
 }

@@ -50,6 +50,8 @@ export interface Output {
   locate(where: Where): void;
   /** What `locate` was given, for whatever shows a plan. */
   readonly where: Where | undefined;
+  /** A text that names commands, each with what the command line says of the project that is meant. */
+  here(text: string): string;
   /** Masks these texts in all later output; a text of one or two characters is left alone. */
   hide(texts: readonly string[]): void;
   /** A text for a file, with the hidden texts masked. */
@@ -62,8 +64,18 @@ export interface Output {
   readonly finished: boolean;
 }
 
-/** `noted`: what is to be said of the command line, whatever the command does; told at once, for a run may be long. */
-export function createOutput(command: string, flags: Flags, noted: readonly Diagnostic[] = []): Output {
+interface OfCommandLine {
+  /** What is to be said of it, whatever the command does; told at once, for a run may be long. */
+  readonly noted?: readonly Diagnostic[];
+  /** A text that names commands, each with what this command line says of the project that is meant. */
+  readonly here?: (text: string) => string;
+}
+
+export function createOutput(
+  command: string,
+  flags: Flags,
+  { noted = [], here = (text) => text }: OfCommandLine = {},
+): Output {
   const startedAt = process.uptime();
   const json = flags.json === true;
   const silent = flags["log-level"] === "silent";
@@ -111,9 +123,11 @@ export function createOutput(command: string, flags: Flags, noted: readonly Diag
     const whole = text.endsWith("\n") ? text : `${text}\n`;
     if (!silent) process.stderr.write(masked(`${frameGone()}${fitted(masked(whole))}${frameText(shown)}`));
   };
+  const withFixHere = <F extends { readonly fix?: unknown }>(said: readonly F[]): F[] =>
+    said.map((one) => (typeof one.fix === "string" ? { ...one, fix: here(one.fix) } : one));
   const tell = (diagnostics: readonly Diagnostic[]): void => {
     if (json || diagnostics.length === 0) return;
-    const told = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
+    const told = withFixHere(silent ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics);
     const text = diagnosticsText(told, {
       color: colour && process.stderr.isTTY === true,
       width: process.stderr.isTTY === true ? process.stderr.columns || 80 : undefined,
@@ -152,7 +166,7 @@ export function createOutput(command: string, flags: Flags, noted: readonly Diag
       shown = lines;
     },
     event(event) {
-      if (json || into !== undefined) writeLine(event);
+      if (json || into !== undefined) for (const one of withFixHere([event])) writeLine(one);
     },
     locate(where) {
       located = where;
@@ -160,6 +174,7 @@ export function createOutput(command: string, flags: Flags, noted: readonly Diag
     get where() {
       return located;
     },
+    here,
     hide(texts) {
       for (const text of texts) if (text.length >= shortestHidden) secrets.add(text);
       keepOutOfTraces(texts);
@@ -185,10 +200,10 @@ export function createOutput(command: string, flags: Flags, noted: readonly Diag
             summaryLine({
               command,
               exitCode: lost === undefined ? exitCode : 1,
-              diagnostics: [...noted, ...forPrograms, ...(lost === undefined ? [] : [lost])],
+              diagnostics: withFixHere([...noted, ...forPrograms, ...(lost === undefined ? [] : [lost])]),
               orphans,
               durationMs,
-              findings,
+              findings: withFixHere(findings),
               where: located,
               plan,
               run,

@@ -312,7 +312,7 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
     : command === "undo"
       ? "what was planned is undone"
       : undefined;
-  output.print(runText(report, prepared.plan, { colour, width, outcome }));
+  output.print(runText(report, prepared.plan, { colour, width, outcome, here: output.here }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const { findings } = review;
   const diagnostics = notSettledIn(report, review.diagnostics);

@@ -2,6 +2,7 @@
  * Where a value was written that a reference brought: a problem stands at the line that uses the value, and the line to
  * mend is most often the one that gives it.
  */
+import { asOneSentence } from "../core/text/list-text";
 import type { VariableValues } from "./interpolation";
 import type { Problems } from "./problems";
 import { lineOf } from "./sources";
@@ -25,7 +26,7 @@ export const namingOrigins = (problems: Problems, origins: Origins): Problems =>
     const isAboutReference = /^config\/(interpolation|unknown-variable|sensitive|variable-)/.test(problem.code);
     if (isAboutReference || problem.at === undefined || problem.namesOrigins) return problems.add(problem);
     const all = new Set(originsOf(referencesAt(problem.at), origins).map(told));
-    const detail = [...(problem.detail === undefined ? [] : [problem.detail]), ...all].join("; ");
+    const detail = asOneSentence(problem.detail, ...all);
     problems.add({ ...problem, namesOrigins: true, ...(detail === "" ? {} : { detail }) });
   },
   covers: (place) => problems.covers(place),

@@ -7,6 +7,7 @@ import type { Diagnostic, Severity } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, told } from "../core/model/fix";
 import { credentialMask, shortestHidden } from "../core/text/credential-mask";
+import { asOneSentence } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, lineOfOffset, type Place, positionOf, type YamlFile } from "./yaml/file";
@@ -65,8 +66,7 @@ export const problemsIn = (problems: Problems, along: string): Problems => ({
   get reported() {
     return problems.reported;
   },
-  add: (problem) =>
-    problems.add({ ...problem, detail: problem.detail === undefined ? along : `${problem.detail}; ${along}` }),
+  add: (problem) => problems.add({ ...problem, detail: asOneSentence(problem.detail, along) }),
   covers: (place) => problems.covers(place),
 });
 

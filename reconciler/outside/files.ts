@@ -55,7 +55,11 @@ function readOnce(path: string, most: number): FileText {
     return there.size > most ? fileTooLarge(most) : readUpTo(file, most);
   } catch (error) {
     const isMissing = errorCode(error) === "ENOENT";
-    return { problem: asError(error).message, isMissing, fix: "name a file, and check its rights" };
+    return {
+      problem: isMissing ? "there is no such file" : asError(error).message,
+      isMissing,
+      fix: "name a file, and check its rights",
+    };
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -6,9 +6,11 @@
 
 import { randomUUID } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   chownSync,
   closeSync,
+  constants,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -94,7 +96,7 @@ export function replaceOwnFile(path: string, text: string | Uint8Array): void {
 export function refuseTarget(path: string, overFiles = false): void {
   if (isStream(path)) return;
   try {
-    statSync(dirname(path));
+    accessSync(dirname(path), constants.W_OK);
   } catch (error) {
     throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
   }
@@ -106,9 +108,11 @@ export function refuseTarget(path: string, overFiles = false): void {
 const isFolder = (path: string): boolean => ifPossible(() => statSync(path))?.isDirectory() === true;
 
 /** The system's message names the temporary file, of which nobody knows. */
-function whyNotWritten(path: string, error: unknown): string {
+export function whyNotWritten(path: string, error: unknown): string {
   const code = errorCode(error);
+  if (error instanceof FileNotWritten) return error.message;
   if (code === "ENOENT") return `there is no folder ${dirname(path)}`;
+  if (code === "EISDIR") return "it is a folder";
   return code ?? errorMessage(error);
 }
 

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Finding } from "../core/findings/finding";
 import type { Severity } from "../core/model/diagnostic";
+import { asOneSentence } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
 import { junitText } from "./junit";
 import { type Annotation, sarifLog } from "./sarif";
@@ -73,7 +74,7 @@ function annotationOf(
   return {
     severity,
     code,
-    message: [`${about}${summary}`, detail, refused, fix].filter((part) => part !== undefined).join("; "),
+    message: asOneSentence(`${about}${summary}`, detail, refused, fix),
     file: placeOf(source?.file ?? firstFile),
     line: source?.line ?? 1,
     column: source?.column,

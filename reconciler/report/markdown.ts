@@ -7,6 +7,7 @@
 import type { Finding } from "../core/findings/finding";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
+import { asOneSentence } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
 import { costText, partText } from "./cost-text";
 import type { Where } from "./json-lines";
@@ -164,9 +165,8 @@ const findingLines = (findings: readonly Finding[]): string[] =>
   findings.map(({ severity, summary, detail, address, source, fix, refused }) => {
     const place = source === undefined ? "" : ` ${codeText(`${source.file}:${source.line}`)}`;
     const about = address === undefined || summary.includes(address) ? "" : ` ${codeText(address)}`;
-    const more = [refused === undefined ? undefined : [detail, refused].filter(Boolean).join("; "), fix];
-    const rest = more.flatMap((part) => (part === undefined ? [] : `; ${escapeText(part)}`)).join("");
-    return `- **${severity}**${place}${about} ${escapeText(summary)}${rest}`;
+    const text = asOneSentence(summary, ...(refused === undefined ? [] : [detail, refused]), fix);
+    return `- **${severity}**${place}${about} ${escapeText(text)}`;
   });
 
 function consentPart(block: ReturnType<typeof consentBlocks>[number], room: number): string[] {

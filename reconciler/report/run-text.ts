@@ -19,20 +19,28 @@ import { countOf, durationText, hang, numberText, type Paint, painter, type Text
 
 const mostListed = 20;
 
-/** `outcome`: what is so in the end, of a plan that is not from the files of now: they may declare something else. */
+interface RunTextOptions extends TextOptions {
+  /** What is so in the end, of a plan that is not from the files of now: they may declare something else. */
+  readonly outcome?: string | undefined;
+  /** A text that names commands, with what makes each one of this project. */
+  readonly here?: (text: string) => string;
+}
+
+type Here = Required<RunTextOptions>["here"];
+
 export function runText(
   run: RunReport,
   plan: Plan,
-  options: TextOptions & { outcome?: string | undefined } = {},
+  { here = (text) => text, ...options }: RunTextOptions = {},
 ): string {
   const paint = painter(options.colour === true);
   const width = Math.max(40, options.width ?? 80);
   const lines = [
     ...doneLines(run, plan, paint),
-    ...failedLines(run, paint, width),
+    ...failedLines(run, paint, width, here),
     ...skippedLines(run, width),
-    ...waitingLines(run, paint, width),
-    ...unseenLines(run, paint, width),
+    ...waitingLines(run, paint, width, here),
+    ...unseenLines(run, paint, width, here),
     ...standingLines(run, plan, paint, width),
     ...orphanLines(run.orphans, paint, width),
     ...outputLines(run.outputs, width),
@@ -90,20 +98,20 @@ function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
   return lines;
 }
 
-function failedLines(run: RunReport, paint: Paint, width: number): string[] {
+function failedLines(run: RunReport, paint: Paint, width: number, here: Here): string[] {
   const failed = run.steps.filter(({ result }) => result.end === "failed" || result.end === "unknown");
   return failed.flatMap(({ step, result }) => {
     const word = result.end === "unknown" ? "unknown" : "failed";
     const head = hang(`  ✗ ${word.padEnd(9)}  `, `${printable(step.address)}: ${printable(step.title)}`, width);
-    return ["", ...head.map((line) => paint("danger", line)), ...adviceLines(result, width)];
+    return ["", ...head.map((line) => paint("danger", line)), ...adviceLines(result, width, here)];
   });
 }
 
-function adviceLines(result: StepReport["result"], width: number): string[] {
+function adviceLines(result: StepReport["result"], width: number, here: Here): string[] {
   const lines = result.message === undefined ? [] : hang("      ", printable(result.message), width);
   if ("output" in result && result.output !== undefined)
     lines.push(...result.output.map((line) => `      | ${printable(line)}`));
-  if ("fix" in result && result.fix !== undefined) lines.push(...hang("      → ", printable(result.fix), width));
+  if ("fix" in result && result.fix !== undefined) lines.push(...hang("      → ", printable(here(result.fix)), width));
   if ("code" in result && result.code !== undefined) lines.push(`      → reconcile explain ${printable(result.code)}`);
   return lines;
 }
@@ -159,7 +167,7 @@ function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number):
   ];
 }
 
-const waitingLines = (run: RunReport, paint: Paint, width: number): string[] =>
+const waitingLines = (run: RunReport, paint: Paint, width: number, here: Here): string[] =>
   run.steps.flatMap(({ step, result }) =>
     result.end !== "waiting"
       ? []
@@ -168,12 +176,12 @@ const waitingLines = (run: RunReport, paint: Paint, width: number): string[] =>
           ...hang(`  … ${"waiting".padEnd(9)}  `, `${printable(step.address)}: ${printable(step.title)}`, width).map(
             (line) => paint("change", line),
           ),
-          ...adviceLines(result, width),
+          ...adviceLines(result, width, here),
         ],
   );
 
 /** What the service accepted and no look has shown. */
-function unseenLines(run: RunReport, paint: Paint, width: number): string[] {
+function unseenLines(run: RunReport, paint: Paint, width: number, here: Here): string[] {
   const unseen = unseenIn(run);
   return [
     ...unseen.slice(0, mostListed).flatMap((one) => {
@@ -185,7 +193,9 @@ function unseenLines(run: RunReport, paint: Paint, width: number): string[] {
         "",
         ...head.map((line) => paint(tone, line)),
         ...hang("      ", printable(unseenText(one)), width),
-        ...(fix === undefined ? hang("      ", printable(detail), width) : hang("      → ", printable(fix), width)),
+        ...(fix === undefined
+          ? hang("      ", printable(detail), width)
+          : hang("      → ", printable(here(fix)), width)),
         `      → reconcile explain ${code}`,
       ];
     }),

@@ -10,7 +10,7 @@ import type { Method } from "../core/model/operation";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { asError, errorCode } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
-import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
+import { type AddressFault, addressFault, waits, withoutPassword } from "../core/text/outside-policy";
 import type { Answer } from "../dialect/conditions";
 import { isKeptHeader } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
@@ -350,13 +350,13 @@ function describeMs(ms: number): string {
 const addressProblems: Readonly<
   Record<AddressFault, (address: string) => Pick<Diagnostic, "summary" | "fix" | "detail">>
 > = {
-  no_url: () => ({
-    summary: "The base URL is not a URL",
-    fix: "Set service.base_url to `embedded` or to http(s)://host[:port][/path].",
+  no_url: (address) => ({
+    summary: `The base URL ${withoutPassword(address)} is not a URL`,
+    fix: "Set service.base_url to `embedded` or to http(s)://host[:port][/path]; RECONCILE_BASE_URL and --base-url go before it.",
   }),
-  neither_http_nor_https: () => ({
-    summary: "The base URL is neither http nor https",
-    fix: "Set service.base_url to http(s)://host[:port][/path].",
+  neither_http_nor_https: (address) => ({
+    summary: `The base URL ${withoutPassword(address)} is neither http nor https`,
+    fix: "Set service.base_url to http(s)://host[:port][/path]; RECONCILE_BASE_URL and --base-url go before it.",
   }),
   holds_a_credential: () => ({
     summary: "The base URL holds a credential",

@@ -8,7 +8,7 @@ import {
   type Strictness,
 } from "../../reconciler/core/findings/finding";
 import { findingsOfPlan, isInPlanText } from "../../reconciler/core/findings/plan-findings";
-import { sharedNames } from "../../reconciler/core/findings/shared-names";
+import { sharedBetween } from "../../reconciler/core/findings/shared-between";
 import { asClosed, type Desired, type DesiredResource } from "../../reconciler/core/model/desired";
 import { namesRefused } from "../../reconciler/core/plan/names-refused";
 import { type UnseenEffect, unseenDiagnostic, unseenTexts } from "../../reconciler/core/plan/unseen";
@@ -170,6 +170,28 @@ describe("the findings of a plan", () => {
     ]));
 });
 
+describe("a state of two environments", () => {
+  const environment = (location?: string, file = "reconcile.yaml"): Desired =>
+    asClosed({
+      service: { timing: {} },
+      ...(location === undefined ? {} : { state: { location, source: { file, line: 2, column: 1 } } }),
+      ...{ resources: [], imports: [], moved: [], removed: [], files: [] },
+    });
+  it.each<[what: string, one: Desired, other: Desired, isShared: boolean]>([
+    ["that is a file", environment("a.json"), environment("./a.json"), true],
+    ["that is elsewhere", environment("s3://a/b"), environment("s3://a/b", "x/more.yaml"), true],
+    ["that is beside two files", environment("a.json"), environment("a.json", "x/more.yaml"), false],
+    ["in two places", environment("a.json"), environment("b.json"), false],
+    ["that nobody names", environment(), environment(), false],
+    ["that one of them names", environment("a.json"), environment(), false],
+  ])("%s", (_, dev, prod, isShared) => {
+    const said = sharedBetween(new Map(Object.entries({ dev, prod })), originAt);
+    expect(said.map(({ code, summary, source }) => [code, summary, source?.line])).toEqual(
+      isShared ? [["config/shared-state", `the state ${dev.state?.location} is named for dev and prod`, 2]] : [],
+    );
+  });
+});
+
 describe("a name in two environments", () => {
   const environment = (resources: readonly DesiredResource[], project?: string, baseUrl?: string): Desired =>
     asClosed({
@@ -178,7 +200,7 @@ describe("a name in two environments", () => {
       ...{ resources, imports: [], moved: [], removed: [], files: [] },
     });
   const shared = (one: Desired, other: Desired): string[] =>
-    sharedNames(
+    sharedBetween(
       new Map([
         ["dev", one],
         ["prod", other],

@@ -35,6 +35,22 @@ describe("a variable that is nearly a setting", () => {
   });
 });
 
+it.each(["report", "profile"])("--%s names a file that can be written, before anything is sent", async (flag) => {
+  for (const [file, why] of [
+    ["nowhere/page.html", "there is no folder nowhere"],
+    ["reconcile.yaml", "holds a desired state"],
+  ]) {
+    const ran = await run(["apply", "-y", `--${flag}`, file ?? "", "--json"]);
+    const [summary, ...more] = jsonLines(ran.stdout);
+    expect([ran.exitCode, more, summary?.["diagnostics"]]).toEqual([
+      1,
+      [],
+      [expect.objectContaining({ code: "cli/file-unwritable", summary: expect.stringContaining(why ?? "") })],
+    ]);
+  }
+  expect(existsSync(join(folder, "reconcile.state.json"))).toBe(false);
+});
+
 describe("flags", () => {
   it.each([
     [["--json", "plan"]],
@@ -66,6 +82,35 @@ describe("flags", () => {
 
   it("of a command with two words stand before both", async () => {
     expect(jsonLines((await run(["--json", "state", "list"])).stdout).at(-1)).toMatchObject({ command: "state list" });
+  });
+
+  it.each([
+    ["plan --markdown --json", "--json and --markdown each want"],
+    ["plan --markdown --annotations github", "--annotations and --markdown each want"],
+    ["show x.json --markdown --json", "--json and --markdown each want"],
+  ])("that each want standard output are not given together: %s", async (words, told) => {
+    const ran = await run(words.split(" "));
+    expect([ran.exitCode, ran.stdout + ran.stderr]).toEqual([1, expect.stringContaining(told)]);
+  });
+
+  it.each([
+    ["RECONCILE_TIME_SCALE", "abc", "= fix: RECONCILE_TIME_SCALE=20"],
+    ["RECONCILE_BASE_URL", "localhost:80", "The base URL localhost:80 is neither http nor https"],
+    ["RECONCILE_BASE_URL", "//u:canary@host", "RECONCILE_BASE_URL and --base-url go before it"],
+  ])("are not blamed for what a variable says: %s=%s", async (name, value, told) => {
+    const ran = await run(["plan"], { [name]: value });
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(told)]);
+    expect(ran.stderr).not.toContain("canary");
+  });
+
+  it.each([
+    ["plan --dialect nope.yaml", "nope.yaml cannot be read: there is no such file"],
+    ["plan --json-into nowhere/x", "nowhere/x cannot be written: there is no folder nowhere"],
+    ["plan --json-into .", ". cannot be written: it is a folder"],
+    ["plan --json-into reconcile.yaml", "reconcile.yaml holds a desired state"],
+  ])("that name no file of the right kind are told so in words: %s", async (words, told) => {
+    const ran = await run(words.split(" "));
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(told)]);
   });
 
   it("are not taken for the value of the flag before them", async () => {

@@ -78,6 +78,26 @@ describe("drift --accept with environments", () => {
   });
 });
 
+it("a command that a message names is of the same files, environment and state", async () => {
+  write(fileOf("{ staging: {}, prod: {} }", blocks));
+  const asked = await reconcile("state", "show", "vm.none", "--env", "prod", "--state", "other.json");
+  expect(asked.stderr).toContain("fix: reconcile state list --env prod --state other.json shows");
+  const json = await reconcile("state", "show", "vm.none", "--env", "prod", "--json");
+  expect(jsonLines(json.stdout).at(-1)).toMatchObject({
+    diagnostics: [{ fix: "reconcile state list --env prod shows what it has" }],
+  });
+});
+
+describe("a state without ${env}", () => {
+  it("is an error of validate --env all where two environments have it", async () => {
+    write(`state: all.json\n${fileOf("{ staging: {}, prod: {} }", blocks)}`);
+    const all = await reconcile("validate", "--env", "all");
+    expect([all.exitCode, all.stderr]).toEqual([1, expect.stringContaining("all.json is named for staging and prod")]);
+    write(`state: "\${env}.json"\n${fileOf("{ staging: {}, prod: {} }", blocks)}`);
+    expect((await reconcile("validate", "--env", "all")).exitCode).toBe(0);
+  });
+});
+
 describe("a name without ${env}", () => {
   const shared = `vms: { web: { name: shop-web } }
 volumes: { data: { size: 5, attach_to: web } }
@@ -130,7 +150,7 @@ volumes: { data: { size: 5, attach_to: web } }
     write("{ broken", "reconcile.staging.state.json");
     const adopted = await reconcile("apply", "-y", "--env", "prod", "--adopt", "--target", "vm.web");
     expect([adopted.exitCode, adopted.stderr]).toEqual([1, expect.stringContaining("plan/sibling-unread")]);
-    expect(adopted.stderr).toContain(`reconcile import vm.web ${id}`);
+    expect(adopted.stderr).toContain(`reconcile import --env prod vm.web ${id}`);
     const imported = await done(reconcile("import", "vm.web", id, "--env", "prod"));
     expect(imported.stderr).toContain("the state of the environment staging could not be read");
   });

@@ -2,7 +2,7 @@
  * `reconcile export pulumi`: a program for what the state holds. Changes nothing, and asks only for what the file
  * takes from elsewhere.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { outputPartsOf } from "../../one/parts";
@@ -69,6 +69,8 @@ export const exportPulumiCommand = command({
       output.event({ type: "export", files });
       return output.finish({ exitCode: 0, diagnostics });
     }
+    if (statSync(out, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw fail("cli/occupied", `${out} is a file, and no folder for a program`, "name another folder with --out");
     const occupied = Object.keys(files).filter((name) => existsSync(join(out, name)));
     if (occupied.length > 0)
       throw fail("cli/occupied", `${out} has ${occupied.join(", ")} already`, "name another folder with --out");

@@ -1,7 +1,7 @@
 /** `reconcile validate`: everything that can be checked without the service. */
 
 import { findingAsDiagnostic, isRefused } from "../../core/findings/finding";
-import { sharedNames } from "../../core/findings/shared-names";
+import { sharedBetween } from "../../core/findings/shared-between";
 import type { Kind } from "../../core/model/address";
 import { countOf } from "../../report/style";
 import { originAt } from "../../service/origin-at";
@@ -27,7 +27,11 @@ export const validateCommand = command({
 
 const validateAll = async (invocation: Invocation): Promise<number> =>
   isForAll(invocation)
-    ? forEachEnvironment(invocation, async (own) => validate(own), sharedNames(readEnvironments(invocation), originAt))
+    ? forEachEnvironment(
+        invocation,
+        async (own) => validate(own),
+        sharedBetween(readEnvironments(invocation), originAt),
+      )
     : validate(invocation);
 
 function validate(invocation: Invocation): number {

@@ -158,7 +158,7 @@ function actOnVm(
         await recorder.record([{ type: "intent", address, intent: null }]);
       await recorder.close();
       progress.close();
-      output.print(runText(report, plan, { colour: output.colour, width: output.width }));
+      output.print(runText(report, plan, output));
       return output.finish({ exitCode: exitCodeOf(report), run: report, plan, forPrograms: runDiagnostics(report) });
     } finally {
       progress.close();

@@ -7,7 +7,7 @@ import { type ConfigSource, type OpenFile, readDesired } from "../../config/read
 import type { YamlFile } from "../../config/yaml/file";
 import { readYaml } from "../../config/yaml/reader";
 import { findingAsDiagnostic } from "../../core/findings/finding";
-import { sharedNames } from "../../core/findings/shared-names";
+import { sharedBetween } from "../../core/findings/shared-between";
 import type { Desired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
@@ -179,7 +179,7 @@ export function lookAt(given: GivenFiles, windows: Windows, flags: Flags, memory
   const named = reads.flatMap(({ environment, workspace }): [string, Desired][] =>
     environment === undefined || workspace === undefined ? [] : [[environment, workspace.desired]],
   );
-  problems.push(...sharedNames(new Map(named), originAt));
+  problems.push(...sharedBetween(new Map(named), originAt));
   for (const { environment, workspace } of reads)
     if (workspace !== undefined) memory.desired.set(environment, workspace.desired);
   const isWhole = reads.length > 0 && reads.every(({ workspace }) => workspace !== undefined);

@@ -13,3 +13,10 @@ export const fewOf = (names: readonly string[], most: number): string =>
 /** `a; b; and 7 more`. */
 export const fewParts = (parts: readonly string[], most: number): string =>
   parts.slice(0, most).join("; ") + (parts.length > most ? `; and ${parts.length - most} more` : "");
+
+/** `a; b`: parts that are whole sentences, some of them with a period, as one. */
+export const asOneSentence = (...parts: readonly (string | undefined)[]): string =>
+  parts
+    .filter((part) => part !== undefined && part !== "")
+    .map((part, at, all) => (at === all.length - 1 ? part : part?.replace(/\.$/, "")))
+    .join("; ");

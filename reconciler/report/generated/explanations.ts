@@ -196,6 +196,10 @@ export const explanations = {
     "means": "Two environments want the same name in one project of one service. The one that is applied second would find the other's resource.",
     "todo": "Put the environment into the name: name: \"${env}-web\"."
   },
+  "config/shared-state": {
+    "means": "Two environments name one state. A state is of one environment, and the one that is applied second is refused.",
+    "todo": "Put the environment into its place (state: \"s3://bucket/${env}.json\"), or leave it out."
+  },
   "config/too-large": {
     "means": "The files are too large, or one rule stands for more than 10,000.",
     "todo": "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule."

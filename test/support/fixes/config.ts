@@ -143,6 +143,13 @@ export const config = {
       { command: ["validate", "--env", "all"] },
     ),
   ],
+  "config/shared-state": [
+    mistake(
+      `${head({ more: "environments: { staging: {}, prod: {} }\nstate: one.json\n" })}vms: { web: { name: "web-\${env}" } }`,
+      { word: /as in (\S+),/, insteadOf: "one.json" },
+      { command: ["validate", "--env", "all"] },
+    ),
+  ],
   "config/yaml-syntax": [
     mistake(`${head()}vms: { web: { name: web-${"${each}"}, for_each: [a] } }`, {
       word: /such as (".*")/,

@@ -90,6 +90,7 @@ export type DiagnosticCode =
   | "config/reserved-name"
   | "config/sensitive"
   | "config/shared-name"
+  | "config/shared-state"
   | "config/size-over-limit"
   | "config/too-large"
   | "config/unknown-key"

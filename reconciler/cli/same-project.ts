@@ -1,0 +1,48 @@
+/**
+ * A command that a message names is copied into the shell. Where this run was told which files, environment and state it
+ * is about, that command has to be told the same: without them it is about another project.
+ */
+import { statSync } from "node:fs";
+import { quotedForShell } from "../core/model/ssh";
+import { isUrl, withoutPassword } from "../core/text/outside-policy";
+import { type Commands, findCommand, type NamedCommand } from "./command";
+import type { Flags } from "./flags";
+
+/** Answers with a text in which each command of ours names what this run was told. */
+export function onSameProject(
+  commands: Commands,
+  command: NamedCommand,
+  { flags, args }: { readonly flags: Flags; readonly args: readonly string[] },
+): (text: string) => string {
+  const files = [...(command.positionals === undefined ? args : []), ...(flags.file ?? [])];
+  // A saved plan names all of it, and so does the command that applies it.
+  if (!files.every(isOfFiles)) return (text) => text;
+  const ofFiles = files.map((file) => `-f ${quotedForShell(file)}`);
+  const { env, state } = flags;
+  const ofState = [
+    ...(env === undefined || env === "all" ? [] : [`--env ${quotedForShell(env)}`]),
+    ...(state === undefined || isSecret(state) ? [] : [`--state ${quotedForShell(state)}`]),
+  ];
+  return (text) =>
+    text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {
+      const found = findCommand(commands, [first, second ?? ""])?.found;
+      if (found === undefined || !found.flags.includes("state")) return whole;
+      const name = `reconcile ${found.name}`;
+      const [rest = ""] = text.slice(at + name.length).split("reconcile ");
+      if (found.positionals === undefined && /^ \S+\.json\b/.test(rest)) return whole;
+      const words = [
+        ...(/^ (?:-f|--file|\S+\.ya?ml)\b/.test(rest) ? [] : ofFiles),
+        // A command that names one of them may be about another environment.
+        ...(/ --(?:env|state)\b/.test(rest) ? [] : ofState),
+      ];
+      return [name, ...words].join(" ") + whole.slice(name.length);
+    });
+}
+
+const commandInText = /\breconcile ([a-z]+)(?: ([a-z]+))?(?![a-z])/g;
+
+const isOfFiles = (path: string): boolean =>
+  /\.ya?ml$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+const isSecret = (state: string): boolean =>
+  isUrl(state) && (withoutPassword(state) !== state || /[?&]password=|^https?:.*\?/i.test(state));
