@@ -105,15 +105,24 @@ export function refuseTarget(path: string, overFiles = false): void {
   refuseKept(path, overFiles);
 }
 
+const wordsOfSystem: Readonly<Record<string, string>> = {
+  EACCES: "EACCES: you have no right to write there",
+  EPERM: "EPERM: you have no right to write there",
+  EROFS: "EROFS: the file system can only be read",
+  ENOSPC: "ENOSPC: there is no space left",
+  EDQUOT: "EDQUOT: your quota is used up",
+  ENOTDIR: "ENOTDIR: a part of its path is no folder",
+  EISDIR: "it is a folder",
+};
+
 const isFolder = (path: string): boolean => ifPossible(() => statSync(path))?.isDirectory() === true;
 
 /** The system's message names the temporary file, of which nobody knows. */
 export function whyNotWritten(path: string, error: unknown): string {
   const code = errorCode(error);
-  if (error instanceof FileNotWritten) return error.message;
+  if (error instanceof FileNotWritten || code === undefined) return errorMessage(error);
   if (code === "ENOENT") return `there is no folder ${dirname(path)}`;
-  if (code === "EISDIR") return "it is a folder";
-  return code ?? errorMessage(error);
+  return wordsOfSystem[code] ?? code;
 }
 
 /** The same for a file of the program's own: others go on while the disk takes it. */

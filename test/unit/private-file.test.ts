@@ -17,9 +17,18 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openJsonFile } from "../../reconciler/cli/json-file";
 import { carryOutEdits } from "../../reconciler/cli/move/edits";
-import { replaceOwnFile, writePrivately } from "../../reconciler/outside/private-file";
+import { replaceOwnFile, whyNotWritten, writePrivately } from "../../reconciler/outside/private-file";
 import { sha256 } from "../../reconciler/outside/sha256";
 import { makeFolder } from "../support/folder";
+
+it.each([
+  ["EACCES", "EACCES: you have no right to write there"],
+  ["EROFS", "EROFS: the file system can only be read"],
+  ["ENOENT", "there is no folder a"],
+  ["EWHATEVER", "EWHATEVER"],
+])("what the system says of a file that it does not write is told in words: %s", (code, told) => {
+  expect(whyNotWritten("a/b", Object.assign(new Error("m"), { code }))).toBe(told);
+});
 
 describe("a file that a command writes for its user", () => {
   let folder: string;
