@@ -377,7 +377,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     remembered: Remembered,
   ): Promise<void> {
     await notes?.isInState(thingAt(service, thing(id)), remembered.intent?.sentAt);
-    if (remembered.record !== undefined) noteRecorded(service, stateOf(remembered.record.address, remembered));
+    const { record } = remembered;
+    if (record === undefined) return;
+    const isGoing = notes?.findLeft(id) !== undefined;
+    const known = isGoing ? { ...remembered, record: { ...record, deleting: true as const } } : remembered;
+    noteRecorded(service, stateOf(record.address, known));
   }
 
   /** The user has said what became of the create that was cut off. */

@@ -25,16 +25,20 @@ function viewOf({ client }: HandlerService): View {
   return known;
 }
 
+/**
+ * What this program is deleting, or was when a run was cut off, is a witness where it shows, and its absence says
+ * nothing: it is gone because it was meant to go.
+ */
 export function witnessesOf(service: HandlerService): Witnesses {
   const { records, seen } = viewOf(service);
-  return { recorded: new Set(records.keys()), seen };
+  const counting = [...records].filter(([key, { deleting }]) => deleting !== true || seen.has(key));
+  return { recorded: new Set(counting.map(([key]) => key)), seen };
 }
 
-/** What this program is deleting, or was when a run was cut off, is no witness: it is gone because it was meant to go. */
 export function noteRecorded(service: HandlerService, { resources }: Pick<State, "resources">): void {
   const { records } = viewOf(service);
   for (const record of resources.values())
-    if (record.id !== undefined && record.deleting !== true) records.set(`${record.kind}:${record.id}`, record);
+    if (record.id !== undefined) records.set(`${record.kind}:${record.id}`, record);
 }
 
 export function noteShown(service: HandlerService, live: Live): void {
@@ -62,7 +66,9 @@ export function someUnseen(
 ): readonly RecordedResource[] {
   const { records, seen } = viewOf(service);
   const own = new Set([...resources.values()].map(({ kind, id }) => `${kind}:${id}`));
-  const others = [...records].flatMap(([key, record]) => (own.has(key) || seen.has(key) ? [] : [record]));
+  const others = [...records].flatMap(([key, record]) =>
+    own.has(key) || seen.has(key) || record.deleting === true ? [] : [record],
+  );
   const isFirst = ({ kind }: RecordedResource): boolean => first.has(kind);
   return [...others.filter(isFirst), ...others.filter((one) => !isFirst(one))]
     .slice(0, few)

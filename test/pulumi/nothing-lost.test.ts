@@ -268,6 +268,28 @@ describe("a create whose engine was killed", () => {
     expect(readdirSync(join(folder, ".reconcile/creates")).filter((file) => file.endsWith(".json"))).toHaveLength(1);
   });
 
+  it.each([
+    ["volume", "vm"],
+    ["vm", "volume"],
+  ] as const)("what a destroy was deleting when it was cut off: all of it is gone, the %s first", async (...order) => {
+    const world = await startBenchWorld({});
+    const own = contextFor(world);
+    const contexts = { vm: { ...own, notes: ofTheDead("db-1") }, volume: { ...own, notes: ofTheDead("data") } };
+    const host = await handlers.Vm.create(contexts.vm, { ...vm, preservedVolumes: "delete" });
+    const data = await handlers.Volume.create(contexts.volume, { name: "data", size: 5 });
+    const goes = {
+      vm: (one: HandlerContext) => handlers.Vm.delete(one, host.id, host.outputs),
+      volume: (one: HandlerContext) => handlers.Volume.delete(one, data.id, data.outputs),
+    };
+    for (const one of order) await goes[one](contexts[one]);
+    // The engine has not heard of it, and asks another process of the program for the same.
+    const { client: _client, ...rest } = world.ports;
+    const next = { ...rest, client: Object.create(world.client) as typeof world.client };
+    for (const one of order) await goes[one]({ ...contexts[one], service: async () => next });
+    expect(world.emulator.dump().volumes).toEqual([]);
+    await world.close();
+  });
+
   it("a VM whose delete was cut off: what it leaves is named by the next one, though no state tells which disk is which", async () => {
     const dialect = mergeDialect({ records: { vm: { volume_entry: { id: ["/id"], root: [] } } } });
     const world = await startBenchWorld({ dialect });
