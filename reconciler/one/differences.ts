@@ -1,7 +1,9 @@
 /** What differs between two versions of a resource's properties, and which differences replace the resource. */
 
+import type { FieldChange } from "../core/diff/changes";
 import type { Abilities } from "../core/model/abilities";
 import type { Kind } from "../core/model/address";
+import { type Closed, closedWith, type DesiredResource } from "../core/model/desired";
 import { sameBehaviour } from "./guards";
 import { type Difference, holdsUnknown, type PropertyChange, type Props } from "./handler";
 import { asProperty, isKnownInPart } from "./one-desired";
@@ -70,6 +72,40 @@ export function withPlanned<K extends Kind>(
   }
   if (replaced && !changes.some(({ replaces }) => replaces)) changes.push({ property: recordedKey, replaces: true });
   return changes;
+}
+
+type Changed = ReturnType<typeof changeOf>;
+
+/**
+ * What the service alone shows as different of what the program says as before: no preview has shown it, and the program
+ * may want it left alone (`ignoreChanges`, of which the engine tells no provider). `shown`: what the records show.
+ */
+export function unseenFields(change: Changed, shown: Changed, before: Props, inputs: Props): readonly FieldChange[] {
+  // What is lost, or replaced, is refused.
+  if (change?.action !== "update" || change.losses.length > 0) return [];
+  return change.fields.filter(({ field }) => {
+    const wished = inputs[asProperty(field)];
+    // Which rules a group has follows from more than its own ones.
+    const isSaidAsBefore =
+      ["string", "number", "boolean"].includes(typeof wished) && before[asProperty(field)] === wished;
+    return isSaidAsBefore && shown?.fields.some((one) => one.field === field) !== true;
+  });
+}
+
+export const saysOfUnseen = (name: unknown, fields: readonly FieldChange[]): string =>
+  `${String(name)} was changed elsewhere, and stays so until a refresh: ${fields
+    .map(
+      ({ field, before, after }) => `${asProperty(field)} is ${before ?? "otherwise"}, and not ${after ?? "as here"}`,
+    )
+    .join("; ")}`;
+
+/** The wish that leaves these alone. */
+export const leaving = (wish: Closed, fields: readonly FieldChange[]): Closed =>
+  closedWith(wish, { resources: wish.resources.map((one) => withIgnored(one, fields)) });
+
+function withIgnored<R extends DesiredResource>(desired: R, fields: readonly FieldChange[]): R {
+  const ignoreChanges = [...desired.lifecycle.ignoreChanges, ...fields.map(({ field }) => field)];
+  return { ...desired, lifecycle: { ...desired.lifecycle, ignoreChanges } };
 }
 
 function isEmptied({ imported }: Remembered, name: string, before: Props, inputs: Props): boolean {

@@ -64,6 +64,8 @@ export interface PlannedOne {
   readonly findings: readonly Diagnostic[];
   readonly state: FoldedState;
   readonly address: Address;
+  /** What an update leaves alone, because only the service shows it as different. */
+  readonly spares?: string;
 }
 
 export function stateOf(

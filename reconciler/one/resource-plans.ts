@@ -7,7 +7,7 @@ import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import { idsNamedBy } from "../core/model/facts";
 import { sight } from "../core/model/live";
-import { emptied } from "./differences";
+import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
 import { hangsElsewhere } from "./guards";
 import type { HandlerContext, HandlerService, Props } from "./handler";
 import { lookAtAll } from "./looking";
@@ -20,6 +20,7 @@ import {
   type PlannedOne,
   planAgain,
   planAsObserved,
+  planAsRecorded,
   type Remembered,
   stateOf,
   throwErrors,
@@ -67,7 +68,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
     const seen = await look("forCreate");
     await assertOwnProject(service, signal);
-    if (adopted !== undefined) return among(service, seen, wish, inputs, undefined, adopted);
+    if (adopted !== undefined) return planWith(service, seen, wish, wishAmong(seen, wish, inputs, undefined, adopted));
     // What stands in the way, or is there already, may have been deleted by another process since that look.
     return hasErrors(seen.plan.diagnostics) ? look("fresh") : seen;
   }
@@ -89,9 +90,17 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
       record === undefined || sighting.seen !== "yes"
         ? record
         : (shape.fields?.without(record, sighting.value, isOthers) ?? record);
-    const planned = among(service, seen, desired, inputs, kept, id);
+    const wish = wishAmong(seen, desired, inputs, kept, id);
+    const planned = planWith(service, seen, desired, wish);
     throwErrors(planned);
-    return planned;
+    if (record === undefined || shape.isUnsettled(record)) return planned;
+    const shown = await planAsRecorded(service, desired, stateOf(address, own), address, signal);
+    const unseen = unseenFields(changeOf(planned), changeOf(shown), before, inputs);
+    if (unseen.length === 0) return planned;
+    return {
+      ...planAgain(service, planned, leaving(wish, unseen)),
+      spares: saysOfUnseen(inputs["name"] ?? id, unseen),
+    };
   }
 
   async function planRemoval(
@@ -145,20 +154,23 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
       : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal, look);
   }
 
-  function among(
-    service: HandlerService,
-    planned: PlannedOne,
+  /** What is wished once it is seen what else the service has. */
+  function wishAmong(
+    { live }: PlannedOne,
     desired: Closed,
     inputs: Props,
     record: Of<K> | undefined,
     id: string,
-  ): PlannedOne {
-    const sighting = sight(planned.live, shape.kind, id);
+  ): Closed {
+    const sighting = sight(live, shape.kind, id);
     const [resource] = desired.resources;
-    if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return planned;
+    if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return desired;
     const wish = shape.wantedAmong(resource, inputs, record, sighting.value);
-    return wish === resource ? planned : planAgain(service, planned, closedWith(desired, { resources: [wish] }));
+    return wish === resource ? desired : closedWith(desired, { resources: [wish] });
   }
+
+  const planWith = (service: HandlerService, seen: PlannedOne, desired: Closed, wish: Closed): PlannedOne =>
+    wish === desired ? seen : planAgain(service, seen, wish);
 
   return { planCreate, planUpdate, planRemoval };
 }

@@ -221,6 +221,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       return difference(shape, changes, [
         ...losses,
         ...flushesToTell(context, service, asSent),
+        ...(asSent.spares === undefined ? [] : [asSent.spares]),
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },
@@ -424,6 +425,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const { owner = newOwner() } = remembered;
     const state = stateOf(address, own);
     let planned = await planUpdate(context, service, id, before, inputs, "fresh");
+    if (planned.spares !== undefined) context.log("warning", planned.spares);
     const shown = await planAsRecorded(service, desired, state, address, context.signal);
     const sparing = changeOf(planned)?.action === "replace" ? shape.sparing?.(desired, inputs) : undefined;
     if (sparing !== undefined) {

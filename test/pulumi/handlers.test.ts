@@ -285,6 +285,30 @@ describe("diff says what a change leads to", () => {
     );
   });
 
+  it("an update leaves alone what was changed elsewhere and no preview has shown, until a refresh shows it", async () => {
+    const kept = await handlers.Vm.create(context, vm);
+    const flavor = () => world.emulator.dump().vms.map(({ flavor_id }) => flavor_id);
+    const first = flavor();
+    await handlers.Vm.update(contextFor(world), kept.id, kept.outputs, { ...vm, flavorId: "m1.large" });
+    const resized = flavor();
+    const next = { ...vm, name: "db-2" };
+    const told = /db-[12] was changed elsewhere, and stays so until a refresh: flavorId is m1.large, and not m1.small/;
+    const { changes, warnings } = await handlers.Vm.diff(context, kept.id, kept.outputs, next);
+    expect(changes).toEqual([{ property: "name", replaces: false }]);
+    expect(warnings.join()).toMatch(told);
+    const log: string[] = [];
+    const updated = await handlers.Vm.update(contextFor(world, log), kept.id, kept.outputs, next);
+    expect(log.join("\n")).toMatch(told);
+    expect(flavor()).toEqual(resized);
+    expect((await handlers.Vm.diff(context, kept.id, updated.outputs, next)).changes).toEqual([]);
+    const read = await handlers.Vm.read(context, kept.id, updated.outputs);
+    expect((await handlers.Vm.diff(context, kept.id, read!.outputs, next)).changes).toEqual([
+      { property: "flavorId", replaces: false },
+    ]);
+    await handlers.Vm.update(context, kept.id, read!.outputs, next);
+    expect(flavor()).toEqual(first);
+  });
+
   it("deleting a VM with its data volume leaves volumes alone that were attached to it", async () => {
     const host = await handlers.Vm.create(context, { ...vm, preservedVolumes: "delete" });
     const data = await handlers.Volume.create(context, { name: "other", size: 5 });

@@ -38,6 +38,7 @@ function descendants(of: number): number[] {
 
 /** As when the machine loses its power: all at once, none of them asked. */
 async function cutPower(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const all = child.pid === undefined ? [] : [child.pid, ...descendants(child.pid)];
   for (const pid of all)
