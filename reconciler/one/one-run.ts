@@ -181,7 +181,8 @@ export async function assertOwnProject(service: HandlerService, signal: AbortSig
   const { live } = await refresh(client, nothingDesired, withRecords(others), { signal });
   noteShown(service, live);
   if (live.doubt === undefined || isVouchedFor(service)) return;
-  const unseen = others.map(({ kind, id, name }) => `${kind} ${name ?? id} (${id})`).join(", ");
+  // Not by their names, which may be secrets of those resources.
+  const unseen = others.map(({ kind, id }) => `${kind} ${id}`).join(", ");
   throw failure(
     "consent/accept-service",
     `nothing is made: the service shows none of what this program has made already (${unseen}), and a credential of another project is shown just that`,

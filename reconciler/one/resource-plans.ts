@@ -99,7 +99,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     if (unseen.length === 0) return planned;
     return {
       ...planAgain(service, planned, leaving(wish, unseen)),
-      spares: saysOfUnseen(inputs["name"] ?? id, unseen),
+      spares: saysOfUnseen(before["name"] ?? id, unseen),
     };
   }
 

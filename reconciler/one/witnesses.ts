@@ -9,8 +9,14 @@ import type { RecordedResource, State } from "../core/model/recorded";
 import type { Witnesses } from "../engine/seen-again";
 import type { HandlerService } from "./handler";
 
+interface Known {
+  readonly record: RecordedResource;
+  /** It would show to the right credential. */
+  readonly isMade: boolean;
+}
+
 interface View {
-  readonly records: Map<string, RecordedResource>;
+  readonly records: Map<string, Known>;
   readonly seen: Set<string>;
 }
 
@@ -27,18 +33,23 @@ function viewOf({ client }: HandlerService): View {
 
 /**
  * What this program is deleting, or was when a run was cut off, is a witness where it shows, and its absence says
- * nothing: it is gone because it was meant to go.
+ * nothing: it is gone because it was meant to go. So is what no state of the program has: an id that it only names, as
+ * that of the VM of an attachment that is to be made, may be a wrong one.
  */
 export function witnessesOf(service: HandlerService): Witnesses {
   const { records, seen } = viewOf(service);
-  const counting = [...records].filter(([key, { deleting }]) => deleting !== true || seen.has(key));
+  const counting = [...records].filter(([key, { isMade }]) => isMade || seen.has(key));
   return { recorded: new Set(counting.map(([key]) => key)), seen };
 }
 
-export function noteRecorded(service: HandlerService, { resources }: Pick<State, "resources">): void {
+/** The state of a resource that was made has a scope. */
+export function noteRecorded(service: HandlerService, { resources, scope }: Pick<State, "resources" | "scope">): void {
   const { records } = viewOf(service);
-  for (const record of resources.values())
-    if (record.id !== undefined) records.set(`${record.kind}:${record.id}`, record);
+  for (const record of resources.values()) {
+    const key = `${record.kind}:${record.id}`;
+    if (record.id === undefined || (scope === undefined && records.has(key))) continue;
+    records.set(key, { record, isMade: scope !== undefined && record.deleting !== true });
+  }
 }
 
 export function noteShown(service: HandlerService, live: Live): void {
@@ -54,7 +65,7 @@ export function noteShown(service: HandlerService, live: Live): void {
 export function isVouchedFor(service: HandlerService, of: ReadonlySet<Kind> = new Set()): boolean {
   const { records, seen } = viewOf(service);
   const shown = new Set<Kind>();
-  for (const [key, { kind }] of records) if (seen.has(key)) shown.add(kind);
+  for (const [key, { record }] of records) if (seen.has(key)) shown.add(record.kind);
   return of.size === 0 ? shown.size > 0 : [...of].every((kind) => shown.has(kind));
 }
 
@@ -66,8 +77,8 @@ export function someUnseen(
 ): readonly RecordedResource[] {
   const { records, seen } = viewOf(service);
   const own = new Set([...resources.values()].map(({ kind, id }) => `${kind}:${id}`));
-  const others = [...records].flatMap(([key, record]) =>
-    own.has(key) || seen.has(key) || record.deleting === true ? [] : [record],
+  const others = [...records].flatMap(([key, { record, isMade }]) =>
+    isMade && !own.has(key) && !seen.has(key) ? [record] : [],
   );
   const isFirst = ({ kind }: RecordedResource): boolean => first.has(kind);
   return [...others.filter(isFirst), ...others.filter((one) => !isFirst(one))]

@@ -1108,7 +1108,7 @@ const creates: Readonly<Record<string, Row>> = {
       return () => outsider.create("Volume", "new", { ...data, name: "new" });
     },
     answer: expect.stringMatching(
-      /^refused: nothing is made: the service shows none of what this program has made already \(volume data \(#5\)\)/,
+      /^refused: nothing is made: the service shows none of what this program has made already \(volume #5\)/,
     ),
     says: [],
   },

@@ -115,6 +115,15 @@ describe("what one resource deletes is never what another has taken over", () =>
     ).rejects.toThrow(/leave adopt out/);
   });
 
+  it("an id that is only named, and wrong, keeps nothing else from being made", async () => {
+    const inputs = { vmId: crypto.randomUUID(), volumeId: crypto.randomUUID() };
+    await expect(handlers.VolumeAttachment.create(context, inputs)).rejects.toThrow(inputs.volumeId);
+    const rule = { securityGroupId: crypto.randomUUID(), protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" };
+    await expect(handlers.SecurityGroupRule.create(context, rule)).rejects.toThrow("Security group not found");
+    await handlers.Vm.create(context, vm);
+    expect(world.emulator.dump().vms).toHaveLength(1);
+  });
+
   it("a VM that is to be replaced: what hangs on it is looked at, and no warning says that nothing shows it", async () => {
     const made = await handlers.Vm.create(context, vm);
     const { replaces, warnings } = await handlers.Vm.diff(context, made.id, made.outputs, { ...vm, rootSize: 80 });
