@@ -1,7 +1,7 @@
 /** Which service a resource belongs to, where the stack's configuration does not name one for all. */
 import * as pulumi from "@pulumi/pulumi";
 import { packageName } from "./captured";
-import { settingNames } from "./settings";
+import { refuseCredentialIn, settingNames } from "./settings";
 
 export interface ServiceArgs {
   /** `embedded`, or the URL of the service. Else RECONCILE_BASE_URL. */
@@ -70,11 +70,27 @@ export class DynamicProvider extends pulumi.ProviderResource {
   }
 }
 
+function textOf(name: string, setting: Setting): string {
+  const text = String(setting);
+  if (name !== "baseUrl") return text;
+  try {
+    refuseCredentialIn(text);
+  } catch (error) {
+    // Without a stack, since the program is to be corrected.
+    throw new pulumi.RunError(error instanceof Error ? error.message : String(error));
+  }
+  return text;
+}
+
 const textual = (props: Record<string, Setting>): pulumi.Inputs =>
   Object.fromEntries(
     Object.entries(props).map(([name, value]) => [
       name,
       // What is looked up, as in another stack, may turn out not to be there: then the setting is left out.
-      pulumi.output<Setting | undefined | null>(value).apply((one) => (one == null ? undefined : String(one))),
+      typeof value === "string"
+        ? textOf(name, value)
+        : pulumi
+            .output<Setting | undefined | null>(value)
+            .apply((one) => (one == null ? undefined : textOf(name, one))),
     ]),
   );

@@ -27,10 +27,12 @@ export function readSettings(get: (name: ProviderSettingName) => unknown): Setti
     if (!Number.isFinite(value) || value < 0) throw new Error(`${name} must be a number, not ${written}`);
     return value;
   };
+  const baseUrl = text("baseUrl");
+  if (baseUrl !== undefined) refuseCredentialIn(baseUrl);
   const dialect = text("dialect");
   const timing = text("timing");
   return {
-    baseUrl: text("baseUrl"),
+    baseUrl,
     dialect: dialect?.trimStart().startsWith("{") === true ? readMap("dialect", dialect) : dialect,
     timing: timing === undefined ? undefined : readMap("timing", timing),
     token: text("token"),
@@ -40,6 +42,15 @@ export function readSettings(get: (name: ProviderSettingName) => unknown): Setti
     timeScale: number("timeScale"),
     acceptService: text("acceptService") === "true",
   };
+}
+
+/** The engine keeps the configuration of a provider in the state, in the clear. */
+export function refuseCredentialIn(baseUrl: string): void {
+  const { username, password } = URL.canParse(baseUrl) ? new URL(baseUrl) : { username: "", password: "" };
+  if (username === "" && password === "") return;
+  throw new Error(
+    "baseUrl holds a credential: take user and password out of it, and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
+  );
 }
 
 function readMap(name: string, text: string): Readonly<Record<string, unknown>> {

@@ -196,6 +196,8 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       const config = await provider.checkConfig({ baseUrl: "embedded", token: "t0p", colour: "red" });
       expect(config.failures.map(({ property }) => property)).toEqual(["colour"]);
       expect(config.inputs["token"]).toEqual(secret("t0p"));
+      const withUser = await provider.checkConfig({ baseUrl: "http://me:hush@127.0.0.1:1" });
+      expect(withUser.failures.map(({ reason }) => reason)).toEqual([expect.stringContaining("holds a credential")]);
       const here = { baseUrl: "http://127.0.0.1:1" };
       for (const [after, replaces] of [
         [{ ...here, parallelism: unknownText }, []],
