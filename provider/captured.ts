@@ -65,8 +65,8 @@ const shortest = 3;
 export const madeUpName = (type: string, name: string): string =>
   (type === "Vm" || type === "SecurityGroup") && name.length < shortest ? `${name}-1` : name;
 
-/** Where providers keep the names of inputs that no program gave. */
-export const madeUpKey = "__defaults";
+/** What was made up for inputs that no program gave: as long as the service shows others, and of parts of components. */
+export const madeUpAsKey = "__madeUpAs";
 
 /** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
 export const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);

@@ -47,9 +47,8 @@ export abstract class CloudResource extends pulumi.CustomResource {
       props[programKey] = { ...props[programKey], ...noteOf(token, name, props, opts) };
       if (names.inputs.includes("name")) props["name"] ??= name;
     }
-    // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. A look-up has
-    // nothing to move, and the SDK cannot work out an alias for it.
-    const aliases = byPlugin && !isLookup ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
+    // A look-up has nothing to move, and the SDK cannot work out an alias for it.
+    const aliases = byPlugin && !isLookup ? withDynamic(type, opts.aliases) : opts.aliases;
     const ownOptions = {
       // Where only Pulumi's user wants the replacement (--replace, a taint), the engine does not ask the provider which
       // of the two goes first. With `adopt`, what is to be taken over must still exist then. What is retained keeps its
@@ -89,6 +88,18 @@ export function unsetUntilGiven(resource: { readonly prototype: object }, { inpu
         Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
       },
     });
+}
+
+/**
+ * The former token: a stack can move from dynamic resources to the plugin without touching the cloud. Pulumi combines no
+ * two aliases, so a resource that gets a new name, or parent, at the same time needs one of both.
+ */
+function withDynamic(type: string, aliases: pulumi.ResourceOptions["aliases"] = []) {
+  const former = { type: dynamicToken(type) };
+  const both = aliases.flatMap((one) =>
+    typeof one === "string" || pulumi.Output.isInstance(one) || one instanceof Promise ? [] : [{ ...former, ...one }],
+  );
+  return [...aliases, ...both, former];
 }
 
 function isByPlugin(opts: pulumi.CustomResourceOptions, type: string): boolean {

@@ -17,7 +17,7 @@ import {
   type Props,
   unknownValue,
 } from "../../reconciler/index";
-import { madeUpKey } from "../captured";
+import { madeUpAsKey } from "../captured";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -45,7 +45,7 @@ const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
 
 /** A name that is left out is made of the component's, and stays when the component gets another one. */
 const namedAs = (given: unknown, made: string): Props =>
-  given === undefined || given === null ? { name: made, [madeUpKey]: ["name"] } : { name: given };
+  given === undefined || given === null ? { name: made, [madeUpAsKey]: { name: made } } : { name: given };
 
 const isKnownMap = (value: unknown): value is Readonly<Record<string, Props>> =>
   typeof value === "object" && value !== null && !Object.values(value).some(isUnknown);

@@ -216,7 +216,11 @@ async function partRequest(
   };
   own.setAliasesList([
     aliasOf((spec) => spec.setType(dynamicToken(type))),
-    ...formerly.map((name) => aliasOf((spec) => spec.setName(name))),
+    ...formerly.flatMap((name) => [
+      aliasOf((spec) => spec.setName(name)),
+      // The engine combines no two aliases.
+      aliasOf((spec) => spec.setName(name).setType(dynamicToken(type))),
+    ]),
   ]);
   own.setAliasspecs(true);
   const given = [...request.getInputdependenciesMap().entries()].flatMap(([, one]) => one.getUrnsList());

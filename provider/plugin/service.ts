@@ -26,7 +26,7 @@ import {
 import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import {
   isNamedByItself,
-  madeUpKey,
+  madeUpAsKey,
   madeUpName,
   nameIn,
   noteRemovedFunction,
@@ -66,8 +66,8 @@ const namingDisabled = 2;
 const credentials: readonly string[] = ["token", "authorization"];
 const writtenAnew =
   "an earlier version wrote a secret in the clear into the state: this update writes it as a secret and changes nothing in the service. Copies of the state that were made before keep it, so change the secret where that matters";
-/** Where a refresh keeps their values, as long as the service shows others. */
-const madeUpAsKey = "__madeUpAs";
+/** Where providers keep the names of inputs that no program gave. */
+const madeUpKey = "__defaults";
 const madeUpAs = (inputs: Record<string, unknown>): Props => ownProps({ ...(unwrap(inputs[madeUpAsKey]) ?? {}) });
 const stringsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
@@ -93,7 +93,8 @@ export function createService(log: Log) {
    */
   function nameFor(request: CheckRequest, before: Props, raw: Record<string, unknown>): Props {
     const given = isNamedByItself(raw) ? undefined : raw["name"];
-    const isMadeUp = stringsIn(raw[madeUpKey]).includes("name");
+    // A transform may have given another one.
+    const isMadeUp = given !== undefined && given === madeUpAs(raw)["name"];
     if (given !== undefined && given !== null && !isMadeUp) return {};
     if (typeof before["name"] === "string") return { name: before["name"] };
     // Of a part of a component: made up of the component's name, as the part's own name in the program is.

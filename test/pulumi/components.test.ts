@@ -90,6 +90,11 @@ describe("a component that a program in another language names", () => {
     set?.(request);
     return createService((_severity, _urn, message) => void told.push(message)).construct(request);
   };
+  /** What a part was before: of another type, of another name, or of both. */
+  const aliasOf = (one: InstanceType<typeof alias.Alias>): string =>
+    [one.getSpec()?.getType().startsWith("pulumi-nodejs:dynamic/") ? "dynamic" : "", one.getSpec()?.getName()]
+      .filter((said) => said !== "")
+      .join(" ");
   const fileOf = (text: string): string => {
     const file = join(mkdtempSync(join(tmpdir(), "reconcile-component-")), "reconcile.yaml");
     writeFileSync(file, text);
@@ -141,11 +146,8 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect([byName.get("vm.db"), byName.get("volume.data")].map((one) => one?.request.getProtect())).toEqual([
       ...[true, false],
     ]);
-    const formerNames = byName
-      .get("volume.data/attachment")
-      ?.request.getAliasesList()
-      .map((one) => one.getSpec()?.getName());
-    expect(formerNames).toEqual(["", "volume.old/attachment"]);
+    const formerNames = byName.get("volume.data/attachment")?.request.getAliasesList().map(aliasOf);
+    expect(formerNames).toEqual(["dynamic", "volume.old/attachment", "dynamic volume.old/attachment"]);
     const state = response.getState()?.toJavaScript();
     expect(state).toEqual(monitor.outputs());
     expect(state).toMatchObject({
@@ -268,7 +270,7 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(host).toMatchObject({ name: "vm.site", inputs: { name: "site", flavorId: "m1.small", size: 10 } });
     expect(host?.inputs).not.toHaveProperty("volumes");
     expect(Object.fromEntries(rest.map(({ name, inputs }) => [name, inputs]))).toEqual({
-      "volume.site-data": { name: "site-data", __defaults: ["name"], size: 7, flushConfirmed: true },
+      "volume.site-data": { name: "site-data", __madeUpAs: { name: "site-data" }, size: 7, flushConfirmed: true },
       // For the volume's own check to refuse.
       "volume.site-logs": { name: "old-logs", size: 3, sise: 4 },
       "volume.site-data/attachment": {
@@ -299,16 +301,14 @@ moved: [ { from: volume.old, to: volume.data } ]
     await make("SecurityGroupSet", { groups: circle }, former);
     const named = monitor.asked
       .filter(({ request }) => request.getCustom())
-      .map(({ name, request }) => [name, request.getAliasesList().map((one) => one.getSpec()?.getName())]);
-    expect(named).toEqual([
-      ["vm.site", ["", "vm.shop"]],
-      ["volume.site-data", ["", "volume.shop-data"]],
-      ["volume.site-data/attachment", ["", "volume.shop-data/attachment"]],
-      ...["group.site-a", "group.site-b", "group.site-a/rule-0"].map((name) => [
-        name,
-        ["", name.replace("site", "shop")],
-      ]),
-    ]);
+      .map(({ name, request }) => [name, ...request.getAliasesList().map(aliasOf)]);
+    const parts = ["vm.site", "volume.site-data", "volume.site-data/attachment"];
+    expect(named).toEqual(
+      [...parts, "group.site-a", "group.site-b", "group.site-a/rule-0"].map((name) => {
+        const before = name.replace("site", "shop");
+        return [name, "dynamic", before, `dynamic ${before}`];
+      }),
+    );
   });
 
   it("is a set of groups that name each other by their keys, in a circle too", async () => {
@@ -327,7 +327,7 @@ moved: [ { from: volume.old, to: volume.data } ]
     const inputs = Object.fromEntries(monitor.asked.slice(1).map((one) => [one.name, one.inputs]));
     expect(inputs["group.site-far"]).toEqual({
       name: "site-far",
-      __defaults: ["name"],
+      __madeUpAs: { name: "site-far" },
       rules: [{ dstPort: "22", remoteGroup: "an-id-of-elsewhere" }],
     });
     const separate = Object.entries(inputs).filter(([name]) => name.includes("/rule-"));
@@ -341,8 +341,9 @@ moved: [ { from: volume.old, to: volume.data } ]
 });
 
 it.each([
-  ["made long enough", {}, { name: "db", __defaults: ["name"] }, "db-1"],
-  ["what it was", { name: "shop-1" }, { name: "web", __defaults: ["name"] }, "shop-1"],
+  ["made long enough", {}, { name: "db", __madeUpAs: { name: "db" } }, "db-1"],
+  ["what it was", { name: "shop-1" }, { name: "web", __madeUpAs: { name: "web" } }, "shop-1"],
+  ["what a transform gives", { name: "shop-1" }, { name: "store", __madeUpAs: { name: "web" } }, "store"],
   ["what a program gives", { name: "shop-1" }, { name: "web" }, "web"],
 ])("the name of a part is %s", async (_, before, given, expected) => {
   const request = new messages.CheckRequest();

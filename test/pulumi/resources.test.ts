@@ -92,6 +92,22 @@ describe("the resources of a program", () => {
     expect(registered("nowhere").inputs).toEqual({});
   });
 
+  it("move to the plugin also where they get a new name with an alias at the same time", async () => {
+    const provider = new cloud.Provider("new-plugin");
+    const opts = { provider, aliases: [{ name: "former" }, "urn:pulumi:dev::demo::x:index:Y::z"] };
+    const moved = new cloud.Volume("moved", { size: 5 }, opts) as unknown as { __aliases: pulumi.Output<string>[] };
+    const former = "urn:pulumi:dev::demo::pulumi-nodejs:dynamic/reconcile-cloud:Volume";
+    expect(await Promise.all(moved.__aliases.map(value))).toEqual(
+      expect.arrayContaining([`${former}::former`, `${former}::moved`, "urn:pulumi:dev::demo::x:index:Y::z"]),
+    );
+  });
+
+  it("have a service without a credential in its address, which a state would keep in the clear", () => {
+    const baseUrl = "https://me:hush@cloud.example";
+    for (const Of of [cloud.Provider, cloud.DynamicProvider])
+      expect(() => new Of("with-user", { baseUrl })).toThrow(/baseUrl holds a credential: .*RECONCILE_TOKEN/);
+  });
+
   it("go before their successor where names are unique, unless they are to stay and so keep theirs", () => {
     const order: Record<string, boolean | undefined> = {};
     const told: pulumi.ResourceTransformation = ({ name, opts }) => {
