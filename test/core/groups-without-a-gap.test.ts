@@ -401,6 +401,92 @@ describe("a replacement whose create was made and not recorded", () => {
   });
 });
 
+describe("a rule that nobody declares, names its own group, and was yet to add when a replacement was cut off", () => {
+  const others = rule(99, { remote: naming("group.web") });
+  const live = { direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 99, portMax: 99 } as const;
+  const shared = { ...web, rulesMode: "additive" } as const;
+  const owing = { left: [others], retired: [{ id: "old", name: "web-old-x" }] };
+  const adds = ["web/rule-0", "web/retire after web/rule-0"];
+  it("is remembered from the create on, by the address of the group", () => {
+    const now = { rules: [{ ...live, id: "r-99", remoteGroupId: idOf("group.web") }] };
+    const plan = planFor({ applied: [{ ...shared, now }], desired: [shared], options: { replace: ["group.web"] } });
+    expect(plan.steps.find(({ id }) => id === "group.web/create")?.record).toMatchObject({ left: [others] });
+  });
+  it.each<[what: string, world: World, steps: readonly string[], left: readonly Rule[] | undefined]>([
+    ["is added", { applied: [{ ...shared, memory: owing }], desired: [shared] }, adds, [others]],
+    [
+      "is not, where it is there by now",
+      {
+        applied: [
+          {
+            ...shared,
+            memory: { left: owing.left },
+            now: { rules: [{ ...live, id: "r", remoteGroupId: idOf("group.web") }] },
+          },
+        ],
+        desired: [{ ...shared, rules: [] }],
+      },
+      [],
+      [{ ...others, remote: { kind: "group", group: { id: idOf("group.web") } } }],
+    ],
+    [
+      "is not, where the file says all of them by now",
+      { applied: [{ ...shared, memory: owing }], desired: [web] },
+      ["web/retire"],
+      undefined,
+    ],
+    [
+      "is not, where it names a group that nobody knows",
+      {
+        applied: [{ ...shared, memory: { ...owing, left: [rule(99, { remote: naming("group.lost") })] } }],
+        desired: [shared],
+      },
+      ["web/retire"],
+      undefined,
+    ],
+  ])("%s", (_, world, steps, left) => {
+    const plan = planFor(world);
+    expect(order(plan)).toEqual(steps);
+    const learnt = plan.bookkeeping.flatMap((one) =>
+      "record" in one && one.record?.kind === "group" ? [one.record] : [],
+    );
+    const kept = learnt[0] ?? { left: owing.left };
+    expect(kept.left).toEqual(left);
+  });
+  it("is told as what an interrupted run left, also where its create was not recorded", () => {
+    const record = { kind: "group", address: "group.web", name: "web", rules: shared.rules } as const;
+    const plan = planFor({
+      applied: [{ ...shared, now: { name: "web-old-x" }, memory: { name: "web-old-x" } }],
+      desired: [shared],
+      strangers: [
+        {
+          kind: "group",
+          id: "id-new",
+          name: "web",
+          rules: [443, 80].map((port) => ({ ...live, id: `r-${port}`, portMin: port, portMax: port })),
+        },
+      ],
+      intents: [
+        {
+          ...{ step: "group.web/create", address: "group.web", operation: "group.create", name: "web" },
+          ...{ sentAt: "2026-01-02T03:04:05Z", idsBefore: [], accepted: true },
+          record: { ...record, platformRules: [], preventDestroy: false, left: [others] },
+        },
+      ],
+      missing: ["group.rule.delete"],
+    });
+    expect(order(plan)).toEqual([
+      "web/import",
+      "web/rule-0 after web/import",
+      "web/retire after web/import, web/rule-0",
+    ]);
+    expect(plan.steps[0]?.action).toMatchObject({ changes: [{ record: { id: "id-new", left: [others] } }, {}] });
+    expect(planFor({ applied: [{ ...shared, memory: owing }], desired: [shared] }).changes[0]?.reason).toBe(
+      "interrupted",
+    );
+  });
+});
+
 describe("a rule that the service has left, and that names a group which a replacement deleted", () => {
   const rules = [
     { id: "r-0", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 443, portMax: 443 },

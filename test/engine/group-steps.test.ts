@@ -5,6 +5,7 @@ import { type LiveGroup, type LiveRule, notSeen } from "../../reconciler/core/mo
 import type { Operation } from "../../reconciler/core/model/operation";
 import { accepted, type Condition, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
 import type { Orphan, RecordedGroup } from "../../reconciler/core/model/recorded";
+import type { Reference } from "../../reconciler/core/model/reference";
 import type { Rule } from "../../reconciler/core/model/rule";
 import type { StepAction } from "../../reconciler/core/plan/step";
 import type { OrphanResult } from "../../reconciler/engine/delete-orphan";
@@ -244,6 +245,13 @@ describe("a rule that is added", () => {
   ])("%s", async (_, answers, times, end) => {
     const { result, sent, kept } = await perform(add(ssh), { answers });
     expect([sent.length, result.end, kept?.rules.length]).toEqual([times, end, end === "done" ? 1 : 0]);
+  });
+  it("that no file declares, and that the record has by the group's address, is recorded by its id alone", async () => {
+    const towards = (named: Reference): Rule => rule(80, { remote: { kind: "group", group: named } });
+    const { kept } = await perform({ ...add(towards({ id: "g-1" })), undeclared: true } as StepAction, {
+      record: record({ left: [ssh, towards({ address })] }),
+    });
+    expect(kept?.left).toEqual([ssh, towards({ id: "g-1" })]);
   });
   it("whose answer was lost, and that a look shows, is not sent again", async () => {
     const { result, sent } = await perform(add(ssh), { answers: [lost], rules: [[liveSsh]] });

@@ -176,7 +176,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
 }
 
 function nextGroup(difference: GroupDifference, resolve: ResolveGroup): RecordedGroup | undefined {
-  const { action, recorded: old, desired, added, removed, cascaded, platformRules, left } = difference;
+  const { action, recorded: old, desired, added, removed, cascaded, platformRules, left, owed } = difference;
   if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
   const pending = pendingFields(difference);
   // Which desired rules exist already, and which rules to remove, or that go with another group, still exist. The step
@@ -189,7 +189,7 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   const platform = platformRules.length > 0 ? platformRules : old.platformRules;
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,
-    left: left.length === 0 ? undefined : recordRules(left, resolve),
+    left: ifAny([...recordRules(left, resolve), ...owed]),
     stillToSet: added.length === 0 ? undefined : old.stillToSet,
     updating: stillOpen(old, desired, pending),
     ...unseenNow(old, difference.live, difference),

@@ -6,9 +6,10 @@ import type { PairOf } from "../../core/diff/pair";
 import type { Address } from "../../core/model/address";
 import type { DesiredGroup } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
+import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
-import { groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
+import { groupAddressNamed, groupIdNamed, namingGroup, type Rule } from "../../core/model/rule";
 import { otherForms } from "./same-traffic";
 
 export interface LiveRulePair {
@@ -45,6 +46,8 @@ export interface RulesComparison {
   readonly outdated: readonly Rule[];
   /** The same towards that group, where they are not there yet. */
   readonly following: readonly Rule[];
+  /** Of those, what a replacement that was cut off has yet to add: the record alone has them. */
+  readonly owed: readonly Rule[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];
   /** Rules that nobody declares and that stay where they are. */
@@ -136,9 +139,11 @@ export function comparison(
     ignored && !areStillToSet(pair) ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
   // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
   const outdated = authoritative ? [] : extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
-  const following = outdated
-    .map(({ rule }) => towardsNew(rule, renewed))
-    .filter((rule) => isDeclarable(rule) && isNew(rule));
+  const owed = authoritative ? [] : owedBy(pair, recorded, identify, renewed).filter(isNew);
+  const following = [
+    ...outdated.map(({ rule }) => towardsNew(rule, renewed)).filter((rule) => isDeclarable(rule) && isNew(rule)),
+    ...owed,
+  ];
   const takenOff = new Set(context.can.keepsNamedGroups && context.can.deletesRules ? outdated : []);
   const goes = new Set([...cascaded, ...takenOff].map(({ rule }) => rule));
   const surplus = authoritative ? lasting : [];
@@ -162,11 +167,30 @@ export function comparison(
     falling: cascaded.filter((item) => !names(retired)(item)),
     outdated: outdated.map(({ rule }) => rule),
     following,
+    owed,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules,
     left: shown === undefined ? left.filter((rule) => !goes.has(rule)) : stays,
     serviceIngress,
   };
+}
+
+/**
+ * Rules that nobody declares and that come after the create of a replaced group, as they name that group or another one
+ * that is replaced with it. Until they are there the record names it by its address, as no id was known.
+ */
+function owedBy(
+  { intent }: PairOf<"group">,
+  recorded: RecordedGroup | undefined,
+  identify: GroupIdentity,
+  renewed: ReadonlyMap<string, Address>,
+): readonly Rule[] {
+  const { left = [] } = recorded ?? ofKind(intent?.record, "group") ?? {};
+  const toBe = new Set(renewed.values());
+  return left.filter((rule) => {
+    const named = groupAddressNamed(rule);
+    return named !== undefined && (toBe.has(named) || identify({ address: named }) !== named);
+  });
 }
 
 const areStillToSet = ({ recorded, intent }: PairOf<"group">): boolean =>

@@ -45,7 +45,7 @@ import { groupNotes } from "./findings";
 
 interface GroupFacts
   extends Facts<"group">,
-    Pick<RulesComparison, "added" | "following" | "removed" | "cascaded" | "platformRules" | "left"> {
+    Pick<RulesComparison, "added" | "following" | "owed" | "removed" | "cascaded" | "platformRules" | "left"> {
   /** Old groups of former replacements that still wait to be deleted. */
   readonly retired: readonly RetiredGroup[];
   /** The declared rules that are to be there. Absent: all of them. */
@@ -105,7 +105,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
     const { address, desired, recorded } = pair;
     const base: GroupFacts = {
       ...{ kind: "group", address, desired, recorded, retired: recorded?.retired ?? [], diagnostics: [] },
-      ...{ added: [], following: [], removed: [], cascaded: [], platformRules: [], left: [] },
+      ...{ added: [], following: [], owed: [], removed: [], cascaded: [], platformRules: [], left: [] },
     };
     if (entry.how === "error") return { ...base, ...unchanged, diagnostics: [entry.diagnostic] };
     if (desired === undefined) return { ...base, ...removalOfGroup(pair, entry, context) };
@@ -210,6 +210,7 @@ function updateOfGroup(
     adopts: adopted !== undefined,
     added: rules.added,
     following: rules.following,
+    owed: rules.owed,
     removed: rules.removed,
     cascaded: rules.cascaded,
     platformRules: rules.platformRules,
@@ -248,7 +249,8 @@ function reasonOfUpdate(
   const usual = updateReason({
     isRequested: context.replace.has(pair.address),
     adopted,
-    hasFields: fields.length > 0,
+    // What a run that was cut off has yet to add is no change of the file or the service.
+    hasFields: fields.length > rules.owed.length,
     isDrift: recorded !== undefined && isAsApplied(desired, recorded, rules, context),
     left,
     otherwise: isMoved ? "moved" : "interrupted",

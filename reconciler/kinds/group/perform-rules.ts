@@ -161,9 +161,17 @@ export const createRule: OnGroup<"group.rule.create"> = async (step, { rule, und
   const outcome = await addRule(id, input, write, step, run);
   if (outcome.status !== "accepted") return failedOn(step, outcome, run);
   const made = recordRules([rule], resolve(run));
-  await changeRules(step, run, undeclared === true ? { left: made } : { added: made }, step.record);
+  const changes = undeclared === true ? { left: made, removed: owedUntilNow(step, rule, run) } : { added: made };
+  await changeRules(step, run, changes, step.record);
   return doneUnseen(write);
 };
+
+/** The keys under which the record has had the rule until now. */
+function owedUntilNow({ address }: Step, rule: Rule, run: Run): string[] {
+  const identify = identifyIn(run);
+  const { left = [] } = ofKind(run.recorder.state.resources.get(address), "group") ?? {};
+  return left.filter((one) => ruleKey(one, identify) === ruleKey(rule, identify)).map((one) => ruleKey(one));
+}
 
 async function rulesOf(id: string, { ports: { client }, signal }: Run): Promise<LiveGroup | undefined> {
   const listed = await client.listRules(id, { signal });

@@ -102,6 +102,8 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   const needs: Need[] = old?.renamed === undefined ? [...draft.onceMade(address)] : [need(old.renamed)];
   const atomic = rulesOfNew(difference).filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
   for (const target of new Set(atomic.map(groupAddressNamed))) needs.push(...draft.onceMade(target));
+  // Nothing else remembers these, where a run ends before it has added them.
+  const late = difference.following.filter((rule) => comesLate(rule, address, open));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
   const created = addStep(draft, {
     id: `${address}/create`,
@@ -121,7 +123,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
       ...record,
       rules: recordRules(atomic, resolver(draft)),
       ...onlyDefined({
-        left: ifAny(recordRules(difference.left, resolver(draft))),
+        left: ifAny([...recordRules(difference.left, resolver(draft)), ...late]),
         retired: ifAny(retired),
         stillToSet:
           isLeftOnceSet(desired, "rules", draft) &&
@@ -355,7 +357,7 @@ function adoptGroup(difference: To<"import" | "replace">, draft: Draft): void {
     ...groupRecord(desired, resolver(draft), difference.platformRules),
     id,
     ...onlyDefined({
-      left: left.length === 0 ? undefined : recordRules(left, resolver(draft)),
+      left: ifAny([...recordRules(left, resolver(draft)), ...difference.owed]),
       retired: ifAny(retired),
       stillToSet: added.length === 0 ? undefined : stillToSetAt(address, draft.state),
     }),
