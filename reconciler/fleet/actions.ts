@@ -379,11 +379,13 @@ const otherPlan = (name: string, digest: string): ActionRefused =>
     `reconcile fleet plan ${name} shows the one that does`,
   );
 
-export async function pause({ records, queue, who }: Desk, name: string): Promise<void> {
+/** Lets no round begin until the stack is resumed. True: one runs, and goes on to its end. */
+export async function pause({ records, queue, who }: Desk, name: string): Promise<boolean> {
   await stackNamed({ records }, name);
   await records.pauseStack(name, true);
   await queue.forget(name);
   await records.note({ who, what: "pause", stack: name });
+  return isUnderWay(await stackNamed({ records }, name));
 }
 
 /**
@@ -395,11 +397,11 @@ export async function stop(
   name: string,
   { why, now, at = new Date() }: { readonly why?: string | undefined; readonly now: boolean; readonly at?: Date },
 ): Promise<boolean> {
-  const { lastRun } = await stackNamed({ records }, name);
+  const stack = await stackNamed({ records }, name);
   await records.stopStack(name, { by: who, why, now, at: at.toISOString() });
   await queue.forget(name);
   await records.note({ who, what: now ? "stop at once" : "stop", stack: name, detail: why });
-  return lastRun !== undefined && lastRun.endedAt === undefined;
+  return isUnderWay(stack);
 }
 
 /**

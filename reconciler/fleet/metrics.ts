@@ -1,7 +1,7 @@
 /** The fleet for Prometheus: conditions, lag, budgets, workers. */
 import { type Metric, type MetricSample, prometheusText } from "../report/prometheus";
 import type { StackTally } from "./database/pages";
-import { type BudgetRecord, isSilent, type WorkerRecord } from "./database/workers";
+import type { BudgetRecord, WorkerRecord } from "./database/workers";
 import { stackConditionOf } from "./views";
 import type { WorkerCounts } from "./worker";
 
@@ -14,7 +14,6 @@ export interface FleetMetrics {
   readonly letters?: { readonly waiting: number; readonly failing: number };
   /** The counts of the worker that answers. */
   readonly counts?: Readonly<WorkerCounts>;
-  readonly now: Date;
 }
 
 export const conditions = [
@@ -29,9 +28,8 @@ export const conditions = [
   "New",
 ] as const;
 
-export function metricsText({ tallies, load, budgets, workers, letters, counts, now }: FleetMetrics): string {
-  const alive = workers.filter((one) => !isSilent(one, now));
-  const isPaused = ({ pausedUntil }: BudgetRecord): boolean => pausedUntil !== undefined && pausedUntil > now;
+export function metricsText({ tallies, load, budgets, workers, letters, counts }: FleetMetrics): string {
+  const alive = workers.filter(({ silent }) => !silent);
   const byTenant = (count: "waiting" | "running"): MetricSample[] =>
     load.map((one) => [{ tenant: one.tenant }, one[count]]);
   const byService = (value: (budget: BudgetRecord) => number): MetricSample[] =>
@@ -68,7 +66,7 @@ export function metricsText({ tallies, load, budgets, workers, letters, counts, 
       "budget_paused",
       "gauge",
       "1: the service asked for a pause that is not over.",
-      byService((one) => (isPaused(one) ? 1 : 0)),
+      byService(({ pausedUntil }) => (pausedUntil === undefined ? 0 : 1)),
     ],
     ["workers", "gauge", "Workers that give signs of life.", [[{}, alive.length]]],
     [

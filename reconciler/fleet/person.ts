@@ -42,7 +42,7 @@ const first = ({ args }: Typed): string => args[0] ?? "";
 async function listStacks({ records }: Desk, _: Typed, says: Says): Promise<number> {
   const stacks = await records.stacks();
   for (const stack of stacks) says.event(stackLine(stack));
-  says.printLines(stackTable(stacks, new Date()));
+  says.printLines(stackTable(stacks, await records.now()));
   for (const line of followLines(await records.followed())) says.print(`\n${line}`);
   return 0;
 }
@@ -54,7 +54,7 @@ async function show(desk: Desk, typed: Typed, says: Says): Promise<number> {
   says.event({ ...stackLine(stack), spec: stack.spec, outputs: stack.outputs });
   if (plan !== undefined) says.event(planEvent(plan));
   for (const run of runs) says.event(runEvent(run));
-  says.printLines(stackTable([stack], new Date()));
+  says.printLines(stackTable([stack], await records.now()));
   if (plan !== undefined)
     says.print(`\nThe plan ${plan.digest} waits: ${plan.body.why}\n  reconcile fleet plan ${stack.name}\n`);
   says.print("");
@@ -166,8 +166,9 @@ export const personCommands = {
   pause: {
     act: "pause",
     answer: acting(async (desk, stack) => {
-      await pause(desk, stack);
-      return `${stack} is let alone until it is resumed.`;
+      return (await pause(desk, stack))
+        ? `No further run of ${stack} begins until it is resumed; the one that is under way goes on to its end: reconcile fleet stop ${stack} ends it.`
+        : `${stack} is let alone until it is resumed.`;
     }),
   },
   resume: {

@@ -34,11 +34,10 @@ const told = metricsText({
   workers: [
     {
       ...{ name: "here:1:ab", version: "1", concurrency: 1, doing: [], draining: false, services: [], troubles: [] },
-      ...{ startedAt: new Date(0), aliveAt: new Date(0), dueAt: new Date(0) },
+      ...{ startedAt: new Date(0), aliveAt: new Date(0), silent: false },
     },
   ],
   counts: { rounds: 1, applied: 1, failed: 0, takenOver: 0 },
-  now: new Date(0),
 });
 const labels = new Map<string, Set<string>>();
 for (const [, name = "", inner = ""] of told.matchAll(/^(reconcile_[a-z_]+)(?:\{(.*)\})? /gm)) {

@@ -179,6 +179,31 @@ describe("the pages of a fleet", () => {
     await records.saveStatus("prod-a", { awaitingApproval: false, plan: null });
   });
 
+  test("go by the database's clock, whatever that of their own machine shows", async () => {
+    const beat = { name: "w:9", version: "1", concurrency: 1, doing: [], draining: false, services: [], troubles: [] };
+    await records.beat(beat, 60);
+    const credential = { env: "NONE" };
+    const budget = { perSecond: 10, burst: 5 };
+    const service = { name: "here", baseUrl: "http://127.0.0.1:9", insecureHttp: false, credential, budget };
+    await records.saveSettings({ ...noSettings, services: [service] });
+    await database.query(
+      "UPDATE reconcile_fleet.budgets SET paused_until = now() + interval '1 hour' WHERE service = 'here'",
+    );
+    const shown = async (path: string) => (await pages("ann").request(path, { headers: local })).text();
+    for (const skewMs of [0, 25 * 3_600_000, -25 * 3_600_000]) {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + skewMs });
+      expect(await shown("/workers")).toMatch(/w:9 <span class="tag good">alive/);
+      expect(await shown("/services")).toMatch(/here <span class="tag bad">paused/);
+      vi.useRealTimers();
+    }
+    await database.query("UPDATE reconcile_fleet.workers SET due_at = now() - interval '1 minute' WHERE name = 'w:9'");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 25 * 3_600_000 });
+    expect(await shown("/workers")).toMatch(/No worker runs[\s\S]*w:9 <span class="tag bad">no sign of life/);
+    vi.useRealTimers();
+    await records.leave("w:9");
+    await records.saveSettings(noSettings);
+  });
+
   test("say which receiver has not got its messages, and not where it is", async () => {
     const page = async (init: object) => (await pages("ann").request("/services", init)).text();
     expect(await page({ headers: local })).toContain("Every receiver has what it is to be told.");

@@ -224,6 +224,9 @@ describe("a command that asks the server", () => {
     expect((await asked("ann", "undo", id)).stderr).toContain("fleet/role");
     // It waits for somebody: nothing was carried out.
     expect((await asked("otto", "undo", id)).stderr).toMatch(/fleet\/no-undo.*under way/);
+    // A pause does not end it either, and does not say so.
+    expect((await asked("otto", "pause", "prod-a")).stdout).toMatch(/goes on to its end: reconcile fleet stop prod-a/);
+    await asked("otto", "resume", "prod-a");
     expect((await asked("otto", "undo", "4711")).stderr).toMatch(/fleet\/no-undo.*no run 4711/);
     await records.finishRun(
       Number(id),

@@ -3,8 +3,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords } from "../../reconciler/fleet/database/records";
+import { newStatus } from "../../reconciler/fleet/status";
 import { openStateStore } from "../../reconciler/store/open";
 import { jsonLines, runCli } from "../support/cli-process";
+import { beginRun, recordsOn } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { stateIn } from "./moving-states";
 
@@ -68,6 +72,20 @@ it("uses the states of the fleet's file, pauses the stacks first, adds a stack, 
   expect(refused.stderr + refused.stdout).toContain("a fleet runs these projects (prod-shop)");
   expect(existsSync(join(folder, "database/reconcile.yaml"))).toBe(false);
   expect(await pausedIn()).toEqual([]);
+
+  // A round that began before the pause has read the files of before.
+  const database = await openDatabase("embedded", join(folder, "shop"));
+  const { records } = await recordsOn(database);
+  const { id } = await beginRun(records, { stack: "prod-shop", worker: "w:1" });
+  await database.close();
+  const busy = await run("shop", move);
+  expect([busy.exitCode, busy.stderr]).toEqual([1, expect.stringContaining("a run of prod-shop is under way")]);
+  expect(busy.stdout).toContain("the one that is under way goes on to its end");
+  expect(existsSync(join(folder, "database/reconcile.yaml"))).toBe(false);
+  const again = await openDatabase("embedded", join(folder, "shop"));
+  const end = { result: "in_sync", reason: null, counts: {} } as const;
+  await createRecords(again).finishRun(id, end, newStatus, null);
+  await again.close();
 
   const moved = await done("shop", move);
   expect(moved.stdout).toContain("reconcile fleet sync, reconcile fleet resume prod-shop");

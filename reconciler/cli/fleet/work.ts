@@ -103,7 +103,7 @@ export async function readMetrics(
     records.workers(),
     records.lettersWaiting(),
   ]);
-  return { tallies, load, budgets, workers, letters, now: new Date(), counts: worker?.counts };
+  return { tallies, load, budgets, workers, letters, counts: worker?.counts };
 }
 
 /** The first SIGTERM or Ctrl-C lets the rounds under way end; the second stops at once, and another worker goes on. */

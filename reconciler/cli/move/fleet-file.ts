@@ -126,4 +126,19 @@ export async function pauseStacks({ running }: FleetOfMove, output: Output): Pro
       "RECONCILE_FLEET_SERVER or RECONCILE_FLEET_DATABASE in the environment, so that the move pauses them; or paused: true in fleet.yaml",
     );
   for (const name of running) await answerToPerson("pause", { args: [name], flags: {}, output });
+  for (const name of running)
+    if (await isUnderWay(name, output))
+      throw fail(
+        "move/fleet",
+        `a run of ${name} is under way, which goes on with the files of before; no other one begins`,
+        `once it has ended (reconcile fleet show ${name}), the same command again`,
+      );
+}
+
+async function isUnderWay(name: string, output: Output): Promise<boolean> {
+  const said: object[] = [];
+  const event = (one: object): void => void said.push(one);
+  const quiet = { ...output, print: () => undefined, printLines: () => undefined, event };
+  await answerToPerson("show", { args: [name], flags: {}, output: quiet });
+  return said.some((one) => fieldsIn(fieldsIn(one)["last_run"])["ended_at"] === null);
 }

@@ -49,6 +49,8 @@ const standing = `jsonb_build_object('ready', ${isSo("ready")}, 'reconciling', $
   CASE WHEN ${isSo("ready")} THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran`;
 
 export const pageStatements = ({ query }: Database) => ({
+  /** By the database's clock, as every time that is shown: that of whoever shows it may be wrong. */
+  now: async (): Promise<Date> => timeOf((await query("SELECT clock_timestamp() AS now"))[0]?.["now"]),
   /** Stacks with the same condition, tenant and service come in one row of the answer, which holds their names. */
   async outlines(search = ""): Promise<readonly StackOutline[]> {
     const rows = await query(

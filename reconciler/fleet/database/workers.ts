@@ -11,8 +11,8 @@ export interface WorkerRecord {
   readonly name: string;
   readonly startedAt: Date;
   readonly aliveAt: Date;
-  /** When its next sign of life is due. */
-  readonly dueAt: Date;
+  /** Its next sign of life is long overdue, by the database's clock: that of whoever shows it may be wrong. */
+  readonly silent: boolean;
   readonly version: string;
   readonly concurrency: number;
   readonly doing: readonly { readonly stack: string; readonly since: string }[];
@@ -38,6 +38,7 @@ export interface Standing {
 export interface BudgetRecord {
   readonly service: string;
   readonly perSecond: number;
+  /** Absent: no pause is left, by the database's clock. */
   readonly pausedUntil?: Date;
   readonly refusals: number;
   readonly used: number;
@@ -85,16 +86,13 @@ const missedS = 3;
 /** One whose sign of life is so late is taken for dead. */
 const silentS = 10;
 
-export const isSilent = ({ dueAt }: Pick<WorkerRecord, "dueAt">, now: Date): boolean =>
-  now.getTime() - dueAt.getTime() > silentS * 1000;
-
 /** A worker of the former version does not say when its next sign of life is due. */
 const due = "coalesce(due_at, alive_at + interval '5 seconds')";
 export const isAlive = (lateS: number): string => `${due} > now() - interval '${lateS} seconds'`;
 
 export const workerStatements = ({ query }: Database) => ({
   /** A sign of life; the next one comes in so many seconds. */
-  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt" | "dueAt">, nextS = 5): Promise<Standing> {
+  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt" | "silent">, nextS = 5): Promise<Standing> {
     const [row] = await query(
       `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour'),
          mine AS (INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining, services, troubles, due_at)
@@ -125,11 +123,11 @@ export const workerStatements = ({ query }: Database) => ({
     await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
   },
   workers: async (): Promise<readonly WorkerRecord[]> =>
-    (await query(`SELECT *, ${due} AS due FROM ${schema}.workers ORDER BY name`)).map((row) => ({
+    (await query(`SELECT *, NOT ${isAlive(silentS)} AS silent FROM ${schema}.workers ORDER BY name`)).map((row) => ({
       name: textOf(row["name"]),
       startedAt: timeOf(row["started_at"]),
       aliveAt: timeOf(row["alive_at"]),
-      dueAt: timeOf(row["due"]),
+      silent: row["silent"] === true,
       version: textOf(row["version"]),
       concurrency: Number(row["concurrency"]),
       doing: written(row, "doing"),
@@ -232,7 +230,7 @@ export const workerStatements = ({ query }: Database) => ({
   },
   async budgets(): Promise<readonly BudgetRecord[]> {
     const rows = await query(
-      `SELECT *, CASE WHEN per_second > 0 AND burst > 0 THEN
+      `SELECT *, CASE WHEN paused_until > clock_timestamp() THEN paused_until END AS paused_until, CASE WHEN per_second > 0 AND burst > 0 THEN
          least(1, greatest(0, (tat - extract(epoch FROM clock_timestamp())) * per_second / burst + 1)) ELSE 0 END AS reserved
        FROM ${schema}.budgets ORDER BY service`,
     );

@@ -29,6 +29,7 @@ export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "re
 export const saidWords = {
   run: { bad: false, text: "it is looked at now" },
   pause: { bad: false, text: "paused" },
+  "pause-running": { bad: false, text: "paused; the run that is under way goes on to its end, unless it is stopped" },
   resume: { bad: false, text: "resumed" },
   stop: { bad: false, text: "stopping; what is in flight is ended first" },
   undo: { bad: false, text: "the undo is planned now, and waits for approval" },
@@ -83,7 +84,8 @@ export async function carryOutAct(
   if (act === "reject") await reject(desk, name, form.plan, why);
   else if (act === "stop") await stop(desk, name, { ...why, now: false });
   else if (act === "undo") await undo(desk, await runInForm(desk, name, form.run), form.run, why);
-  else await { run: runNow, pause, resume }[act](desk, name);
+  else if (act === "pause") return (await pause(desk, name)) ? "pause-running" : "pause";
+  else await { run: runNow, resume }[act](desk, name);
   return act;
 }
 

@@ -4,7 +4,7 @@ import type { ReceiverBehind } from "../database/letters";
 import type { StackOutline } from "../database/pages";
 import type { DecisionRecord } from "../database/people";
 import type { RunRecord } from "../database/runs";
-import { type BudgetRecord, isSilent, type WorkerRecord } from "../database/workers";
+import type { BudgetRecord, WorkerRecord } from "../database/workers";
 import type { FleetSettings } from "../model";
 import { receiverName } from "../notify";
 import { ago, span } from "../views";
@@ -30,8 +30,6 @@ export interface Rate {
   readonly overMs: number;
 }
 
-const paused = (until: Date | undefined, now: Date): boolean => until !== undefined && until > now;
-
 export const servicesPage = ({
   settings: { services: all, tenants },
   sees,
@@ -52,7 +50,7 @@ ${services.length === 0 ? html`<p class="quiet">The fleet declares none: each fi
     const mine = stacks.filter((stack) => stack.service === service.name);
     const resting = mine.filter((stack) => stack.paused).length;
     const percent = Math.round((budget?.reserved ?? 0) * 100);
-    return html`<section class="card" aria-labelledby="service-${service.name}"><h2 id="service-${service.name}">${service.name} ${paused(budget?.pausedUntil, now) ? html`<span class="tag bad">paused</span>` : ""}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>
+    return html`<section class="card" aria-labelledby="service-${service.name}"><h2 id="service-${service.name}">${service.name} ${budget?.pausedUntil !== undefined ? html`<span class="tag bad">paused</span>` : ""}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>
 <dt>Stacks</dt><dd><a href="/?service=${encodeURIComponent(service.name)}">${mine.length}</a>${resting === 0 ? "" : html`, <a href="/?service=${encodeURIComponent(service.name)}&condition=Paused">${resting} paused</a>`}</dd>
 <dt>Rounds at once</dt><dd>${service.concurrency ?? "any"}</dd>
 <dt>Budget</dt><dd>${service.budget === undefined ? "none: nothing holds its workers back" : `${service.budget.perSecond} requests a second, ${service.budget.burst} at once`}</dd>
@@ -63,7 +61,7 @@ ${
 <dt>Lately</dt><dd>${rate === undefined ? "measured from now on" : `${rate.perSecond.toFixed(1)} requests a second (${Math.round((100 * rate.perSecond) / service.budget.perSecond)} % of the budget, over ${span(rate.overMs)})`}</dd>`
 }
 <dt>Reserved so far</dt><dd>${budget?.used ?? 0}</dd><dt>Told to wait (429)</dt><dd>${budget?.refusals ?? 0} times</dd>
-<dt>Paused</dt><dd>${paused(budget?.pausedUntil, now) ? html`until ${time(budget?.pausedUntil)}: the service asked for it, and every worker keeps to it` : "no"}</dd></dl></section>`;
+<dt>Paused</dt><dd>${budget?.pausedUntil !== undefined ? html`until ${time(budget.pausedUntil)}: the service asked for it, and every worker keeps to it` : "no"}</dd></dl></section>`;
   })}</div>
 <h2>Tenants</h2>
 <table><thead><tr><th scope="col">Tenant</th><th scope="col">Weight</th><th scope="col">At once</th><th scope="col">Running</th><th scope="col">Waiting</th></tr></thead><tbody>${[
@@ -90,7 +88,7 @@ ${
 }`;
 
 export function workersPage(workers: readonly WorkerRecord[], now: Date): PagePart {
-  const dead = workers.filter((one) => isSilent(one, now));
+  const dead = workers.filter(({ silent }) => silent);
   const alive = workers.filter((one) => !dead.includes(one));
   return html`<h1>Workers</h1>
 ${alive.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code></p>` : ""}

@@ -61,7 +61,7 @@ const showStacks: Show = async (sources, context, visitor) => {
   };
   const { moment, followed } = await records.overview();
   const found = findStacks(await outlinesSeenBy(sources, visitor, filter.search), filter);
-  const table = stacksPage(found, await records.stacksNamed(found.names), filter, new Date());
+  const table = stacksPage(found, await records.stacksNamed(found.names), filter, await records.now());
   const follows = followLines(seenOf(followed, seesOf(visitor)));
   const body = html`${follows.map((line) => html`<p class="said bad">${line}</p>`)}${table}`;
   return { title: "Stacks", body, live: { mark: markOf(moment) } };
@@ -112,7 +112,7 @@ const showRun: Show = async (sources, context, visitor) => {
   const run = (await records.run(number)) ?? before;
   return {
     title: `Run ${run.id}`,
-    body: runPage({ run, lines: await records.latestLines(run.id, mostLines), visitor, now: new Date() }),
+    body: runPage({ run, lines: await records.latestLines(run.id, mostLines), visitor, now: await records.now() }),
     ...mark,
   };
 };
@@ -120,27 +120,28 @@ const showRun: Show = async (sources, context, visitor) => {
 const showWaiting: Show = async (sources, _, visitor) => {
   const { records } = sources;
   const mark = await marked(sources, {});
-  const [plans, approvers, settings] = await Promise.all([
+  const [plans, approvers, settings, now] = await Promise.all([
     records.waitingPlans(),
     records.approvers(),
     records.settings(),
+    records.now(),
   ]);
   const seen = plans.filter(({ stack }) => may(visitor, "see", stack));
-  const body = waitingPage({ plans: seen, approvers, settings, visitor, now: new Date() });
+  const body = waitingPage({ plans: seen, approvers, settings, visitor, now });
   return { title: "Waiting", body, ...mark };
 };
 
 const showServices: Show = async (sources, _, visitor) => {
   const { records, queue, rates } = sources;
   const mark = await marked(sources, {});
-  const [settings, budgets, load, stacks, behind] = await Promise.all([
+  const [settings, budgets, load, stacks, behind, now] = await Promise.all([
     records.settings(),
     records.budgets(),
     queue.load(),
     outlinesSeenBy(sources, visitor),
     maySeeAll(visitor) ? records.receiversBehind() : undefined,
+    records.now(),
   ]);
-  const now = new Date();
   const sees = maySeeAll(visitor) ? undefined : new Set(stacks.map(({ tenant }) => tenant));
   const body = servicesPage({ settings, sees, budgets, rates: rates.of(budgets, now), load, stacks, behind, now });
   return { title: "Services", body, ...mark };
@@ -153,7 +154,7 @@ const showWorkers: Show = async (sources, _, visitor) => {
     doing: worker.doing.filter(({ stack }) => may(visitor, "see", stack)),
     troubles: maySeeAll(visitor) ? worker.troubles : [],
   }));
-  return { title: "Workers", body: workersPage(all, new Date()), ...mark };
+  return { title: "Workers", body: workersPage(all, await sources.records.now()), ...mark };
 };
 
 const showHistory: Show = async (sources, context, visitor) => {
