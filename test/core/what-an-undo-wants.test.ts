@@ -211,7 +211,7 @@ describe("whose doing a difference is", () => {
     [
       "replaced by a run: it is changed back",
       { former: [data], now: [at(data, "volume.data", "new")], did: { "volume:new": "made" } },
-      {},
+      { errors: ["undo/stays volume.data"] },
     ],
     [
       "another one that a run took over: neither becomes the other",
@@ -271,6 +271,28 @@ describe("whose doing a difference is", () => {
     const numbered = [at(web, "vm.web", "7"), { ...data, id: "9", attachedTo: "7" }, at(front, "group.front", "7")];
     const wanted = undo(numbered).desired.resources.find(({ kind }) => kind === "volume");
     expect(wanted).toMatchObject({ attachTo: { address: "vm.web" } });
+  });
+
+  it.each<[what: string, then: RecordedResource, now: RecordedResource, did: Did, stays: readonly string[]]>([
+    [
+      "a VM that a run has replaced",
+      web,
+      at(web, "vm.web", "new"),
+      { "vm:new": "made" },
+      ["vm.web was VM web (then-web) with its disks before, and is new now: an undo does not bring that one back"],
+    ],
+    [
+      "a volume that a run has replaced",
+      data,
+      at(data, "volume.data", "new"),
+      { "volume:new": "made" },
+      ["volume.data was volume data (then-data, 100 GB) before, and is new now: an undo does not bring that one back"],
+    ],
+    ["no group, which holds nothing", front, at(front, "group.front", "new"), { "group:new": "made" }, []],
+    ["nothing that no run has made", data, data, {}, []],
+  ])("said not to come back is %s", (_, then, now, did, stays) => {
+    const { diagnostics } = undo([then], [], [now], did);
+    expect(diagnostics.map(({ summary }) => summary)).toEqual(stays);
   });
 
   it("a description that was first declared since is said to stay", () => {

@@ -40,6 +40,11 @@ it("a group that was pulled without its name is not renamed to its label, and is
   const refused = await reconcile("apply", "-y");
   expect([refused.exitCode, said(refused)]).toEqual([1, expect.stringContaining("nobody has said what it is called")]);
   expect([place.writes(), group().map(({ name }) => name)]).toEqual([writes, ["legacy-web"]]);
+  // Where the replacement is asked for, no rule is what it is for.
+  write(text);
+  const [, key] = /^ {2}(group-\w+):$/m.exec(text) ?? [];
+  const asked = await reconcile("plan", "--replace", `group.${key}`);
+  expect(said(asked)).toContain("name: …, or plan without --replace");
 
   write(without.replace(/^( {2}group-\w+:)$/m, "$1\n    name: legacy-web"));
   const done = await reconcile("apply", "-y");

@@ -72,6 +72,7 @@ export function desiredBefore(before: Before, present: ReadonlyMap<Address, Reco
     diagnostics: [
       ...records.flatMap((record, index) => notKnown(itemAt(wished, index), record, then)),
       ...anotherSince(then),
+      ...replacedSince(then),
       ...records.flatMap((record) => leftAsItIs(record, then)),
     ],
   };
@@ -123,6 +124,12 @@ const movedSince = (then: Then): Closed["moved"] =>
     return to === undefined ? [] : [{ from: record.address, to, source }];
   });
 
+/** A run made the one in the place of the other, which is under no address now. */
+function isInItsPlace(other: RecordedResource, former: RecordedResource, then: Then): boolean {
+  const one = identityOf(former);
+  return one !== undefined && deedOn(other, then) === "made" && isNowhere(one, then);
+}
+
 /**
  * Under the address of then is another resource, and no run made that one in its place: it would be changed into the
  * other.
@@ -133,8 +140,7 @@ const anotherSince = (then: Then): Diagnostic[] =>
     const other = then.present.get(address);
     const one = identityOf(wanted);
     if (one === undefined || other?.id === undefined || other.id === one.id) return [];
-    const isReplaced = deedOn(other, then) === "made" && isNowhere(one, then);
-    if (isReplaced || goesBackTo(other, then) !== undefined) return [];
+    if (isInItsPlace(other, wanted, then) || goesBackTo(other, then) !== undefined) return [];
     const forgets = "forgets the one that is there now and leaves it alive, so that the undo can take the other back";
     return [
       {
@@ -143,6 +149,24 @@ const anotherSince = (then: Then): Diagnostic[] =>
         summary: `${address} was ${one.id} before, and is ${other.id} now`,
         detail: "An undo would change the one into the other.",
         ...told([toRun(["state rm", address], forgets)]),
+        address,
+      },
+    ];
+  });
+
+/** What a run made in the place of another one does not hold what that one held. */
+const replacedSince = (then: Then): Diagnostic[] =>
+  [...then.before.records.values()].flatMap((wanted): Diagnostic[] => {
+    const { address, kind } = wanted;
+    const other = then.present.get(address);
+    const held = emptied(kind, wanted);
+    if (held === undefined || wanted.id === undefined || other?.id === undefined || other.id === wanted.id) return [];
+    if (!isInItsPlace(other, wanted, then)) return [];
+    return [
+      {
+        severity: "warning",
+        code: "undo/stays",
+        summary: `${address} was ${held} before, and is ${other.id} now: an undo does not bring that one back`,
         address,
       },
     ];

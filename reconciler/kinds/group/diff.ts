@@ -231,7 +231,7 @@ function updateOfGroup(
     diagnostics: [
       ...groupNotes(desired, rules, found, context),
       ...(isReplaced && adopted !== "interrupted" && isNameUnknown(desired, recorded, live)
-        ? [nameNotSaid(desired, id)]
+        ? [nameNotSaid(desired, id, context.replace.has(pair.address))]
         : []),
     ],
   };
@@ -264,13 +264,13 @@ function reasonOfUpdate(
 }
 
 /** A replacement renames the old group aside and gives the new one its name, which nobody knows. */
-const nameNotSaid = ({ address, source }: DesiredGroup, id: string): Diagnostic => ({
+const nameNotSaid = ({ address, source }: DesiredGroup, id: string, isRequested: boolean): Diagnostic => ({
   severity: "error",
   code: "plan/name-not-said",
   summary: `${address} (${id}) would be replaced, and nobody has said what it is called in the service`,
   detail:
     "The service does not show the name, and the key of the block is no more than a label. Whoever finds the group by its name would lose it.",
-  fix: `write its name into the block: name: …, or leave the rule where it is: lifecycle: { on_rule_removal: keep }`,
+  fix: `write its name into the block: name: …, or ${isRequested ? "plan without --replace" : "leave the rule where it is: lifecycle: { on_rule_removal: keep }"}`,
   address,
   source,
 });

@@ -1153,8 +1153,8 @@ export const explanations = {
     "todo": "Leave it out with --exclude, or declare it in the file."
   },
   "undo/stays": {
-    "means": "An undo leaves a field as it is, because nobody declared it before the run.",
-    "todo": "Declare the value that you want, and apply that."
+    "means": "An undo leaves a field as it is, because nobody declared it before the run; or a VM or volume that took the place of another one.",
+    "todo": "Declare the value that you want, and apply that. What was deleted does not come back; reconcile orphans list has what was left."
   },
   "state/no-orphan": {
     "means": "There is no such orphan.",
