@@ -74,7 +74,7 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
   );
   return {
     others: others.flat(),
-    unseen: unseenBy(client, wanted),
+    unseen: [...unseenBy(client, wanted), ...hostsNotListed(all, wanted, listed)],
     vms: (await withNames(client, chosen)).map((vm) => ({ vm, disks: mustGet(disksOf, vm.id) })),
     volumes: picked.map((id) => mustGet(volumes, id)),
     groups,
@@ -98,7 +98,7 @@ async function pullUsual(
   const noun = kindRows[kind].fullNoun;
   if (wanted !== "all") return readEachOf(wanted, (id) => readOfKind(kind, client, id), noun, diagnostics);
   if (!client.can.canFindCreated(kind)) return [];
-  const listed = await listOfKind(kind, client);
+  const listed = await unlessEmpty(() => listOfKind(kind, client));
   if (listed.status === "accepted") return listed.value;
   diagnostics.push(readFailed(`the list of ${noun}s`, listed));
   return [];
@@ -116,6 +116,21 @@ const unseenBy = (client: ServiceReader, wanted: PullWanted): string[] => [
     ? ["security groups: this service has no list of them; name them with --group ID"]
     : []),
 ];
+
+/** VMs that the list of volumes names, and the list of VMs lacks. */
+function hostsNotListed(
+  vms: readonly LiveVm[],
+  wanted: PullWanted,
+  volumes: ReadonlyMap<string, LiveVolume> | undefined,
+): string[] {
+  const known = new Set(vms.map(({ id }) => id));
+  const hosts = [...(volumes?.values() ?? [])].flatMap(({ attachedTo }) => attachedTo ?? []);
+  return wanted.vms === "all"
+    ? [...new Set(hosts)]
+        .filter((id) => !known.has(id))
+        .map((id) => `VM ${id}, on which volumes hang, and which the list of VMs does not show`)
+    : [];
+}
 
 /** Flavors and images by the names that people know, where a list shows one name for the id. */
 async function withNames(client: ServiceReader, vms: readonly LiveVm[]): Promise<readonly LiveVm[]> {
@@ -159,7 +174,7 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
     const chosen = await readEachOf(wanted, (id) => client.getVm(id), "VM", diagnostics);
     return { all: chosen, chosen };
   }
-  const listed = await client.listVms();
+  const listed = await unlessEmpty(() => client.listVms());
   if (listed.status !== "accepted") {
     diagnostics.push(readFailed("the list of VMs", listed));
     return { all: [], chosen: [] };
@@ -188,7 +203,7 @@ async function volumesById(
   diagnostics: Diagnostic[],
 ): Promise<Map<string, LiveVolume> | undefined> {
   if (client.can.seesVolumes !== "list") return undefined;
-  const listed = await client.listVolumes();
+  const listed = await unlessEmpty(() => client.listVolumes());
   if (listed.status === "accepted") return new Map(listed.value.map((volume) => [volume.id, volume]));
   diagnostics.push(readFailed("the list of volumes", listed));
   return undefined;
@@ -232,7 +247,7 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
   let heads: ReadonlyMap<string, LiveGroup> | undefined;
   if (wanted.length === 0) return [];
   if (client.can.seesGroups === "list") {
-    const listed = await client.listGroups();
+    const listed = await unlessEmpty(() => client.listGroups());
     if (listed.status === "accepted") heads = new Map(listed.value.map((group) => [group.id, group]));
     else diagnostics.push(readFailed("the list of security groups", listed));
   }
@@ -240,12 +255,26 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
   return readEachOf(
     ids,
     async (id) => {
-      const read = await readWholeGroup(client, id, heads);
+      const read = await unlessEmpty(
+        () => readWholeGroup(client, id, heads),
+        ({ rules }) => rules,
+      );
       return read.status === "accepted" && isEmptyBesideList(client, read.value, heads) ? shownNowhere : read;
     },
     "security group",
     diagnostics,
   );
+}
+
+/** Nothing is known yet that a false answer would lack, so that one that shows nothing counts when it came twice. */
+async function unlessEmpty<T>(
+  read: () => Promise<Outcome<T>>,
+  shown: (value: T) => unknown = (value) => value,
+): Promise<Outcome<T>> {
+  const outcome = await read();
+  if (outcome.status !== "accepted") return outcome;
+  const list = shown(outcome.value);
+  return Array.isArray(list) && list.length === 0 ? read() : outcome;
 }
 
 async function readEachOf<T>(

@@ -11,6 +11,7 @@ import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../supp
 import { clientAt } from "../support/deployments/doctor-here";
 import { prepareOn } from "../support/engine-on";
 import { everything } from "../support/stories";
+import { createMemoryStore } from "../support/virtual-world";
 
 const standing = projectOf({
   vms: { web: {} },
@@ -115,6 +116,36 @@ describe("a VM that two lists in a row lack", () => {
     await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
     const { plan } = await prepareOn({ ...present, lineage: "unborn" }, standing, { discoveryWindowMs });
     expect(plan.changes.map(({ action }) => action)).toEqual(actions);
+  });
+});
+
+describe("the rules of a group that is taken over, and that no record knows", () => {
+  const groups = { front: { rules: [{ protocol: "tcp", dst_port: 80, remote_ip: "0.0.0.0/0" }] } };
+  /** The n-th of its answers shows none. */
+  async function takenOver(lacking: number) {
+    const present = await stand({ with: everything });
+    const { client } = present;
+    const id = present.emulator.dump().groups.find(({ name }) => name === "front")?.id ?? "";
+    let asked = 0;
+    const listRules: typeof client.listRules = async (group, options) =>
+      asked++ === lacking ? accepted([]) : client.listRules(group, options);
+    const doubtful = new Proxy(client, {
+      get: (target, method) => Reflect.get({ listRules }, method) ?? Reflect.get(target, method),
+    });
+    const file = projectOf({ groups, imports: [{ to: "group.front", id }] });
+    const world = { store: createMemoryStore(), ports: { ...present.ports, client: doubtful } };
+    return { plan: await prepareOn(world, file).then(({ plan }) => plan), asked };
+  }
+  it.each([0, 1])("are not believed where two answers differ, the one with the number %i empty", async (lacking) => {
+    const { plan } = await takenOver(lacking);
+    expect(plan.steps).toEqual([]);
+    expect(plan.diagnostics).toContainEqual(
+      expect.objectContaining({ severity: "error", summary: expect.stringContaining("showed different rules") }),
+    );
+  });
+  it("are asked for twice, and no more", async () => {
+    const { plan, asked } = await takenOver(-1);
+    expect([plan.changes.map(({ action }) => action), plan.diagnostics, asked]).toEqual([["import"], [], 2]);
   });
 });
 

@@ -1,6 +1,8 @@
 /** What `pull` reads, by what it was asked for and what the service can list. */
 import { describe, expect, it } from "vitest";
+import { accepted } from "../../reconciler/core/model/outcome";
 import { type PullWanted, pullWorld } from "../../reconciler/engine/pull";
+import type { ServiceReader } from "../../reconciler/service/client";
 import { projectOf } from "../support/bench-world";
 import { type Capabilities, virtualWorld } from "../support/virtual-world";
 
@@ -68,6 +70,28 @@ describe("where only what is known can be read", () => {
     ["a group that is not there", { groups: ["57a17000-0000-4000-8000-000000000001"] }, "- | - | - | pull/not-found"],
   ])("%s", async (_, wanted, told) => {
     expect(await pulled(reads, wanted)).toBe(told);
+  });
+});
+
+/** What a client tells the first so many times, in place of what it is told. */
+const saysFirst = (client: ServiceReader, call: "listVms" | "listVolumes" | "listGroups" | "listRules", times = 1) => {
+  let left = times;
+  const answer = (...args: [never]) => (left-- > 0 ? Promise.resolve(accepted([])) : client[call](...args));
+  return Object.create(client, { [call]: { value: answer } }) as ServiceReader;
+};
+
+describe("one answer that shows nothing, of a service that has it all", () => {
+  const all: PullWanted = { vms: "all", volumes: "all", groups: "all" };
+  it.each(["listVms", "listVolumes", "listGroups", "listRules"] as const)("%s is asked for again", async (call) => {
+    const { stage } = await world(lists);
+    const { diagnostics: _, ...whole } = await pullWorld(stage.client, all);
+    expect(await pullWorld(saysFirst(stage.client, call), all)).toMatchObject(whole);
+  });
+  it("VMs on which volumes hang are named where no list shows them", async () => {
+    const { stage, idOf } = await world(lists);
+    const { unseen } = await pullWorld(saysFirst(stage.client, "listVms", 2), all);
+    const line = (name: string) => `VM ${idOf(name)}, on which volumes hang, and which the list of VMs does not show`;
+    expect([...unseen].sort()).toEqual([line("front"), line("store")].sort());
   });
 });
 
