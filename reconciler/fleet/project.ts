@@ -78,6 +78,8 @@ export interface Planned {
   readonly outputs: Readonly<Record<string, unknown>>;
   /** Commands that are owed to guests, and that this plan does not run; absent: none. */
   readonly leftInGuests?: string | undefined;
+  /** What of the state could not be looked at, a line for each: it is neither as wished nor gone. */
+  readonly notSeen?: readonly string[];
   readonly picture: () => Picture;
   apply(grants: Grants, stop: StopSignals, emit: (event: EngineEvent) => void): Promise<Applied>;
 }

@@ -8,7 +8,7 @@ import { unseenTexts } from "../core/plan/unseen";
 import type { SeenState } from "../core/state/identity";
 import { errorMessage } from "../core/text/errors";
 import { fingerprint } from "../core/text/hash";
-import { listed } from "../core/text/list-text";
+import { fewParts, listed } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
@@ -299,7 +299,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     { soft: anyOf(input), hard: input.signal },
     checkout.copied === true ? emitCalled(ports, checkout) : ports.emit,
   );
-  const ended = resultOfRun(report, planned.facts.steps > 0, input.stack);
+  const ended = resultOfRun(report, planned, input.stack);
   const isDone = ended.end === "applied" || ended.end === "in_sync";
   const undo = undoOf(input.stack);
   return {
@@ -348,7 +348,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
         drifted: 0,
         // It never made anything, or a worker died after it had deleted all of it.
         gone: stack.leaving,
-        result: { end: "in_sync", note: planned.leftInGuests },
+        result: { end: "in_sync", note: noteOf(planned, planned.leftInGuests) },
         outputs: planned.outputs,
       };
     case "observe":
@@ -395,7 +395,12 @@ const heldByWindow = ({
   waitingFor: { what: "window", detail: why, until: until?.toISOString() },
 });
 
-function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): RoundEnd {
+const noteOf = ({ notSeen = [] }: Planned, left: string | undefined): string | undefined => {
+  const notes = [...(left === undefined ? [] : [left]), ...(notSeen.length === 0 ? [] : [fewParts(notSeen, 3)])];
+  return notes.length === 0 ? undefined : notes.join("; ");
+};
+
+function resultOfRun(report: RunReport, planned: Planned, stack: StackRecord): RoundEnd {
   const { broken, unclosed, bug, counts, interrupted, steps } = report;
   const failure = broken ?? bug ?? unclosed;
   if (failure !== undefined) return (cutOff(stack, failure) ?? resultOfError(failure)).result;
@@ -411,7 +416,7 @@ function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): Roun
   const notSeen = notSeenIn(report);
   if (notSeen.length > 0) return { end: "failed", why: unseenTexts(notSeen) };
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
-  return { end: sent ? "applied" : "in_sync", note: leftInGuests(report) };
+  return { end: planned.facts.steps > 0 ? "applied" : "in_sync", note: noteOf(planned, leftInGuests(report)) };
 }
 
 /** Which of a person's settings has the key of a state is not in the words of the state. */

@@ -270,6 +270,10 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
 /** Codes of findings that a resource was looked for and not seen. */
 const codesOfNotSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbidden"]);
 
+/** What was looked for and not seen, a line for each: the record stands for it, and nobody knows whether it is as wished. */
+export const notSeenLines = ({ diagnostics }: Pick<Plan, "diagnostics">): string[] =>
+  diagnostics.flatMap(({ code, summary }) => (codesOfNotSeen.has(code) ? [summary] : []));
+
 /** Whether an earlier run's write is one that nobody can see: then nobody can say that the service matches. */
 export const isPartlyBlind = ({ diagnostics }: Plan): boolean =>
   diagnostics.some(({ code }) => code === "plan/not-shown" || code === "apply/not-seen");

@@ -24,12 +24,14 @@ afterAll(async () => {
   await emulator.close();
 });
 
-const fileWith = (...ports: number[]): Record<string, string> => ({
-  "reconcile.yaml": `version: 1
+const head = `version: 1
 project: acme
 service: { timing: { poll_interval: 5ms, discovery_window: 100ms } }
-groups:
-  web: { name: shop-web, rules: [ ${ports.map((port) => `{ protocol: tcp, dst_port: ${port}, remote_ip: 198.51.100.0/24 }`).join(", ")} ] }
+`;
+const fileWith = (...ports: number[]): Record<string, string> => fileOf("shop-web", ...ports);
+const fileOf = (name: string, ...ports: number[]): Record<string, string> => ({
+  "reconcile.yaml": `${head}groups:
+  web: { name: ${name}, rules: [ ${ports.map((port) => `{ protocol: tcp, dst_port: ${port}, remote_ip: 198.51.100.0/24 }`).join(", ")} ] }
 `,
 });
 
@@ -87,6 +89,37 @@ test("a rule that was accepted and does not show keeps the stack from being read
   proxy.meddle((_, forward) => forward());
   expect((await round()).result).toEqual({ end: "applied" });
   expect((await round()).result).toEqual({ end: "in_sync" });
+});
+
+test("a group that may not be looked at is told, though the stack has nothing to do", async () => {
+  const round = roundsOf(makeFolder(fileOf("unseen", 443)), join(makeFolder(), "state.json"));
+  expect((await round()).result).toEqual({ end: "applied" });
+  proxy.meddle(({ path }, forward) =>
+    path.endsWith("/rule")
+      ? Promise.resolve(json({ error: { code: 403, message: "not a member of this project" } }, 403))
+      : forward(),
+  );
+  const { result } = await round();
+  proxy.meddle((_, forward) => forward());
+  expect(result).toMatchObject({ end: "in_sync", note: expect.stringContaining("may not be looked at") });
+  expect((await round()).result).toEqual({ end: "in_sync" });
+});
+
+test("what the run before has deleted has not drifted, where its look failed", async () => {
+  const folder = makeFolder(fileOf("deleted", 443));
+  const round = roundsOf(folder, join(makeFolder(), "state.json"));
+  expect((await round()).result).toEqual({ end: "applied" });
+  writeFiles(folder, { "reconcile.yaml": `${head}volumes: { kept: { size: 1 } }\n` });
+  let isDeleted = false;
+  proxy.meddle(({ method }, forward) => {
+    const isLook = isDeleted && method === "GET";
+    isDeleted ||= method === "DELETE";
+    return isLook ? Promise.resolve(json({ message: "no route" }, 404)) : forward();
+  });
+  const failed = await round();
+  proxy.meddle((_, forward) => forward());
+  expect(failed.result).toMatchObject({ end: "failed", why: expect.stringContaining("accepted the delete of group") });
+  expect(await round()).toMatchObject({ result: { end: "applied" }, drifted: 0 });
 });
 
 test.each([

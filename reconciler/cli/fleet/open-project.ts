@@ -40,7 +40,7 @@ import { holderOf } from "../../outside/holder";
 import { keepOutOfTraces } from "../../outside/tracing";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
 import { leftInGuests } from "../../report/owed-text";
-import { withMaskedSteps, withMaskedTitles, withMaskedWords } from "../../report/plan-outline";
+import { notSeenLines, withMaskedSteps, withMaskedTitles, withMaskedWords } from "../../report/plan-outline";
 import { createMasking } from "../../service/masking";
 import { createSharedConnections } from "../../service/transport";
 import { holdStore } from "../../store/held";
@@ -350,6 +350,7 @@ function project(
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
     leftInGuests: leftInGuests({ owed: prepared.plan.owed?.filter(({ waits }) => waits !== undefined) }),
+    notSeen: notSeenLines(prepared.plan),
     picture: () =>
       pictureOf({
         desired: prepared.desired.resources,

@@ -1,5 +1,6 @@
 /** What a round decides by and shows of a plan: its facts and their digest, what a person reads of it, and the way back. */
 import { createHash } from "node:crypto";
+import type { Address } from "../../core/model/address";
 import type { Closed } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
@@ -35,7 +36,9 @@ export function planFactsOf(
   digest: string,
   opensAt?: number,
 ): Omit<Planned["facts"], "leases" | "wish"> {
-  const { plan } = prepared;
+  const { plan, state } = prepared;
+  // An earlier run has sent its delete: nobody else took it away.
+  const isDeletedHere = (address: Address): boolean => state.resources.get(address)?.deleting === true;
   const isExposed = touchesGroups(plan.changes);
   const opens = isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
   return {
@@ -48,7 +51,7 @@ export function planFactsOf(
         `${address} is opened to ${opensAt === undefined ? "the whole world" : `at least a /${opensAt} of the internet`}`,
     ),
     drifted: plan.changes
-      .filter(({ reason }) => reason === "drifted" || reason === "gone")
+      .filter(({ reason, address }) => reason === "drifted" || (reason === "gone" && !isDeletedHere(address)))
       .map(({ address }) => address),
   };
 }
