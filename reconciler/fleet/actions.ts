@@ -17,7 +17,7 @@ import { type Letter, lettersOf } from "./notify";
 import { type Queue, triggerOf } from "./queue";
 import { isBy } from "./sources/change";
 import { type GitSource, renamedFolders } from "./sources/git";
-import { afterRejection, afterResume } from "./status";
+import { afterRejection, afterResume, occasionsOf } from "./status";
 import { type Opening, openingOf } from "./windows";
 
 export interface Desk {
@@ -347,7 +347,17 @@ export async function reject(
   const at = now.toISOString();
   const { undoing } = stack;
   const rejection = { digest: plan.digest, by: who, ...onlyDefined({ why }), at };
-  if (!(await records.reject(name, rejection, afterRejection(rejectedWhy(rejection))))) throw otherPlan(name, digest);
+  const change = afterRejection(rejectedWhy(rejection));
+  const status = { ...stack.status, ...change };
+  const told = { stack: name, tenant: stack.spec.tenant, source: stack.spec.source, status };
+  // No round will find anything new in it.
+  const occasions = occasionsOf(stack.status, status, { end: "observed", why: "" });
+  const letters = lettersOf(
+    await records.settings(),
+    occasions.map((occasion) => ({ ...told, occasion })),
+    now,
+  );
+  if (!(await records.reject(name, rejection, change, letters))) throw otherPlan(name, digest);
   // The run is not undone: the stack goes on with its files, or with what was undone before.
   if (undoing !== undefined && undoing.held === undefined) {
     await records.endUndo(name, undoing);

@@ -45,8 +45,11 @@ async function placePushed(
   signal?: AbortSignal,
 ): Promise<Pushed> {
   const { url, ref } = place;
-  const stacks = (await records.stacksFrom(url, ref)).filter(({ paused }) => !paused);
-  if (stacks.length === 0) return { fetched: false, woken: [] };
+  const all = await records.stacksFrom(url, ref);
+  const stacks = all.filter(({ paused }) => !paused);
+  // Pull requests are planned on what the branch is now, also those of stacks that are paused.
+  const hasPulls = all.some(({ spec: { source } }) => source.kind === "git" && source.pulls !== undefined);
+  if (stacks.length === 0 && !hasPulls) return { fetched: false, woken: [] };
   const commit = await fetchCommit(place, cache, { now: true, signal }).catch(async (error: Error) => {
     if (signal?.aborted !== true) await records.repositoryFailed(url, ref, error.message);
     throw error;

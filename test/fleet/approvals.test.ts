@@ -423,6 +423,19 @@ describe("the desk", () => {
     expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
   });
 
+  test("who is told of drift hears of a plan that was rejected, once", async () => {
+    const webhook = "http://127.0.0.1:9/hook";
+    await records.saveSettings({ ...noSettings, receivers: [{ on: ["drifted"], stacks: [], webhook }] });
+    await waiting("unwanted");
+    await reject(desk("ann"), "unwanted", digest, { why: "not now" });
+    const letters = await records.takeLetters([]);
+    expect(letters.map(({ place, body }) => [place, body["event"], body["reason"]])).toEqual([
+      [webhook, "drifted", expect.stringContaining("was rejected by ann: not now")],
+    ]);
+    await records.sentLetters(letters.map(({ id }) => id));
+    await records.saveSettings(noSettings);
+  });
+
   test("a plan that is being carried out is not rejected, whatever another tab shows", async () => {
     await waiting("going", { approvers: 2 });
     const no = () => reject(desk("eve"), "going", digest);

@@ -8,7 +8,7 @@ import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls
 import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
 import { lookForPulls } from "../../reconciler/fleet/pulls/look";
 import { commentText, tellPulls } from "../../reconciler/fleet/pulls/tell";
-import { isTouched } from "../../reconciler/fleet/pushes";
+import { isTouched, repositoryPushed } from "../../reconciler/fleet/pushes";
 import type { Trigger } from "../../reconciler/fleet/queue";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
@@ -175,6 +175,27 @@ test.each([
 ])("%s touches a stack: %s", (_, file, touches) => {
   const source = { kind: "git", url: "u", ref: "main", path: "apps/shop" } as const;
   expect(isTouched({ spec: stackSpec("shop", { source }), files: ["shared/part.yaml"] }, [file])).toBe(touches);
+});
+
+test("what a branch is now is seen for its pull requests although all of its stacks are paused", async () => {
+  const { database, records } = await newRecords();
+  const [url, cache] = [makeFolder({ "a/reconcile.yaml": "" }), makeFolder()];
+  const git = (...words: string[]): string =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...words], {
+      cwd: url,
+      encoding: "utf8",
+    }).trim();
+  git("init", "--quiet", "--initial-branch", "main");
+  const source = { kind: "git", url, ref: "main", path: "a" } as const;
+  await records.saveStacks([stackSpec("a", { source: { ...source, pulls: { approvers: [] } }, paused: true })]);
+  for (const message of ["one", "two"]) {
+    git("add", "--all");
+    git("commit", "--quiet", "--allow-empty", "--message", message);
+    const pushed = await repositoryPushed({ records, queue: idleQueue, cache }, url, "main");
+    expect(pushed).toEqual({ fetched: true, woken: [] });
+    expect((await records.repositorySeen(url, "main")).revision).toBe(git("rev-parse", "HEAD"));
+  }
+  await database.close();
 });
 
 test("a plan whose round was never queued is asked for by the next look", async () => {

@@ -42,13 +42,20 @@ export const planStatements = ({ query }: Database) => ({
    * Keeps that the plan was rejected, so that it is not offered again; it does not wait any more. False: another plan
    * waits by now, or none.
    */
-  async reject(stack: string, rejection: Rejection, change: Partial<Status>): Promise<boolean> {
+  async reject(
+    stack: string,
+    rejection: Rejection,
+    change: Partial<Status>,
+    letters: readonly Letter[] = [],
+  ): Promise<boolean> {
     const rows = await query(
       `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1 AND digest = $4 RETURNING stack),
-         before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM gone WHERE p.stack = gone.stack AND p.digest = $4)
+         before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM gone WHERE p.stack = gone.stack AND p.digest = $4),
+         told AS (INSERT INTO ${schema}.letters (place, receiver, body)
+           SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM gone, jsonb_array_elements($5::jsonb) AS letter)
        UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = status || $3::jsonb, changed_at = now()
        FROM gone WHERE s.name = gone.stack RETURNING s.name`,
-      [stack, keptJson(rejection), keptJson(change), rejection.digest],
+      [stack, keptJson(rejection), keptJson(change), rejection.digest, keptJson(letters)],
     );
     return rows.length > 0;
   },
