@@ -218,6 +218,10 @@ const lines: Readonly<Record<string, object>> = {
     states: { volume: { gone: expect.arrayContaining(["Removed"]) } },
     errors: expect.arrayContaining([expect.objectContaining({ is: "not_found", status: 404 })]),
   },
+  "calls with a result, refusals of the usual form inside a 200, words in several letters": {
+    operations: { "volume.list": { path: "/jsonrpc", items: ["/result"], body: { method: "volume.list" } } },
+    errors: expect.arrayContaining([expect.objectContaining({ is: "not_found", status: 200, code: "-32004" })]),
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },

@@ -421,6 +421,28 @@ describe("a list of what hangs on what", () => {
     expect(await foundWith("v-2")).toBeUndefined();
   });
 
+  test.each([
+    ["/attachments", { in: "/attachments", where: { state: "ATTACHED" } }],
+    [
+      { in: "/attachments", where: { kind: "disk" } },
+      { in: "/attachments", where: { kind: "disk" } },
+    ],
+  ] as const)("that keeps what is over, read at %j, is read at %j", async (given, items) => {
+    const path = "/api/v1/attachments";
+    const attachments = { method: "GET", path, items: [given], vm: ["/server_id"], volume: ["/volume_id"] } as const;
+    const item = (server_id: string, volume_id: string, state: string) => ({
+      kind: "disk",
+      server_id,
+      volume_id,
+      state,
+    });
+    const shown = { attachments: [item("m-2", "v-2", "DETACHED"), item("m-1", "v-1", "ATTACHED")] };
+    const made = { sizes: new Map(), data: new Set<string>(), root: new Set<string>(), free: new Set(["v-2"]) };
+    const service = serviceWith({ ...lists, [path]: shown });
+    const { dialect } = await diagnoseService(service, { ...builtInDialect, attachments }, { made });
+    expect(dialect.attachments).toEqual({ ...attachments, items: [items] });
+  });
+
   test("is not looked for where volumes say themselves what they hang on", async () => {
     const service = serviceWith({ ...lists, "/api/v1/volumes": [{ id: "v-1", name: "data", vm_id: "m-1" }] });
     await diagnoseService(service, builtInDialect);

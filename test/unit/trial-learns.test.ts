@@ -28,6 +28,7 @@ import { versioned } from "../../reconciler/engine/doctor/trial/send";
 import { flagOfDeleted, placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial/states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial/versions";
 import { isOffList } from "../../reconciler/engine/doctor/trial/volumes";
+import { Trial } from "../../reconciler/engine/doctor/trial/watch";
 import { refusedForItself, writesFor } from "../../reconciler/engine/doctor/trial/writes";
 
 test.each([
@@ -1089,4 +1090,22 @@ test("a list of attachments that is left out once nothing hangs on anything is e
   expect(learnt).toEqual([]);
   expect(await isOff(unreadable, {})).toBe(true);
   expect(learnt).toEqual([{ ...route, items: [{ in: "/attachments", absent: "none" }] }]);
+});
+
+test("a word has one meaning, in whatever letters it is written", () => {
+  const words: Record<string, Set<string>> = { changing: new Set(["running"]), gone: new Set(["halted"]) };
+  for (const [phase, word] of [
+    ["running", "Running"],
+    ["changing", "RUNNING"],
+    ["running", "running"],
+    ["stopped", "Halted"],
+    ["gone", "HALTED"],
+  ] as const)
+    Trial.prototype.mean(words, phase, word);
+  expect(words).toEqual({
+    running: new Set(["Running"]),
+    stopped: new Set(["Halted"]),
+    changing: new Set(),
+    gone: new Set(),
+  });
 });

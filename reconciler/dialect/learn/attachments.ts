@@ -2,7 +2,7 @@
  * Tells a list of what hangs on what, apart from the records of volumes: its items name a volume and a VM, or they stand
  * below the VM and name a volume.
  */
-import type { RecordPlace } from "../dialect";
+import type { RecordPlace, Selector } from "../dialect";
 import { compilePointers, findText } from "../pointers";
 import { findListIn } from "./items";
 import { idWord, type KnownThings, learnPlace, type PlaceRule } from "./place";
@@ -36,10 +36,15 @@ const words = [
   "items",
 ];
 
+/** What is known of what hangs on what; `free`: volumes that hang on nothing. */
+export type AttachmentEvidence = Pick<KnownThings, "vms" | "vmNames" | "volumes"> & {
+  readonly free?: ReadonlySet<string> | undefined;
+};
+
 /** `undefined`: it is no such list, or nothing that is known hangs on anything. */
 export function learnAttachments(
   payload: unknown,
-  evidence: Pick<KnownThings, "vms" | "vmNames" | "volumes">,
+  { free = new Set(), ...evidence }: AttachmentEvidence,
   ofVm: boolean,
 ): AttachmentPlaces | undefined {
   const found = findListIn(payload, words);
@@ -52,10 +57,27 @@ export function learnAttachments(
   const vm = ofVm ? undefined : attachedTo(others, known);
   if (!ofVm && vm === undefined) return undefined;
   const [volumeAt, vmAt] = [compilePointers([volume]), compilePointers(vm === undefined ? [] : [vm])];
-  const pairs = found.items.flatMap((item) => {
-    const [one, host] = [findText(item, volumeAt), findText(item, vmAt) ?? undefined];
-    return one == null || (!ofVm && host === undefined) ? [] : [{ vm: host, volume: one }];
-  });
-  const { place: items } = found;
+  const pairsOf = (list: readonly unknown[]) =>
+    list.flatMap((item) => {
+      const [one, host] = [findText(item, volumeAt), findText(item, vmAt) ?? undefined];
+      return one == null || (!ofVm && host === undefined) ? [] : [{ vm: host, volume: one }];
+    });
+  const { place, items: all } = found;
+  const isOver = (item: unknown): boolean => free.has(findText(item, volumeAt) ?? "");
+  const [over, standing] = [all.filter(isOver), all.filter((item) => !isOver(item))];
+  const where = over.length === 0 ? undefined : wordOfStanding(standing, over);
+  const items = where === undefined ? place : { ...(typeof place === "string" ? { in: place } : place), where };
+  const pairs = pairsOf(where === undefined ? all : standing);
   return vm === undefined ? { items, volume, pairs } : { items, vm, volume, pairs };
+}
+
+/** What an attachment says as long as it stands, where those that are over stay in the list. */
+function wordOfStanding(standing: readonly unknown[], over: readonly unknown[]): Selector["where"] {
+  const shown = over.map((item) => new Map(leavesOf(item).map(({ place, value }) => [place, value])));
+  for (const { place, value } of standing.flatMap((item) => leavesOf(item))) {
+    if (typeof place !== "string" || typeof value !== "string" || !/^[A-Za-z][A-Za-z_ -]*$/.test(value)) continue;
+    if (shown.every((one) => one.has(place) && one.get(place) !== value))
+      return { [/^\/[^/]*$/.test(place) ? place.slice(1) : place]: value };
+  }
+  return undefined;
 }

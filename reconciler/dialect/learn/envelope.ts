@@ -30,7 +30,8 @@ const isWord = /^(\S{1,80}|[\w ]{1,30})$/;
 /** `undefined`: the service uses the contract's own form, or nothing can be learnt. */
 export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]): LearntEnvelope | undefined {
   const { status, body } = refusal;
-  if (!isObject(body) || isContractual(body)) return undefined;
+  // Inside a success the contract's own form has to be said as well.
+  if (!isObject(body) || (isContractual(body) && status >= 300)) return undefined;
   const leaves = leavesOf(body).filter(({ place }) => typeof place === "string" || place.where === undefined);
   const message = named(leaves, messageNames, (value) => typeof value === "string" && value.length > 2);
   if (message === undefined) return undefined;

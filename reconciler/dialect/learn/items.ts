@@ -39,7 +39,9 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
       else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
       return;
     }
-    const isListAsRecord = at === "" && isObject(fieldsIn(value)["items"]);
+    // An answer may have an id of its own: that of a request, beside its result.
+    const { items: parts, result } = fieldsIn(value);
+    const isListAsRecord = at === "" && (isObject(parts) || (typeof result === "object" && result !== null));
     if (!isObject(value) || depth > deepestItem || (isRecord(value) && !isListAsRecord)) return;
     // One thing alone may stand in place of a list of one, where XML was turned into JSON.
     const [inner, alone] =

@@ -1,7 +1,7 @@
 /** Finds a list of what hangs on what, where neither volumes nor VMs show it in their records. */
 import { isObject, onlyDefined } from "../../core/text/objects";
 import type { AttachmentRoute, RecordPlace, Route } from "../../dialect/dialect";
-import { type AttachmentPlaces, learnAttachments } from "../../dialect/learn/attachments";
+import { type AttachmentEvidence, type AttachmentPlaces, learnAttachments } from "../../dialect/learn/attachments";
 import { volumesOfVm } from "../../dialect/learn/disks";
 import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
 import { translated, type Way } from "../../dialect/learn/pages";
@@ -21,6 +21,12 @@ const mostVms = 3;
 export async function findAttachments(learnings: Learnings): Promise<void> {
   const { ports, given, made, styles } = learnings;
   const told = ports.told?.attachments;
+  // Once something was taken off, one list of all shows whether it keeps what is over.
+  if (given.attachments !== undefined && !namesVm(given.attachments) && (made?.free?.size ?? 0) > 0) {
+    const { items = [] } = (await listAt(learnings, given.attachments)) ?? {};
+    if (items.some(isOfSome) && !given.attachments.items.some(isOfSome))
+      learnings.attachments = { ...given.attachments, items };
+  }
   // A trial looks for it while something hangs on its VM.
   if (given.attachments !== undefined || (made !== undefined && made.hangs === undefined)) return;
   const isShownByVolumes = learnings.placeOf("volume", "attached_to") !== undefined;
@@ -49,12 +55,15 @@ export async function findAttachments(learnings: Learnings): Promise<void> {
     );
 }
 
+/** It chooses some of the items. */
+const isOfSome = (place: RecordPlace): boolean => typeof place === "object" && place.where !== undefined;
+
 /** The volumes in the record of a VM, as a list of what hangs on it. */
 function volumesInRecord(
   { payload, given, made }: Learnings,
   { item = [""] }: Route,
   body: unknown,
-  evidence: Parameters<typeof learnAttachments>[1],
+  evidence: AttachmentEvidence,
 ): AttachmentPlaces | undefined {
   const held = payload(body);
   const at = item.filter((place) => typeof place === "string").find((place) => isObject(findAt(held, tokensOf(place))));
@@ -79,7 +88,7 @@ function volumesInRecord(
 async function listAt(
   learnings: Learnings,
   { item: _, ...route }: Route,
-  inRecord?: (body: unknown, evidence: Parameters<typeof learnAttachments>[1]) => AttachmentPlaces | undefined,
+  inRecord?: (body: unknown, evidence: AttachmentEvidence) => AttachmentPlaces | undefined,
 ): Promise<AttachmentRoute | undefined> {
   const { ports, given, made } = learnings;
   const isByVm = namesVm(route);
@@ -88,6 +97,7 @@ async function listAt(
     vms: new Set(learnings.texts("vm", "id")),
     vmNames: new Set(learnings.texts("vm", "name")),
     volumes: new Set(learnings.texts("volume", "id")),
+    free: made?.free,
   };
   const shown: ShownList[] = [];
   for (const vm of isByVm ? vms : [undefined]) {

@@ -221,11 +221,14 @@ export function recordOf(
     const record = findAt(payload, tokens.slice(0, depth));
     if (findText(record, idAt) === id) return { item: tokens.slice(0, depth).map(pointerTo).join(""), record };
   }
-  // The key of a map may be the id in its list: then the record is what shows the same fields as one that is listed.
-  const listed = samples.get(kind)?.find((record) => findText(record, idAt) === id);
-  return (
-    recordWithin(payload, "", (record) => Object.keys(fieldsIn(listed)).some((key) => key in fieldsIn(record))) ?? found
-  );
+  // The key of a map may be the id in its list: then the record is what shows most of what one that is listed shows.
+  const listed = Object.keys(fieldsIn(samples.get(kind)?.find((record) => findText(record, idAt) === id)));
+  const shared = (record: unknown): number => listed.filter((key) => key in fieldsIn(record)).length;
+  return tokens.reduce((best, _, depth) => {
+    const record = findAt(payload, tokens.slice(0, depth));
+    const isBetter = shared(record) > shared(best.record);
+    return isBetter ? { item: tokens.slice(0, depth).map(pointerTo).join(""), record } : best;
+  }, found);
 }
 
 /** The first of the maps in an answer that is the record, from the outside in. */

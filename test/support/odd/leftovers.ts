@@ -1,8 +1,8 @@
 /**
- * A service that shows what is over beside what is: attachments stay with a state of their own, a volume at rest is being
- * updated still, and a list is left out of its answer when nothing is in it.
+ * Services that show what is over beside what is: attachments that stay with a state of their own, a volume at rest that
+ * is being updated still, deleted ones that are listed and not found. And one that takes calls.
  */
-import { type Raw, text } from "../deployments/front";
+import { type Meant, type Raw, text } from "../deployments/front";
 import { curl, disks, odd, type Shown, word } from "./further";
 import type { Odd } from "./shapes";
 import { flavors } from "./world";
@@ -151,6 +151,88 @@ function remnants(): Odd {
   });
 }
 
+/** Calls with an id and a result beside it, refusals in the contract's own form inside a 200, words in several letters. */
+function calls(): Odd {
+  const stateOf = (raw: Raw) =>
+    word({ ACTIVE: "Running", SHUTOFF: "Halted", VERIFY_RESIZE: "Undecided" }, raw, "Moving");
+  const shown: Shown = {
+    vm: (raw) => ({
+      id: raw["id"],
+      name: raw["name"],
+      state: stateOf(raw),
+      flavor: raw["flavor_id"],
+      image: raw["image_id"],
+      owner: raw["owner"],
+      private_ip: raw["private_ip"],
+      public_ip: raw["floating_ip"],
+      disks: disks(raw).map(({ id, root }) => ({ volume_id: id, boot: root })),
+    }),
+    volume: (raw) => ({
+      id: raw["id"],
+      name: raw["name"],
+      size: raw["size"],
+      state: raw["status"],
+      vm: raw["attached_to"],
+    }),
+    group: (raw) => ({ id: raw["id"], name: raw["name"], description: raw["description"] }),
+    flavor: (raw) => ({ id: raw["id"], name: raw["name"] }),
+    image: (raw) => ({ id: raw["id"], name: raw["name"] }),
+    region: (raw) => ({ id: raw["id"], name: raw["name"] }),
+  };
+  const listed = (kind: keyof Shown) => (raw: Raw) =>
+    kind === "vm" ? { ...shown.vm(raw), state: text(stateOf(raw)).toUpperCase() } : shown[kind](raw);
+  const methods: Readonly<Record<string, string>> = {
+    "vm.list": "vm.list",
+    "volume.list": "volume.list",
+    "firewall.list": "group.list",
+    "flavor.list": "flavor.list",
+    "image.list": "image.list",
+    "region.list": "region.list",
+    "vm.get": "vm.get",
+    "volume.delete": "volume.delete",
+    "vm.keepSize": "vm.resize.confirm",
+    "vm.undoSize": "vm.resize.revert",
+    "firewall.deleteRule": "group.rule.delete",
+  };
+  const called = (result: unknown) => ({ jsonrpc: "2.0", id: 1, result });
+  const call = (operation: string, method: string, params = "{}") =>
+    curl(operation, `-X POST -d '{"jsonrpc":"2.0","method":"${method}","params":${params},"id":1}' URL/jsonrpc`);
+  const made = odd({
+    title: "calls with a result, refusals of the usual form inside a 200, words in several letters",
+    shown,
+    world: { slowVolumes: true, range: "-" },
+    lists: {},
+    routes: [],
+    page: (items, _, operation) => ({ body: called(items.map(listed(operation.slice(0, -5) as keyof Shown))) }),
+    answer: (operation, record, payload) => ({
+      body: /^vm\.(get|resize\.)|delete$/.test(operation) ? called(record ?? payload) : { data: record ?? payload },
+    }),
+    refuse: (_, status, message) => ({
+      status: status === 401 ? 401 : 200,
+      body: { jsonrpc: "2.0", id: 1, error: { code: -32000 - (status % 100), message } },
+    }),
+    told: [
+      ...call("vm.list", "vm.list"),
+      ...call("volume.delete", "volume.delete", `{"id":"${someId}"}`),
+      ...call("vm.resize.confirm", "vm.keepSize", `{"id":"${someId}"}`),
+      ...call("vm.resize.revert", "vm.undoSize", `{"id":"${someId}"}`),
+    ],
+  });
+  return {
+    ...made,
+    shape: {
+      ...made.shape,
+      understand({ method, path, body }): Meant | undefined {
+        const operation = method === "POST" && path === "/jsonrpc" ? methods[text(body["method"])] : undefined;
+        const params = (body["params"] ?? {}) as Raw;
+        return operation === undefined
+          ? undefined
+          : { operation, id: text(params["id"]), ruleId: text(params["rule_id"]) };
+      },
+    },
+  };
+}
+
 const page = { status: 404, headers: { "content-type": "text/html" }, body: "<html>404 Not Found</html>" };
 
-export const leftovers: readonly Odd[] = [keeper(), remnants()];
+export const leftovers: readonly Odd[] = [keeper(), remnants(), calls()];

@@ -236,15 +236,22 @@ export class Trial {
     this.learnt({ ...this.report, dialect: { ...this.report.dialect, ...more } });
   }
 
-  /** Each word has one meaning: one at which something rested is none of progress, and none for what is gone. */
+  /**
+   * Each word has one meaning, in whatever letters: one at which something rested is none of progress, and none for what
+   * is gone.
+   */
   mean(words: Record<string, Set<string>>, phase: string, word: string | undefined): void {
     if (word === undefined) return;
-    const isOfRest = Object.entries(words).some(([other, all]) => !passing.has(other) && all.has(word));
-    const isGone = words["gone"]?.has(word) === true;
-    if ((phase === "gone" && isOfRest) || (phase === "changing" && (isOfRest || isGone))) return;
-    if (phase !== "changing") words["changing"]?.delete(word);
-    if (!passing.has(phase)) words["gone"]?.delete(word);
-    words[phase] = new Set([...(words[phase] ?? []), word]);
+    const isSame = (one: string): boolean => one.toLowerCase() === word.toLowerCase();
+    const isAmong = (all: ReadonlySet<string> = new Set()): boolean => [...all].some(isSame);
+    const takeFrom = (other: string): void => {
+      words[other] = new Set([...(words[other] ?? [])].filter((one) => !isSame(one)));
+    };
+    const isOfRest = Object.entries(words).some(([other, all]) => !passing.has(other) && isAmong(all));
+    if ((phase === "gone" && isOfRest) || (phase === "changing" && (isOfRest || isAmong(words["gone"])))) return;
+    if (phase !== "changing" && isAmong(words["changing"])) takeFrom("changing");
+    if (!passing.has(phase) && isAmong(words["gone"])) takeFrom("gone");
+    if (!isAmong(words[phase])) words[phase] = new Set([...(words[phase] ?? []), word]);
   }
 
   /** Words of one that lives, between one rest and the next: none of them says that another one is gone. */
