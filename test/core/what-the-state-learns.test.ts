@@ -118,6 +118,25 @@ describe("without any request", () => {
       { "volume:id-volume-data": "missing" },
     ],
     [
+      "that what a replacement wrote down as left behind, and is deleted by its record now, is no orphan",
+      {
+        applied: [own],
+        desired: [web],
+        missing: [],
+        orphans: [{ kind: "volume", id: idOf("volume.data"), name: "data", reason: "r", replacedBy: "volume.data" }],
+      },
+      { "volume:id-volume-data": "ended" },
+    ],
+    [
+      "not that of a volume on a VM that is deleted",
+      {
+        applied: [{ ...web, now: { volumes: [{ id: "d", root: false }] }, memory: { dataVolumeId: "d" } }],
+        desired: [own],
+        orphans: [{ kind: "volume", id: "d", name: "d", reason: "r" }],
+      },
+      {},
+    ],
+    [
       "that an orphan which was being deleted has gone",
       {
         orphans: [{ kind: "volume", id: "x", name: "x", reason: "r", deleting: true }],

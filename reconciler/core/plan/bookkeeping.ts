@@ -102,10 +102,11 @@ function endedOrphans(differences: readonly ResourceDifference[], before: State,
   if (before.orphans.size === 0) return [];
   const kept = new Set<string>();
   for (const { kind, recorded, live, change } of differences) {
-    if (recorded?.id === undefined || change?.action === "replace" || change?.action === "delete") continue;
-    if (change?.reason === "gone") continue;
+    if (recorded?.id === undefined || change?.action === "replace" || change?.reason === "gone") continue;
+    // What is deleted has its record until then.
     kept.add(`${kind}:${recorded.id}`);
-    if (live !== undefined) for (const { id } of disksOf(ofKind(recorded, "vm") ?? {})) kept.add(`volume:${id}`);
+    if (live !== undefined && change?.action !== "delete")
+      for (const { id } of disksOf(ofKind(recorded, "vm") ?? {})) kept.add(`volume:${id}`);
   }
   return [...before.orphans].flatMap(([key, orphan]): PlannedChange[] => {
     const { kind, id, missingSince, deleting } = orphan;
