@@ -9,9 +9,10 @@ import { asOneSentence, listText } from "../core/text/list-text";
 import { fieldsIn, groupedBy, keysOf, onlyDefined } from "../core/text/objects";
 import { summaryLine, type Where } from "../report/json-lines";
 import { printAnnotations, readAnnotations } from "./annotations";
-import type { Invocation } from "./command";
+import { findCommand, type Invocation } from "./command";
 import { asDiagnostics, fail } from "./crash";
-import type { Finish, Output } from "./output";
+import { type Finish, type Output, withFixHere } from "./output";
+import { onSameProject } from "./same-project";
 import { chosenEnvironment, environmentsOf } from "./workspace";
 
 export const isForAll = ({ flags }: Pick<Invocation, "flags">): boolean => chosenEnvironment(flags) === "all";
@@ -55,7 +56,9 @@ export async function forEachPart<I extends Invocation>(
   const parts: EnvironmentPart[] = [];
   for (const [index, name] of names.entries()) {
     if (index > 0 && format === undefined) output.print("");
-    const part = partOutput(output, sort, name, (part) => parts.push(part));
+    const part = partOutput({ ...output, here: hereIn(invocation, sort, name) }, sort, name, (part) =>
+      parts.push(part),
+    );
     // The annotations of all parts are one document, which comes at the end.
     const own = format === undefined ? part : { ...part, print: () => undefined, printLines: () => undefined };
     try {
@@ -80,6 +83,13 @@ export async function forEachPart<I extends Invocation>(
   return output.finish(finishOfAll(sort, parts, further));
 }
 
+/** Of one folder among several, the fixes of its diagnostics name it. An environment's are told as those of all. */
+function hereIn({ commands, command, flags, output }: Invocation, sort: PartSort, name: string): Output["here"] {
+  const found = sort === "folder" ? findCommand(commands, command.split(" "))?.found : undefined;
+  if (found === undefined) return output.here;
+  return onSameProject(commands, found, { flags: { ...flags, "changed-since": undefined, file: [name] }, args: [] });
+}
+
 /** An output for one part: its lines go to the whole report, and its end is kept for the end of the report. */
 function partOutput(output: Output, sort: PartSort, name: string, keep: (part: EnvironmentPart) => void): Output {
   let located: Where | undefined;
@@ -93,7 +103,13 @@ function partOutput(output: Output, sort: PartSort, name: string, keep: (part: E
       return located;
     },
     finish(finish) {
-      keep({ ...finish, name, where: located });
+      const { diagnostics = [], forPrograms = diagnostics, findings } = finish;
+      const said = {
+        diagnostics: withFixHere(diagnostics, output.here),
+        forPrograms: withFixHere(forPrograms, output.here),
+        ...(findings === undefined ? {} : { findings: withFixHere(findings, output.here) }),
+      };
+      keep({ ...finish, ...said, name, where: located });
       return finish.exitCode;
     },
   };

@@ -71,6 +71,10 @@ interface OfCommandLine {
   readonly here?: (text: string) => string;
 }
 
+/** What is said, with each command in its fix as one of this project. */
+export const withFixHere = <F extends { readonly fix?: unknown }>(said: readonly F[], here: Output["here"]): F[] =>
+  said.map((one) => (typeof one.fix === "string" ? { ...one, fix: here(one.fix) } : one));
+
 export function createOutput(
   command: string,
   flags: Flags,
@@ -123,11 +127,9 @@ export function createOutput(
     const whole = text.endsWith("\n") ? text : `${text}\n`;
     if (!silent) process.stderr.write(masked(`${frameGone()}${fitted(masked(whole))}${frameText(shown)}`));
   };
-  const withFixHere = <F extends { readonly fix?: unknown }>(said: readonly F[]): F[] =>
-    said.map((one) => (typeof one.fix === "string" ? { ...one, fix: here(one.fix) } : one));
   const tell = (diagnostics: readonly Diagnostic[]): void => {
     if (json || diagnostics.length === 0) return;
-    const told = withFixHere(silent ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics);
+    const told = withFixHere(silent ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics, here);
     const text = diagnosticsText(told, {
       color: colour && process.stderr.isTTY === true,
       width: process.stderr.isTTY === true ? process.stderr.columns || 80 : undefined,
@@ -166,7 +168,7 @@ export function createOutput(
       shown = lines;
     },
     event(event) {
-      if (json || into !== undefined) for (const one of withFixHere([event])) writeLine(one);
+      if (json || into !== undefined) for (const one of withFixHere([event], here)) writeLine(one);
     },
     locate(where) {
       located = where;
@@ -200,10 +202,10 @@ export function createOutput(
             summaryLine({
               command,
               exitCode: lost === undefined ? exitCode : 1,
-              diagnostics: withFixHere([...noted, ...forPrograms, ...(lost === undefined ? [] : [lost])]),
+              diagnostics: withFixHere([...noted, ...forPrograms, ...(lost === undefined ? [] : [lost])], here),
               orphans,
               durationMs,
-              findings: withFixHere(findings),
+              findings: withFixHere(findings, here),
               where: located,
               plan,
               run,

@@ -72,9 +72,12 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   }
   // `parseArgs` has read each flag by its type in the table of flags.
   const read = values as Flags;
-  const printed = (["annotations", "json", "markdown"] as const).filter(
-    (name) => read[name] !== undefined && read[name] !== false,
-  );
+  const { annotations } = read;
+  const printed = [
+    // A word that is no format is told by itself.
+    ...(flagRows["annotations"]?.value?.split("|").includes(annotations ?? "") === true ? ["annotations"] : []),
+    ...(["json", "markdown"] as const).filter((name) => read[name] === true),
+  ];
   if (printed.length > 1)
     badValues.push({
       severity: "error",

@@ -8,7 +8,10 @@ import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { type Commands, findCommand, type NamedCommand } from "./command";
 import type { Flags } from "./flags";
 
-/** Answers with a text in which each command of ours names what this run was told. */
+/**
+ * Answers with a text in which each command of ours names what this run was told. What is said by a command that is about
+ * several projects may be about any of them.
+ */
 export function onSameProject(
   commands: Commands,
   command: NamedCommand,
@@ -16,7 +19,8 @@ export function onSameProject(
 ): (text: string) => string {
   const files = [...(command.positionals === undefined ? args : []), ...(flags.file ?? [])];
   // A saved plan names all of it, and so does the command that applies it.
-  if (!files.every(isOfFiles)) return (text) => text;
+  const isOfSeveral = [flags.to, flags["to-state"], flags["changed-since"]].some((flag) => flag !== undefined);
+  if (isOfSeveral || !files.every(isOfFiles)) return (text) => text;
   const ofFiles = files.map((file) => `-f ${quotedForShell(file)}`);
   const { env, state } = flags;
   const ofState = [

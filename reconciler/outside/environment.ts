@@ -8,15 +8,18 @@ import { printable } from "../core/text/printable";
  */
 export const setting = (name: SettingName): string | undefined => process.env[name] || undefined;
 
-/** Every variable of this program's own that it reads or gives to a program that it starts, without `RECONCILE_`. */
+/** Every variable of this program's own that it reads, without `RECONCILE_`. */
 const settingNames = [
-  ...["ADDRESS", "ADDRESSES", "APPROVER", "AUTHORIZATION", "BASE_URL", "DEBUG", "DIALECT", "ENV", "FILES_BELOW"],
+  ...["ADDRESSES", "APPROVER", "AUTHORIZATION", "BASE_URL", "DEBUG", "DIALECT", "ENV", "FILES_BELOW"],
   ...["FLEET_DATABASE", "FLEET_GITHUB_SECRET", "FLEET_GITHUB_SECRET_PREVIOUS", "FLEET_GITLAB_TOKEN"],
   ...["FLEET_GITLAB_TOKEN_PREVIOUS", "FLEET_SERVER", "FLEET_TOKEN", "OTHER_STATE_KEY", "POLICY", "PRICES", "PROGRAMS"],
-  ...["REASON", "STATE", "STATE_ENCRYPTION", "STATE_KEY", "STATE_KEY_COMMAND", "STATE_KEY_PREVIOUS"],
+  ...["STATE", "STATE_ENCRYPTION", "STATE_KEY", "STATE_KEY_COMMAND", "STATE_KEY_PREVIOUS"],
   ...["STATE_LOCK_ADDRESS", "STATE_LOCK_METHOD", "STATE_PASSWORD", "STATE_UNLOCK_METHOD", "STATE_UPDATE_METHOD"],
-  ...["STATE_USERNAME", "TIME_SCALE", "TOKEN", "VM_ID", "VM_IP", "VM_NAME", "VOLUME_ID", "VOLUME_SIZE"],
+  ...["STATE_USERNAME", "TIME_SCALE", "TOKEN"],
 ] as const;
+
+/** What the programs of a file are told, who may start this one again. */
+const toldNames = ["ADDRESS", "REASON", "VM_ID", "VM_IP", "VM_NAME", "VOLUME_ID", "VOLUME_SIZE"];
 
 type SettingName = `RECONCILE_${(typeof settingNames)[number]}`;
 
@@ -25,7 +28,7 @@ export function misspeltSettings(environment: Readonly<Record<string, string | u
   return Object.entries(environment).flatMap(([name, value]): Diagnostic[] => {
     if (value === undefined || value === "") return [];
     const [, own] = /^RECONCILE_(?!VAR_)(.+)$/i.exec(name) ?? [];
-    if (own === undefined || settingNames.some((known) => `RECONCILE_${known}` === name)) return [];
+    if (own === undefined || [...settingNames, ...toldNames].some((known) => `RECONCILE_${known}` === name)) return [];
     const meant = nearestName(own, settingNames, 2);
     if (meant === undefined || (environment[`RECONCILE_${meant}`] ?? "") !== "") return [];
     return [

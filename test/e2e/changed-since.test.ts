@@ -51,6 +51,19 @@ describe("plan --changed-since", () => {
     expect(summary["changes"]["create"]).toBe(2);
   });
 
+  it("tells the commands that a message names of the project that it is about, and of no other", async () => {
+    const file = (project: string) =>
+      `version: 1\nproject: ${project}\nservice: { base_url: embedded }\ngroups: { web: {} }\n`;
+    write("a/reconcile.yaml", file("one"));
+    const applied = await runCli(["apply", "a", "-y"], { cwd: folder });
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    write("a/reconcile.yaml", file("other"));
+    const ran = await plan("base", "a", "b", "--json");
+    expect(jsonLines(ran.stdout).at(-1)!["diagnostics"]).toContainEqual(
+      expect.objectContaining({ fix: expect.stringContaining("reconcile apply -f a --accept-service") }),
+    );
+  });
+
   it("finds a project by a file elsewhere that breaks it, by one that an environment names, and by its policy", async () => {
     const head = "version: 1\nservice: { base_url: embedded }\n";
     write("a/reconcile.yaml", `${head}components: { web: { from: ../shared/web.yaml } }\n`);
