@@ -20,6 +20,8 @@ export function readAnnotations({ flags }: Invocation): AnnotationFormat | undef
       `--annotations ${given} is none of ${listText(annotationFormats)}`,
       "--annotations github",
     );
+  if (flags.json === true || flags.markdown === true)
+    throw fail("cli/bad-flag", "--annotations, --json and --markdown each want standard output", "choose one of them");
   return format;
 }
 

@@ -5,7 +5,6 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
-import { listText } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { formatProblem, valueProblem } from "./flag-values";
@@ -70,25 +69,11 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
     if (problem !== undefined) problems.push(problem);
     if (badValue !== undefined) badValues.push(badValue);
   }
-  // `parseArgs` has read each flag by its type in the table of flags.
-  const read = values as Flags;
-  const { annotations } = read;
-  const printed = [
-    // A word that is no format is told by itself.
-    ...(flagRows["annotations"]?.value?.split("|").includes(annotations ?? "") === true ? ["annotations"] : []),
-    ...(["json", "markdown"] as const).filter((name) => read[name] === true),
-  ];
-  if (printed.length > 1)
-    badValues.push({
-      severity: "error",
-      code: "cli/bad-flag",
-      summary: `${listText(printed.map((name) => `--${name}`))} each want standard output`,
-      fix: "choose one of them; --json-into FILE writes the lines of --json beside the text",
-    });
   if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
   if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
-  return { flags: read, args: positionals, problems, badValues };
+  // `parseArgs` has read each flag by its type in the table of flags.
+  return { flags: values as Flags, args: positionals, problems, badValues };
 }
 
 /** `--curl OP COMMAND` as `--curl=OP=COMMAND`: both words belong to the flag, wherever it stands. */

@@ -85,15 +85,6 @@ describe("flags", () => {
   });
 
   it.each([
-    ["plan --markdown --json", "--json and --markdown each want"],
-    ["plan --markdown --annotations github", "--annotations and --markdown each want"],
-    ["show x.json --markdown --json", "--json and --markdown each want"],
-  ])("that each want standard output are not given together: %s", async (words, told) => {
-    const ran = await run(words.split(" "));
-    expect([ran.exitCode, ran.stdout + ran.stderr]).toEqual([1, expect.stringContaining(told)]);
-  });
-
-  it.each([
     ["RECONCILE_TIME_SCALE", "abc", "= fix: RECONCILE_TIME_SCALE=20"],
     ["RECONCILE_BASE_URL", "localhost:80", "The base URL localhost:80 is neither http nor https"],
     ["RECONCILE_BASE_URL", "//u:canary@host", "RECONCILE_BASE_URL and --base-url go before it"],
