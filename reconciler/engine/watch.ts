@@ -7,7 +7,8 @@ import type { Elapsed, Instant } from "../core/model/time";
 import type { Clock } from "../service/clock";
 
 export type RoundResult =
-  | { readonly end: "in_sync" }
+  /** `why`: what of it could not be looked at, so that nobody knows whether it is. */
+  | { readonly end: "in_sync"; readonly why?: string }
   /** Something differs, and the watcher was not asked to correct it. */
   | { readonly end: "pending" }
   | { readonly end: "applied" }

@@ -243,12 +243,12 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
         if (kind === "write" || kind === "removal") return (...args: unknown[]) => send(method, call, args);
         return (first?: unknown, second?: unknown) => {
           const id = typeof first === "string" ? first : "";
-          // A call for a list that proves an absence does not share a list that was read without that purpose.
-          const proving = proves(first) ? [{ proves: true }] : [];
-          burst?.ask();
-          const key = proving.length > 0 ? `${method} that proves` : `${method} ${id}`;
-          const { newest, before } = answers.get(key) ?? {};
           const options = id === "" ? first : second;
+          // A call that proves an absence does not share an answer that was read without that purpose.
+          const proving = proves(options) ? [{ proves: true }] : [];
+          burst?.ask();
+          const key = `${method} ${id}${proving.length > 0 ? " that proves" : ""}`;
+          const { newest, before } = answers.get(key) ?? {};
           const isSure = makesSure(options);
           for (const known of [newest, before]) {
             if (known === undefined || known.accepted === false) continue;
@@ -257,7 +257,7 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
             return (isEnough || isCorrected) && id === "" ? corrected(method, known) : known.outcome;
           }
           if (burst === forRefresh) wantedByRecent.add(key);
-          const ask = () => look(key, () => (id === "" ? call(...proving) : call(id)), id === "");
+          const ask = () => look(key, () => call(...(id === "" ? [] : [id]), ...proving), id === "");
           return isAmongOthers(options) && method === "getVolume" && manyLook() ? inList(target, id, ask) : ask();
         };
       },

@@ -184,7 +184,7 @@ export function roundLine(round: Round, nextInMs: number): string {
 function roundText(result: RoundResult, seen: Round["seen"]): string {
   switch (result.end) {
     case "in_sync":
-      return `in sync (${seen?.resources ?? 0} in the state)`;
+      return `in sync (${seen?.resources ?? 0} in the state)${result.why === undefined ? "" : `; ${result.why}`}`;
     case "pending":
       return seenText(seen);
     case "applied":
@@ -229,7 +229,7 @@ export const roundEvent = (round: Round, nextInMs: number): object => ({
   type: "round",
   at: round.at,
   result: round.result.end,
-  why: "why" in round.result ? round.result.why : null,
+  why: ("why" in round.result ? round.result.why : undefined) ?? null,
   drifted: round.seen?.drifted ?? [],
   pending: round.seen?.pending ?? {},
   differs: round.seen?.differs ?? [],

@@ -58,8 +58,12 @@ it("looks only: tells drift and pending changes round after round, and sends no 
   const { emulator, run, watcher, driftOnce } = await setUp();
   expect((await run("apply", "-y")).exitCode).toBe(0);
   const writes = writesOf(emulator);
-  const { child, finished, round, output } = watcher("--json");
+  const { child, finished, round, rounds, says, output } = watcher("--json");
   expect(await round("in_sync")).toMatchObject({ drifted: [], why: null });
+  emulator.setFaults([{ kind: "status", code: 403, operation: "group.rule.list", when: "before" }]);
+  const untold = () => rounds().find(({ why }) => String(why).includes("may not be looked at"));
+  expect(await says("a round that says what it may not look at", untold)).toMatchObject({ result: "in_sync" });
+  emulator.setFaults([]);
   await driftOnce();
   expect(await round("pending")).toMatchObject({ drifted: ["vm.web"], pending: { update: 1 } });
   const url = /(http:\S+)\/metrics/.exec(output().stderr)![1]!;

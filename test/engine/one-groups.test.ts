@@ -109,6 +109,27 @@ const groups: Readonly<Record<string, ToldRow>> = {
     },
     answer: ["other", "because", ["22"]],
   },
+  "imported by its id it is not believed to have no rules, because one list falsely lacks them": {
+    given: full,
+    asks: async (program, { create }) => {
+      const { id } = await create("SecurityGroup", "front", { name: "front", rules: [rule("22")] });
+      const process = program.startProcess({ client: lackingOnce(program, 0) });
+      return async () => {
+        const refused = await imported(process, "SecurityGroup", id).then(portsOf, (error: unknown) => String(error));
+        return [refused, portsOf(await imported(process, "SecurityGroup", id))];
+      };
+    },
+    answer: [expect.stringContaining("two answers in a row showed different rules"), ["22"]],
+  },
+  "a refresh does not lose its rules, because one list falsely lacks them": {
+    given: full,
+    asks: async (program, { create }) => {
+      const kept = await create("SecurityGroup", "front", { name: "front", rules: [rule("22")] });
+      const process = program.startProcess({ client: lackingOnce(program, 0) });
+      return async () => portsOf(await process.read(kept));
+    },
+    answer: ["22"],
+  },
   "an update removes a rule, though the list that it reads lacks all of them falsely": {
     given: full,
     asks: async (program, { create }) => {

@@ -7,10 +7,11 @@
 import { type Address, inAddressOrder } from "../../core/model/address";
 import { type Consent, type Grants, missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
-import { countChanges } from "../../core/plan/plan";
+import { countChanges, type Plan } from "../../core/plan/plan";
 import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
 import { unseenTexts } from "../../core/plan/unseen";
 import { seenAfter } from "../../core/state/fold";
+import { fewParts } from "../../core/text/list-text";
 import { hasNothingToDo } from "../../engine/apply";
 import { findDrift } from "../../engine/drift";
 import type { EngineEvent } from "../../engine/events";
@@ -23,6 +24,7 @@ import { countOpenPorts, exposureOf } from "../../kinds/group/exposure/exposure"
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { todayUtc } from "../../outside/clock";
 import { mostOfGiven, readPlainFile } from "../../outside/files";
+import { notSeenLines } from "../../report/plan-outline";
 import {
   afterStep,
   placedTexts,
@@ -311,7 +313,7 @@ async function lookAtService(
   if (review.exitCode === 1) return { result: { end: "failed", why: placedTexts(problems) }, seen };
   const { plan } = prepared;
   if (hasNothingToDo(plan, prepared) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
-    return { result: { end: drift.drifts.length === 0 ? "in_sync" : "pending" }, seen };
+    return { result: drift.drifts.length === 0 ? inSync(plan) : { end: "pending" }, seen };
   if (!applies) return { result: { end: "pending" }, seen };
   if (review.exitCode === 3)
     return {
@@ -325,6 +327,11 @@ async function lookAtService(
   const result = roundResult(await carryOutPlan(session, prepared, grants, stop, listen));
   memory.forget(new Set([...plan.changes, ...plan.steps].map(({ address }) => address)));
   return { result, seen };
+}
+
+function inSync(plan: Plan): RoundResult {
+  const notSeen = notSeenLines(plan);
+  return { end: "in_sync", ...(notSeen.length > 0 && { why: fewParts(notSeen, 3) }) };
 }
 
 /** What was given at the start of a watch does not cover it: a person has to look first. */
