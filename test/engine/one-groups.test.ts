@@ -1,5 +1,6 @@
 /** What the handlers of groups, rules, attachments and VMs answer, send and say, where their kinds have code of their own. */
 import { describe, expect, it } from "vitest";
+import type { Outcome } from "../../reconciler/core/model/outcome";
 import type { Found, Props } from "../../reconciler/one/handler";
 import { unknownValue } from "../../reconciler/one/handler";
 import { handlers } from "../../reconciler/one/table";
@@ -10,6 +11,7 @@ import type { VirtualProgram } from "../support/virtual-program";
 const full = { with: ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"] };
 const listed = { with: ["vm.get", "volume.list", "group.list", "group.get"] };
 const rule = (dstPort: string, remoteIp = "10.0.0.0/8") => ({ protocol: "tcp", dstPort, remoteIp });
+const shut: Outcome<never> = { status: "rejected", condition: "forbidden", message: "no" };
 const vm = {
   ...{ name: "web", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
   ...{ project: "acme", region: "in-west-1", size: 10 },
@@ -507,6 +509,32 @@ describe("a rule", () => {
 });
 
 const others: Readonly<Record<string, ToldRow>> = {
+  "a VM keeps its addresses where the look after an update is refused": {
+    given: full,
+    asks: async (program, { create }) => {
+      const kept = await create("Vm", "web", vm);
+      let isSent = false;
+      const process = program.startProcess({
+        client: {
+          renameVm: async (...of) => {
+            isSent = true;
+            return program.client.renameVm(...of);
+          },
+          listVms: async (...of) => (isSent ? shut : program.client.listVms(...of)),
+        },
+      });
+      return async () => {
+        const { outputs } = await process.update(kept, { ...vm, name: "other" });
+        return [
+          outputs["name"],
+          outputs["privateIp"] === kept.outputs["privateIp"],
+          outputs["floatingIp"] !== undefined,
+        ];
+      };
+    },
+    answer: ["other", true, true],
+    sent: ["vm.rename #5 200"],
+  },
   "a VM that was renamed elsewhere shows its name": {
     asks: async (program, { create, read }) => {
       const kept = await create("Vm", "web", vm);

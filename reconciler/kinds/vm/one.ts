@@ -140,8 +140,9 @@ export const vmHandler = createHandler<"vm">({
   inputsOf: (record) => propertyValues(vmFields, record),
   outputsOf: (record, live) => ({
     status: live?.status,
-    floatingIp: live?.floatingIp,
-    privateIp: live?.privateIp,
+    // Where the last look shows nothing of it, the addresses are those of the look before.
+    floatingIp: (live ?? record).floatingIp,
+    privateIp: (live ?? record).privateIp,
     dataVolumeId: record.dataVolumeId,
   }),
   /**
