@@ -70,7 +70,7 @@ export class DynamicProvider extends pulumi.ProviderResource {
   }
 }
 
-function textOf(name: string, setting: Setting): string {
+function settingText(name: string, setting: Setting): string {
   const text = String(setting);
   if (name !== "baseUrl") return text;
   try {
@@ -88,9 +88,9 @@ const textual = (props: Record<string, Setting>): pulumi.Inputs =>
       name,
       // What is looked up, as in another stack, may turn out not to be there: then the setting is left out.
       typeof value === "string"
-        ? textOf(name, value)
+        ? settingText(name, value)
         : pulumi
             .output<Setting | undefined | null>(value)
-            .apply((one) => (one == null ? undefined : textOf(name, one))),
+            .apply((one) => (one == null ? undefined : settingText(name, one))),
     ]),
   );

@@ -6,7 +6,7 @@ import type { Orphan } from "../core/model/recorded";
 import { waitUntilGroupGone } from "../kinds/group/watch";
 import { onceVolumeSteady, type Watch, waitForVolume } from "../kinds/volume/watch";
 import { confirmVolumeGone } from "./confirm-gone";
-import { failedBy, notLookedAt, type StepResult } from "./run";
+import { couldNotLook, failedBy, type StepResult } from "./run";
 
 /**
  * `learnt`: what the orphan's entry in the state has wrong. `isSent`: the service has accepted the delete, so that what
@@ -66,7 +66,7 @@ async function deleteOrphanVolume({ id, sizeGb }: Orphan, watch: Watch): Promise
         ),
         learnt: { sizeGb: now },
       };
-  } else if (!isGone(look)) return notLookedAt("it", look);
+  } else if (!isGone(look)) return couldNotLook("it", look);
   const deleted = await onceVolumeSteady(watch, id, () => client.deleteVolume(id, { signal }));
   if (isGone(deleted)) return "not-found";
   const outcome = await confirmVolumeGone(deleted, id, client);

@@ -153,16 +153,16 @@ export const optionsFor = (step: Step, run: Run) => ({
 
 /** A look that fails is no sign of an end: what was deleted keeps its record until it is gone. */
 export const deletedUnseen = (what: string, failure: Failure): OpenStep =>
-  unseen(`the service accepted the delete of ${what}, and whether it is gone`, failure);
+  outcomeUnseen(`the service accepted the delete of ${what}, and whether it is gone`, failure);
 
 /** The look after a request failed, and tells nothing of what became of that. */
-export function unseen(what: string, failure: Failure): OpenStep {
+export function outcomeUnseen(what: string, failure: Failure): OpenStep {
   const { code, fix = "run the same command again: it looks first" } = failedBy(failure);
   return { end: "failed", code, message: `${what} cannot be seen: ${whyUnread(failure)}`, fix };
 }
 
 /** The look before a request failed. */
-export const notLookedAt = (what: string, failure: Failure): OpenStep => ({
+export const couldNotLook = (what: string, failure: Failure): OpenStep => ({
   ...failedBy(failure),
   end: "failed",
   message: `nothing was sent: ${what} could not be looked at: ${whyUnread(failure)}`,

@@ -336,7 +336,7 @@ export async function reject(
   const now = given ?? readAt;
   const plan = await waitingPlan({ records }, name, digest);
   if (
-    isUnderWay(stack) &&
+    hasRunUnderWay(stack) &&
     (await voicesFor({ records }, plan, stack.approval, now)).length >= (stack.spec.approvers ?? 1)
   )
     throw new ActionRefused(
@@ -367,7 +367,7 @@ export async function reject(
 }
 
 /** Whoever says no then would be told that it was rejected, and the run would go on. */
-const isUnderWay = ({ lastRun }: StackRecord): boolean => lastRun !== undefined && lastRun.endedAt === undefined;
+const hasRunUnderWay = ({ lastRun }: StackRecord): boolean => lastRun !== undefined && lastRun.endedAt === undefined;
 
 /** So much of a digest tells a plan from all others. */
 const leastOfDigest = 6;
@@ -395,7 +395,7 @@ export async function pause({ records, queue, who }: Desk, name: string): Promis
   await records.pauseStack(name, true);
   await queue.forget(name);
   await records.note({ who, what: "pause", stack: name });
-  return isUnderWay(await stackNamed({ records }, name));
+  return hasRunUnderWay(await stackNamed({ records }, name));
 }
 
 /**
@@ -411,7 +411,7 @@ export async function stop(
   await records.stopStack(name, { by: who, why, now, at: at.toISOString() });
   await queue.forget(name);
   await records.note({ who, what: now ? "stop at once" : "stop", stack: name, detail: why });
-  return isUnderWay(stack);
+  return hasRunUnderWay(stack);
 }
 
 /**

@@ -348,7 +348,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
         drifted: 0,
         // It never made anything, or a worker died after it had deleted all of it.
         gone: stack.leaving,
-        result: { end: "in_sync", note: noteOf(planned, planned.leftInGuests) },
+        result: { end: "in_sync", note: noteOfRound(planned, planned.leftInGuests) },
         outputs: planned.outputs,
       };
     case "observe":
@@ -395,7 +395,7 @@ const heldByWindow = ({
   waitingFor: { what: "window", detail: why, until: until?.toISOString() },
 });
 
-const noteOf = ({ notSeen = [] }: Planned, left: string | undefined): string | undefined => {
+const noteOfRound = ({ notSeen = [] }: Planned, left: string | undefined): string | undefined => {
   const notes = [...(left === undefined ? [] : [left]), ...(notSeen.length === 0 ? [] : [fewParts(notSeen, 3)])];
   return notes.length === 0 ? undefined : notes.join("; ");
 };
@@ -416,7 +416,7 @@ function resultOfRun(report: RunReport, planned: Planned, stack: StackRecord): R
   const notSeen = notSeenIn(report);
   if (notSeen.length > 0) return { end: "failed", why: unseenTexts(notSeen) };
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
-  return { end: planned.facts.steps > 0 ? "applied" : "in_sync", note: noteOf(planned, leftInGuests(report)) };
+  return { end: planned.facts.steps > 0 ? "applied" : "in_sync", note: noteOfRound(planned, leftInGuests(report)) };
 }
 
 /** Which of a person's settings has the key of a state is not in the words of the state. */

@@ -9,14 +9,14 @@ import type { RecordedResource, State } from "../core/model/recorded";
 import type { Witnesses } from "../engine/seen-again";
 import type { HandlerService } from "./handler";
 
-interface Known {
+interface WitnessedRecord {
   readonly record: RecordedResource;
   /** It would show to the right credential. */
   readonly isMade: boolean;
 }
 
 interface View {
-  readonly records: Map<string, Known>;
+  readonly records: Map<string, WitnessedRecord>;
   readonly seen: Set<string>;
 }
 

@@ -6,10 +6,10 @@ import { printable } from "../core/text/printable";
  * A setting from the environment. Pipelines pass variables that nobody set on as empty ones, so an empty one is not
  * set.
  */
-export const setting = (name: SettingName): string | undefined => process.env[name] || undefined;
+export const setting = (name: OwnSetting): string | undefined => process.env[name] || undefined;
 
 /** Every variable of this program's own that it reads, without `RECONCILE_`. */
-const settingNames = [
+const ownSettings = [
   ...["ADDRESSES", "APPROVER", "AUTHORIZATION", "BASE_URL", "DEBUG", "DIALECT", "ENV", "FILES_BELOW"],
   ...["FLEET_DATABASE", "FLEET_GITHUB_SECRET", "FLEET_GITHUB_SECRET_PREVIOUS", "FLEET_GITLAB_TOKEN"],
   ...["FLEET_GITLAB_TOKEN_PREVIOUS", "FLEET_SERVER", "FLEET_TOKEN", "OTHER_STATE_KEY", "POLICY", "PRICES", "PROGRAMS"],
@@ -21,15 +21,15 @@ const settingNames = [
 /** What the programs of a file are told, who may start this one again. */
 const toldNames = ["ADDRESS", "REASON", "VM_ID", "VM_IP", "VM_NAME", "VOLUME_ID", "VOLUME_SIZE"];
 
-type SettingName = `RECONCILE_${(typeof settingNames)[number]}`;
+type OwnSetting = `RECONCILE_${(typeof ownSettings)[number]}`;
 
 /** Variables that are nearly a setting which is not set: what they say is not read, and was meant to be. */
 export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): Diagnostic[] {
   return Object.entries(environment).flatMap(([name, value]): Diagnostic[] => {
     if (value === undefined || value === "") return [];
     const [, own] = /^RECONCILE_(?!VAR_)(.+)$/i.exec(name) ?? [];
-    if (own === undefined || [...settingNames, ...toldNames].some((known) => `RECONCILE_${known}` === name)) return [];
-    const meant = nearestName(own, settingNames, 2);
+    if (own === undefined || [...ownSettings, ...toldNames].some((known) => `RECONCILE_${known}` === name)) return [];
+    const meant = nearestName(own, ownSettings, 2);
     if (meant === undefined || (environment[`RECONCILE_${meant}`] ?? "") !== "") return [];
     return [
       {

@@ -16,10 +16,10 @@ export function sharedBetween(
   environments: ReadonlyMap<string, Desired>,
   originAt: (baseUrl: string) => string,
 ): Diagnostic[] {
-  return [...sharedStates(environments), ...sharedNames(environments, originAt)];
+  return [...statesInSeveral(environments), ...sharedNames(environments, originAt)];
 }
 
-function sharedStates(environments: ReadonlyMap<string, Desired>): Diagnostic[] {
+function statesInSeveral(environments: ReadonlyMap<string, Desired>): Diagnostic[] {
   const named = [...environments].flatMap(([environment, { state }]) =>
     state === undefined ? [] : [{ environment, ...state }],
   );

@@ -19,40 +19,49 @@ import { pagesBehind } from "./read-whole";
 const mostVms = 3;
 
 export async function findAttachments(learnings: Learnings): Promise<void> {
-  const { ports, given, made, styles } = learnings;
+  const { ports, given, made } = learnings;
   const told = ports.told?.attachments;
-  // Once something was taken off, one list of all shows whether it keeps what is over.
-  if (given.attachments !== undefined && !namesVm(given.attachments) && (made?.free?.size ?? 0) > 0) {
-    const { items = [] } = (await listAt(learnings, given.attachments)) ?? {};
-    if (items.some(isOfSome) && !given.attachments.items.some(isOfSome))
-      learnings.attachments = { ...given.attachments, items };
+  if (given.attachments !== undefined) {
+    learnings.attachments = (await withoutWhatIsOver(learnings, given.attachments)) ?? learnings.attachments;
+    return;
   }
   // A trial looks for it while something hangs on its VM.
-  if (given.attachments !== undefined || (made !== undefined && made.hangs === undefined)) return;
+  if (made !== undefined && made.hangs === undefined) return;
   const isShownByVolumes = learnings.placeOf("volume", "attached_to") !== undefined;
   const isShown = isShownByVolumes || learnings.placeOf("vm", "volumes") !== undefined;
   const isKnown = learnings.texts("vm", "id").length > 0 && learnings.texts("volume", "id").length > 0;
-  if (isKnown && (told !== undefined || !isShown)) {
-    const vms = learnings.lists.get("vm.list")?.route;
-    const all = told === undefined ? attachmentAskings(styles, foldersTold(learnings), vms) : [told];
-    for (let from = 0; from < all.length; from += guessesAtOnce) {
-      const found = await Promise.all(all.slice(from, from + guessesAtOnce).map((route) => listAt(learnings, route)));
-      learnings.attachments = found.find((one) => one !== undefined);
-      if (learnings.attachments !== undefined) return;
-    }
-  }
-  // A VM that is read by itself shows its volumes, for which no list says what they hang on.
-  const { verdict, route = null } = learnings.findings.get("vm.get") ?? {};
-  if (isKnown && !isShownByVolumes && told === undefined && verdict === "found" && route !== null) {
-    learnings.attachments = await listAt(learnings, route, (body, evidence) =>
-      volumesInRecord(learnings, route, body, evidence),
-    );
-    if (learnings.attachments !== undefined) return;
-  }
-  if (told !== undefined)
+  if (isKnown && (told !== undefined || !isShown)) learnings.attachments = await amongLists(learnings, told);
+  if (isKnown && told === undefined && !isShownByVolumes) learnings.attachments ??= await byEachVm(learnings);
+  if (told !== undefined && learnings.attachments === undefined)
     learnings.todo.push(
       `operations.attachments: the list at ${told.path} shows nothing that hangs on anything; look again when a volume is attached, or let a trial attach one`,
     );
+}
+
+/** Once something was taken off, one list of all shows whether it keeps what is over. */
+async function withoutWhatIsOver(learnings: Learnings, given: AttachmentRoute): Promise<AttachmentRoute | undefined> {
+  if (namesVm(given) || (learnings.made?.free?.size ?? 0) === 0) return undefined;
+  const { items = [] } = (await listAt(learnings, given)) ?? {};
+  return items.some(isOfSome) && !given.items.some(isOfSome) ? { ...given, items } : undefined;
+}
+
+async function amongLists(learnings: Learnings, told: Route | undefined): Promise<AttachmentRoute | undefined> {
+  const vms = learnings.lists.get("vm.list")?.route;
+  const all = told === undefined ? attachmentAskings(learnings.styles, foldersTold(learnings), vms) : [told];
+  for (let from = 0; from < all.length; from += guessesAtOnce) {
+    const found = await Promise.all(all.slice(from, from + guessesAtOnce).map((route) => listAt(learnings, route)));
+    const list = found.find((one) => one !== undefined);
+    if (list !== undefined) return list;
+  }
+  return undefined;
+}
+
+/** A VM that is read by itself shows its volumes, for which no list says what they hang on. */
+async function byEachVm(learnings: Learnings): Promise<AttachmentRoute | undefined> {
+  const { verdict, route = null } = learnings.findings.get("vm.get") ?? {};
+  return verdict === "found" && route !== null
+    ? listAt(learnings, route, (body, evidence) => volumesInRecord(learnings, route, body, evidence))
+    : undefined;
 }
 
 /** It chooses some of the items. */

@@ -57,7 +57,7 @@ export async function planPull(
         : await madeOf(ports, {
             ...{ stack, settings, outside: pull.outside, signal },
             before: await at(base).catch((error: unknown) => {
-              throw error instanceof NotInSource ? new SourceFailed(isNew(source)) : error;
+              throw error instanceof NotInSource ? new SourceFailed(whyNotYet(source)) : error;
             }),
             after: await at(commit),
           });
@@ -72,7 +72,7 @@ export async function planPull(
 const whyWithoutFolder = (path: string): string =>
   `the merge leaves no folder ${path}, which deletes nothing: what the stack made stays as it is, and nobody looks after it until the fleet's file lets the stack go or names its new place`;
 
-const isNew = ({ path, ref }: GitSource): string =>
+const whyNotYet = ({ path, ref }: GitSource): string =>
   `${ref} has no folder ${path} yet, whose policy and dialect would judge the plan: it is planned after the merge`;
 
 interface Planning {

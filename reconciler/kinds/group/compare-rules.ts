@@ -137,13 +137,9 @@ export function comparison(
   const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
   const added =
     ignored && !areStillToSet(pair) ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
-  // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
-  const outdated = authoritative ? [] : extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
-  const owed = authoritative ? [] : owedBy(pair, recorded, identify, renewed).filter(isNew);
-  const following = [
-    ...outdated.map(({ rule }) => towardsNew(rule, renewed)).filter((rule) => isDeclarable(rule) && isNew(rule)),
-    ...owed,
-  ];
+  const { outdated, owed, following } = authoritative
+    ? { outdated: [], owed: [], following: [] }
+    : rulesThatFollow(pair, extra, recorded, renewed, identify, isNew);
   const takenOff = new Set(context.can.keepsNamedGroups && context.can.deletesRules ? outdated : []);
   const goes = new Set([...cascaded, ...takenOff].map(({ rule }) => rule));
   const surplus = authoritative ? lasting : [];
@@ -175,11 +171,27 @@ export function comparison(
   };
 }
 
+/** What rules that nobody declares and that name a replaced group become. */
+function rulesThatFollow(
+  pair: PairOf<"group">,
+  extra: readonly LiveRulePair[],
+  recorded: RecordedGroup | undefined,
+  renewed: ReadonlyMap<string, Address>,
+  identify: GroupIdentity,
+  isNew: (rule: Rule) => boolean,
+) {
+  // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
+  const outdated = extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
+  const owed = rulesOwed(pair, recorded, identify, renewed).filter(isNew);
+  const turned = outdated.map(({ rule }) => towardsNew(rule, renewed));
+  return { outdated, owed, following: [...turned.filter((rule) => isDeclarable(rule) && isNew(rule)), ...owed] };
+}
+
 /**
  * Rules that nobody declares and that come after the create of a replaced group, as they name that group or another one
  * that is replaced with it. Until they are there the record names it by its address, as no id was known.
  */
-function owedBy(
+function rulesOwed(
   { intent }: PairOf<"group">,
   recorded: RecordedGroup | undefined,
   identify: GroupIdentity,

@@ -20,11 +20,12 @@ export const goesFirst = ({ client }: HandlerService, groupId: string, key: stri
 /** What becomes of the former rule. */
 type RuleEnd = "keep" | "with a group";
 
-const leaving = new WeakMap<HandlerService["client"], Map<string, RuleEnd>>();
+const rulesLeaving = new WeakMap<HandlerService["client"], Map<string, RuleEnd>>();
 
 export function noteRuleEnd({ client }: HandlerService, id: string, end: RuleEnd): void {
-  const known = leaving.get(client) ?? new Map<string, RuleEnd>();
-  leaving.set(client, known.set(id, end));
+  const known = rulesLeaving.get(client) ?? new Map<string, RuleEnd>();
+  rulesLeaving.set(client, known.set(id, end));
 }
 
-export const leavingOf = ({ client }: HandlerService, id: string): RuleEnd | undefined => leaving.get(client)?.get(id);
+export const leavingOf = ({ client }: HandlerService, id: string): RuleEnd | undefined =>
+  rulesLeaving.get(client)?.get(id);

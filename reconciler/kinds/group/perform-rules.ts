@@ -20,12 +20,12 @@ import { onlyDefined } from "../../core/text/objects";
 import { confirmGone } from "../../engine/confirm-gone";
 import { knownRule, plainText } from "../../engine/fill-in";
 import {
+  couldNotLook,
   doneAndSeen,
   doneUnseen,
   failedBy,
   idOf,
   noId,
-  notLookedAt,
   type OnExisting,
   optionsFor,
   type Run,
@@ -90,7 +90,7 @@ export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id,
       action.ruleId === "" ? ruleKey(canonicalLiveRule(rule)) === key : rule.id === action.ruleId,
     );
   const target = action.ruleId === "" ? await find() : accepted({ id: action.ruleId });
-  if (target.status !== "accepted" && !isGone(target)) return notLookedAt(`group ${id}`, target);
+  if (target.status !== "accepted" && !isGone(target)) return couldNotLook(`group ${id}`, target);
   if (target.status === "accepted") {
     const declared = action.unless?.map((rule) => knownRule(rule, run)) ?? [];
     const going = { groupId: id, ruleId: target.value.id, rule: action.rule, declared };
@@ -213,7 +213,7 @@ const changeRules = (
 /** After a neighbour was deleted, rules that are missing are put back. */
 export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
-  if (listed.status !== "accepted") return notLookedAt(`group ${id}`, listed);
+  if (listed.status !== "accepted") return couldNotLook(`group ${id}`, listed);
   const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
   const identify = identifyIn(run);
   const writes: StepWrite[] = [];

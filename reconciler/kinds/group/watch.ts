@@ -5,7 +5,7 @@ import { type Failure, isGone, isShut, type Outcome } from "../../core/model/out
 import type { Rule } from "../../core/model/rule";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import type { Ports } from "../../engine/ports";
-import { deletedUnseen, doneAndSeen, doneUnseen, notLookedAt, type Run, type StepResult } from "../../engine/run";
+import { couldNotLook, deletedUnseen, doneAndSeen, doneUnseen, type Run, type StepResult } from "../../engine/run";
 import { admissionText, describeTraffic } from "./exposure/describe";
 import { admitsNothing, intersectTraffic, subtractTraffic, trafficOf } from "./exposure/traffic";
 
@@ -103,7 +103,7 @@ export async function whyItStays(
   for (;;) {
     window = lookedAgain(window, clock.now());
     const listed = await client.listRules(groupId, { signal });
-    if (listed.status !== "accepted") return isShut(listed) ? undefined : notLookedAt(`group ${groupId}`, listed);
+    if (listed.status !== "accepted") return isShut(listed) ? undefined : couldNotLook(`group ${groupId}`, listed);
     const others = listed.value.filter(({ id }) => id !== ruleId).map(canonicalLiveRule);
     const alone = subtractTraffic(shared, trafficOf(others, identify));
     if (admitsNothing(alone)) return undefined;

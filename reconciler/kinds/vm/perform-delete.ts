@@ -15,9 +15,9 @@ import { onlyDefined } from "../../core/text/objects";
 import { confirmGone, confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { missingInstead, noteDeleting, orphanDeleting, recordOf } from "../../engine/record-step";
 import {
+  couldNotLook,
   doneAndSeen,
   failedBy,
-  notLookedAt,
   type OpenStep,
   optionsFor,
   type Run,
@@ -96,10 +96,10 @@ async function lookAfterDelete(
   if (vm === undefined && canSee(run)) {
     const read = await fetchVmCheaply(run, id);
     if (read.status === "accepted") vm = read.value;
-    else if (!isGone(read)) return notLookedAt(`VM ${id}`, read);
+    else if (!isGone(read)) return couldNotLook(`VM ${id}`, read);
   }
   const listed = await volumesListedOn(id, run);
-  if (listed.status !== "accepted") return notLookedAt("the list of volumes", listed);
+  if (listed.status !== "accepted") return couldNotLook("the list of volumes", listed);
   const hanging = new Set([...(vm?.volumes ?? []).map((disk) => disk.id), ...listed.value]);
   const known = new Set([...action.hanging, record?.dataVolumeId]);
   const unknown = [...hanging].filter((volume) => !known.has(volume)).sort();
@@ -212,7 +212,7 @@ async function deleteOwnVolume(
         fix,
       };
   } else if (!isGone(look)) {
-    return isNotDeleted(notLookedAt("it", look));
+    return isNotDeleted(couldNotLook("it", look));
   }
   const watch = watchOf(step, run);
   await run.recorder.record([orphanDeleting(orphan, true)]);

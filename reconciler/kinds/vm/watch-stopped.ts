@@ -7,7 +7,7 @@ import type { LiveVm } from "../../core/model/live";
 import { isGone } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
-import { notLookedAt, type Run, type StepResult } from "../../engine/run";
+import { couldNotLook, type Run, type StepResult } from "../../engine/run";
 import { canSee, fetchVmCheaply } from "./watch";
 
 export interface StoppedProof {
@@ -26,7 +26,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
   for (;;) {
     const read = canSee(run) ? await fetchVmCheaply(run, id) : undefined;
     if (read !== undefined && read.status !== "accepted")
-      return isGone(read) ? {} : { result: notLookedAt(`VM ${id}`, read) };
+      return isGone(read) ? {} : { result: couldNotLook(`VM ${id}`, read) };
     const vm = read?.value;
     if (vm?.phase === "stopped") return { vm };
     if (vm?.status === undefined)

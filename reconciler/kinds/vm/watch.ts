@@ -14,10 +14,10 @@ import {
   deletedUnseen,
   doneAndSeen,
   doneUnseen,
+  outcomeUnseen,
   type Run,
   type StepResult,
   type StepWrite,
-  unseen,
 } from "../../engine/run";
 import type { SeenAfterwards } from "../../engine/send-and-look";
 
@@ -99,8 +99,8 @@ function unseenSince(wait: Wait, id: string, failure: Failure): StepResult {
   if (wait.for === "gone") return deletedUnseen(`VM ${id}`, failure);
   const write = awaited[wait.for];
   return write === undefined
-    ? unseen(`whether VM ${id} has settled`, failure)
-    : unseen(`the service accepted it, and whether it did it (${write.said})`, failure);
+    ? outcomeUnseen(`whether VM ${id} has settled`, failure)
+    : outcomeUnseen(`the service accepted it, and whether it did it (${write.said})`, failure);
 }
 
 /** A word that has a meaning keeps it: what runs or is stopped is not gone, here nor elsewhere. */

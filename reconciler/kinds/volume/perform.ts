@@ -11,12 +11,12 @@ import { createOnce, type HowFound } from "../../engine/create-once";
 import { oweNothing } from "../../engine/guest";
 import { missingInstead, noteDeleting, recordEnd, recordOf } from "../../engine/record-step";
 import {
+  couldNotLook,
   doneAndSeen,
   doneUnseen,
   failedBy,
   idOf,
   noId,
-  notLookedAt,
   type OnExisting,
   onExisting,
   optionsFor,
@@ -185,7 +185,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
 async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepResult | undefined> {
   const { client } = run.ports;
   const look = await client.getVolume(id, { signal: run.signal, makesSure: true });
-  if (look.status !== "accepted") return isGone(look) ? undefined : notLookedAt(`volume ${id}`, look);
+  if (look.status !== "accepted") return isGone(look) ? undefined : couldNotLook(`volume ${id}`, look);
   const sighting = sight(run.live, "volume", id);
   const planned = sighting.seen === "yes" ? sighting.value : undefined;
   const recorded = run.recorder.state.resources.get(address);
