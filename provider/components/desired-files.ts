@@ -64,7 +64,10 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
   });
   const told: Told[] = diagnostics.map(({ severity, summary, detail, source, ...advice }) => ({
     severity,
-    text: `${placeInFile(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`,
+    text: `${placeInFile(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`.replace(
+      /--var (?=\w)/g,
+      "vars.",
+    ),
   }));
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)

@@ -139,14 +139,20 @@ export function createService(log: Log) {
     const timer = seconds > 0 ? setTimeout(() => own.abort(), seconds * 1000) : undefined;
     const progress = progressOf((message) => log("info", urn, message));
     try {
-      return await call(context(urn, own.signal, hide, progress.tell));
-    } catch (error) {
-      if (error instanceof Error) error.message = hide(error.message);
-      throw error;
+      return await hidden(hide, () => call(context(urn, own.signal, hide, progress.tell)));
     } finally {
       clearTimeout(timer);
       progress.end();
       running.delete(own);
+    }
+  }
+
+  async function hidden<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof Error) error.message = hide(error.message);
+      throw error;
     }
   }
 
@@ -243,7 +249,8 @@ export function createService(log: Log) {
     },
     async invoke(request: InstanceType<typeof messages.InvokeRequest>) {
       const name = request.getTok().split(":").at(-1);
-      const args = ownProps(readStruct(request.getArgs()));
+      const raw = readStruct(request.getArgs());
+      const args = ownProps(raw);
       const response = new messages.InvokeResponse();
       if (name === noteRemovedFunction) {
         // Only the component of this package calls it.
@@ -253,11 +260,14 @@ export function createService(log: Log) {
       }
       const lookup = lookups.find((one) => one.name === name);
       if (lookup === undefined) throw new Error(`${packageName} ${version} has no function ${request.getTok()}`);
-      const found = await lookup.look(await connected().service(), args);
+      const found = await hidden(hidingIn(raw), async () => lookup.look(await connected().service(), args));
       response.setReturn(writeStruct(found));
       return response;
     },
-    construct: (request: ConstructRequest) => construct(request, log),
+    async construct(request: ConstructRequest) {
+      const hide = hidingIn(readStruct(request.getInputs()));
+      return hidden(hide, () => construct(request, (severity, urn, message) => log(severity, urn, hide(message))));
+    },
     attach: async () => new Empty(),
     async cancel() {
       cancelled = true;

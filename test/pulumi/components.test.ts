@@ -174,6 +174,15 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(front?.inputs["rules"]).toEqual([expect.objectContaining({ dstPort: "22" })]);
   });
 
+  it("hides a secret of its inputs in what it says, and names no flag", async () => {
+    const file = fileOf(world.replace("size: 20", 'size: "${var.key}"'));
+    const said = await make("DesiredState", { files: [file], vars: { key: wrapSecret("hush-hush") } }).catch(String);
+    expect(said).toContain('size cannot be "[secret]"');
+    expect(said).toContain("is given with vars.key");
+    const unknown = await make("DesiredState", { files: [file], vars: { kay: "1", key: "1" } }).catch(String);
+    expect(unknown).toContain("vars.kay sets a variable that is not declared");
+  });
+
   it("says everything that is wrong with a file before anything is registered", async () => {
     const file = fileOf(
       `version: 1\nvolumes: { data: { sise: 5 } }\ngroups: { front: { rules: [ { protocol: smtp } ] } }\n`,

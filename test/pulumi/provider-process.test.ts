@@ -198,6 +198,8 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       expect(config.inputs["token"]).toEqual(secret("t0p"));
       const withUser = await provider.checkConfig({ baseUrl: "http://me:hush@127.0.0.1:1" });
       expect(withUser.failures.map(({ reason }) => reason)).toEqual([expect.stringContaining("holds a credential")]);
+      const look = provider.invoke("reconcile-cloud:index:getVm", { name: secret("hush-hush") });
+      await expect(look).rejects.toThrow("there is no VM [secret]");
       const here = { baseUrl: "http://127.0.0.1:1" };
       for (const [after, replaces] of [
         [{ ...here, parallelism: unknownText }, []],
