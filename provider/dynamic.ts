@@ -72,7 +72,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     async check(before, raw) {
       const exists = Object.keys(own(before)).length > 0;
       const { inputs, failures } = handler.check({ ...own(raw), ...sameName(type, before, raw) }, exists);
-      const hide = hidingIn(raw);
+      const hide = hidingIn(raw, before);
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const { of: urn, removed } = programNote(raw) ?? {};
       if (removed !== undefined) await noteRemoved(removed.component, removed.removed);
@@ -274,6 +274,11 @@ async function guarded<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A dynamic provider gets plain values; the program says which of them are secrets. */
-const hidingIn = (raw: Inputs, before: Inputs = {}): Hide =>
-  hiding((programNote(raw)?.secrets ?? []).flatMap((name) => [raw[name], before[name]]));
+/** A dynamic provider gets plain values; the program says which of them are secrets, or were in the last update. */
+function hidingIn(raw: Inputs, before: Inputs = {}): Hide {
+  const [are, were] = [raw, before].map((one) => programNote(one)?.secrets ?? []);
+  return hiding([
+    ...(are ?? []).flatMap((name) => [raw[name], before[name]]),
+    ...(were ?? []).map((name) => before[name]),
+  ]);
+}

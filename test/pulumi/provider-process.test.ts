@@ -215,6 +215,17 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     },
   );
 
+  it("a value that was a secret until now is in no message", async () => {
+    const note = (...secrets: string[]) => (kind === "dynamic" ? { __program: { of: urn("Vm"), secrets } } : {});
+    const name = kind === "dynamic" ? "hush-name" : secret("hush-name");
+    const made = await provider.create(urn("Vm"), raw("Vm", { ...vmInputs, name, ...note("name") }));
+    emulator.setFaults([{ operation: "vm.rename", kind: "status", code: 403, when: "before" }]);
+    const open = raw("Vm", { ...vmInputs, name: "open-name", ...note() });
+    await expect(provider.update(made.id, urn("Vm"), made.outs, open)).rejects.toThrow(
+      /rename VM \[secret\] to open-name/,
+    );
+  });
+
   it.runIf(kind === "plugin")(
     "the record is a secret where an input is one, and stays one: it remembers what the inputs were",
     async () => {
