@@ -23,20 +23,26 @@ const toldNames = ["ADDRESS", "REASON", "VM_ID", "VM_IP", "VM_NAME", "VOLUME_ID"
 
 type OwnSetting = `RECONCILE_${(typeof ownSettings)[number]}`;
 
-/** Variables that are nearly a setting which is not set: what they say is not read, and was meant to be. */
+const bareName = (name: string): string => name.replaceAll("_", "");
+
+/**
+ * Variables that are nearly a setting which is not set: what they say is not read, and was likely meant to be. Users have
+ * variables of their own beside, one for a region for example, so that a short name counts with one letter wrong alone.
+ */
 export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): Diagnostic[] {
+  const known = new Set<string>([...ownSettings, ...toldNames].map((name) => `RECONCILE_${name}`));
   return Object.entries(environment).flatMap(([name, value]): Diagnostic[] => {
-    if (value === undefined || value === "") return [];
     const [, own] = /^RECONCILE_(?!VAR_)(.+)$/i.exec(name) ?? [];
-    if (own === undefined || [...ownSettings, ...toldNames].some((known) => `RECONCILE_${known}` === name)) return [];
-    const meant = nearestName(own, ownSettings, 2);
+    if (value === undefined || value === "" || own === undefined || known.has(name)) return [];
+    const near = nearestName(bareName(own), ownSettings.map(bareName), own.length < 9 ? 1 : 2);
+    const meant = ownSettings.find((setting) => bareName(setting) === near);
     if (meant === undefined || (environment[`RECONCILE_${meant}`] ?? "") !== "") return [];
     return [
       {
         severity: "warning",
         code: "cli/unknown-setting",
         summary: `the variable ${printable(name)} is not read: it is no setting of this program`,
-        fix: `write RECONCILE_${meant}`,
+        fix: `write RECONCILE_${meant} if that is meant; else begin its name with something other than RECONCILE_`,
       },
     ];
   });
