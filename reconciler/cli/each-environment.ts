@@ -83,11 +83,15 @@ export async function forEachPart<I extends Invocation>(
   return output.finish(finishOfAll(sort, parts, further));
 }
 
-/** Of one folder among several, the fixes of its diagnostics name it. An environment's are told as those of all. */
-function hereIn({ commands, command, flags, output }: Invocation, sort: PartSort, name: string): Output["here"] {
-  const found = sort === "folder" ? findCommand(commands, command.split(" "))?.found : undefined;
+/** Commands that the diagnostics of one part name are about that part: its folder, or its environment. */
+function hereIn({ commands, command, flags, args, output }: Invocation, sort: PartSort, name: string): Output["here"] {
+  const found = findCommand(commands, command.split(" "))?.found;
   if (found === undefined) return output.here;
-  return onSameProject(commands, found, { flags: { ...flags, "changed-since": undefined, file: [name] }, args: [] });
+  const part =
+    sort === "folder"
+      ? { flags: { ...flags, "changed-since": undefined, file: [name] }, args: [] }
+      : { flags: { ...flags, env: name }, args };
+  return onSameProject(commands, found, part);
 }
 
 /** An output for one part: its lines go to the whole report, and its end is kept for the end of the report. */

@@ -98,7 +98,7 @@ export function noCommand(commands: Commands, words: readonly string[]): string 
   const problem = `reconcile has no command ${JSON.stringify(first)}`;
   const ours = ourCommand(first, second);
   if (ours !== undefined) return `${problem}; here it is ${ours}`;
-  const names = Object.keys(commands);
+  const names = [...Object.keys(commands), "help"];
   const near = nearestName(words.slice(0, 2).join(" "), names) ?? nearestName(first, names);
   return near === undefined ? problem : `${problem}; did you mean: reconcile ${near}?`;
 }

@@ -133,6 +133,7 @@ describe("what is wrong with the words themselves", () => {
   it.each([
     [["plan", "--tagret", "vm.db"], "plan", "did you mean --target?"],
     [["plna"], "plna", "did you mean: reconcile plan?"],
+    [["hlep"], "hlep", "did you mean: reconcile help?"],
     [["state"], "state", "reconcile state needs another word"],
     [["state", "lst"], "state", "reconcile has no state lst"],
     [["import", "vm.db"], "import", "reconcile import needs an address and an id"],

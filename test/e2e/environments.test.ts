@@ -100,6 +100,14 @@ it("tell a common problem once and whose another one is, and have their own cost
   });
 });
 
+it("have their own commands in what is to be done", async () => {
+  for (const state of ["reconcile.dev.state.json", "states/prod.json"])
+    writeFileSync(join(place.folder, state), '{"cut');
+  const ran = await reconcile("plan", "--env", "all");
+  const named = (env: string) => expect.stringContaining(`reconcile state push --env ${env} COPY --force`);
+  expect([ran.exitCode, ran.stderr, ran.stderr]).toEqual([1, named("dev"), named("prod")]);
+});
+
 it("share the length of the one comment that they are planned in", async () => {
   const file = join(place.folder, "reconcile.yaml");
   appendFileSync(file, 'volumes: { data: { for_each: 400, name: "${env}-${each}", size: 1 } }\n');

@@ -153,6 +153,15 @@ describe("reconcile undo", () => {
     expect(plan.stdout).toContain("Nothing to do");
   });
 
+  it("asks for nothing in the files where it has nothing to take back", async () => {
+    await apply(first);
+    await apply(first, "--replace", "vm.db", "--allow-loss", "vm.db");
+    const undone = await reconcile("undo", "last", "-y");
+    expect(undone.stdout).toContain("Nothing to do");
+    expect(undone.stderr).toContain("undo/stays");
+    expect(undone.stderr).not.toContain("undo/files-ahead");
+  });
+
   it("says of what goes back to its former address which run it undoes, and names no line of a file", async () => {
     await apply(`${head}volumes: { data: { name: data, size: 5 } }\n`);
     await apply(

@@ -78,7 +78,10 @@ function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<n
   const planBack = async (session: Session, signal?: AbortSignal): Promise<Planned> => {
     const back = await wayBackOf(session, args[0]);
     const planned = await prepare({ ...session, signal }, planOptions(flags), back.desired);
-    return { session: withNotes(session, back.notes), prepared: { ...planned, plan: wayBackPlan(planned.plan, back) } };
+    const plan = wayBackPlan(planned.plan, back);
+    // A plan that changes nothing undoes nothing that a later apply would do again.
+    const notes = plan.changes.length === 0 ? [] : back.notes;
+    return { session: withNotes(session, notes), prepared: { ...planned, plan } };
   };
   return withSession(invocation, readWorkspace(invocation, { args: [], needed: false }), async (opened) => {
     if (flags.out === undefined) return planAndApply(opened, planBack);
