@@ -3,6 +3,7 @@
  * is about, that command has to be told the same: without them it is about another project.
  */
 import { statSync } from "node:fs";
+import { parseAddress } from "../core/model/address";
 import { quotedForShell } from "../core/model/ssh";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { type Commands, findCommand, type NamedCommand } from "./command";
@@ -17,7 +18,9 @@ export function onSameProject(
   command: NamedCommand,
   { flags, args }: { readonly flags: Flags; readonly args: readonly string[] },
 ): (text: string) => string {
-  const files = [...(command.positionals === undefined ? args : []), ...(flags.file ?? [])];
+  // `drift --accept` takes addresses beside files.
+  const given = command.positionals === undefined ? args.filter((word) => parseAddress(word) === undefined) : [];
+  const files = [...given, ...(flags.file ?? [])];
   // A saved plan names all of it, and so does the command that applies it.
   const isOfSeveral = [flags.to, flags["to-state"], flags["changed-since"]].some((flag) => flag !== undefined);
   if (isOfSeveral || !files.every(isOfFiles)) return (text) => text;

@@ -45,6 +45,8 @@ describe("a command in a message", () => {
     ["nothing", "plan", {}, [], "reconcile apply"],
     ["files as arguments", "plan", {}, ["b.yaml", __dirname], `reconcile apply -f b.yaml -f ${__dirname}`],
     ["an address as an argument", "import", { env: "prod" }, ["vm.db", "1"], "reconcile apply --env prod"],
+    ["ids as arguments", "orphans delete", { env: "prod" }, ["59f5539a"], "reconcile apply --env prod"],
+    ["addresses beside files", "drift", { accept: true }, ["vm.db", "b.yaml"], "reconcile apply -f b.yaml"],
     ["a saved plan", "apply", { env: "prod" }, ["p.plan"], "reconcile apply"],
     ["two projects", "move", { env: "prod", to: "../b" }, ["vm.a"], "reconcile apply"],
     ["two states", "state mv", { env: "prod", "to-state": "b.json" }, ["vm.a", "vm.b"], "reconcile apply"],

@@ -50,6 +50,7 @@ export const orphansDeleteCommand = command({
     ["reconcile orphans delete --all --allow-data-loss", "ends every one that the list shows"],
   ],
   flags: ["file", "all", "allow-data-loss", "lock-timeout", ...commonFlags],
+  positionals: { min: 0, max: Infinity, what: "" },
   complete: async (_, known) => orphanIds([...((await known.state())?.orphans.values() ?? [])]),
   run: removeOrphans,
 });
