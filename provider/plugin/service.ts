@@ -327,10 +327,12 @@ export function createService(log: Log) {
       if (exists) known.set(urn, known.get(urn) ?? "unasked");
       const named = Object.hasOwn(handler.inputs, "name") ? nameFor(request, before, raw) : {};
       const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
-      const hide = hidingIn(raw);
+      const hide = hidingIn(olds, raw);
       for (const warning of warnings) log("warning", urn, hide(warning));
       const response = new messages.CheckResponse();
-      response.setInputs(writeStruct({ ...inputs, ...madeUp(Object.keys(named)) }, raw));
+      // A name that stays is as secret as it was.
+      const from = { ...raw, ...Object.fromEntries(Object.keys(named).map((name) => [name, olds[name]])) };
+      response.setInputs(writeStruct({ ...inputs, ...madeUp(Object.keys(named)) }, from));
       checkFailures(
         response,
         failures.map(({ property, reason }) => ({ property, reason: hide(reason) })),
@@ -413,7 +415,8 @@ export function createService(log: Log) {
       if (seen === undefined) return response;
       response.setId(seen.id);
       const declared = isImport ? seen.inputs : declaredOf(seen.inputs, props, rawInputs);
-      response.setInputs(writeStruct({ ...declared, ...madeUpIn(rawInputs, seen.inputs) }, raw));
+      const from = { ...raw, [madeUpAsKey]: stringsIn(rawInputs[madeUpKey]).map((name) => raw[name]) };
+      response.setInputs(writeStruct({ ...declared, ...madeUpIn(rawInputs, seen.inputs) }, from));
       response.setProperties(writeStruct(seen.outputs, raw));
       return response;
     },

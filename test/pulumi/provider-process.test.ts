@@ -215,6 +215,26 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     },
   );
 
+  it.runIf(kind === "plugin")(
+    "a secret name that the program leaves out from now on stays one in the state",
+    async () => {
+      const of = urn("Vm", "web");
+      const { name: _name, ...unnamed } = vmInputs;
+      const { inputs } = await provider.check(of, { ...unnamed, name: secret("hush-name") }, unnamed);
+      expect(inputs["name"]).toEqual(secret("hush-name"));
+      const made = await provider.create(of, inputs);
+      await fetch(`${emulator.url}/api/v1/vm/rename/${made.id}`, {
+        method: "POST",
+        headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
+        body: JSON.stringify({ name: "elsewhere" }),
+      });
+      const read = await provider.read(made.id, of, made.outs, inputs);
+      expect(read.inputs).toMatchObject({ name: secret("elsewhere"), __madeUpAs: secret({ name: "hush-name" }) });
+      const again = await provider.check(of, read.inputs ?? {}, unnamed);
+      expect(again.inputs["name"]).toEqual(secret("hush-name"));
+    },
+  );
+
   it("a value that was a secret until now is in no message", async () => {
     const note = (...secrets: string[]) => (kind === "dynamic" ? { __program: { of: urn("Vm"), secrets } } : {});
     const name = kind === "dynamic" ? "hush-name" : secret("hush-name");
