@@ -95,6 +95,26 @@ export function readWorkspace(
   };
 }
 
+/**
+ * For a command that works on the state alone. Where --state or RECONCILE_STATE says which, it does so beside files that
+ * cannot be read as well.
+ */
+export function workspaceOfState(invocation: Pick<Invocation, "flags" | "output">): Workspace {
+  const { flags, output } = invocation;
+  try {
+    return readWorkspace({ args: [], flags, output }, { needed: false });
+  } catch (error) {
+    if ((flags.state ?? setting("RECONCILE_STATE")) === undefined || !(error instanceof CommandFailed)) throw error;
+    const named = flags.state === undefined ? "RECONCILE_STATE" : "--state";
+    output.note(
+      output.here(
+        `The files have errors (reconcile validate shows them), and ${named} alone says which state is meant.`,
+      ),
+    );
+    return { ...nothingHere, folder: dirname(resolve(itemAt(pathsOf({ args: [], flags }), 0))) };
+  }
+}
+
 /** A private key's path is relative to the file that names it. */
 function withWholePaths({ all, each }: SshAccess): SshAccess {
   const whole = ({ beside, ...settings }: SshSettings): SshSettings =>

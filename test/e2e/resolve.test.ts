@@ -165,6 +165,35 @@ describe("state resolve", () => {
     expect(resources()["vm.web"].resizing).toBeUndefined();
   });
 
+  it("promises nothing that the next plan takes back: what the service shows goes before", async () => {
+    declare({ vms: { web: {} } });
+    await apply();
+    place.proxy.meddle(async (exchange, forward) => {
+      if (/confirm/i.test(exchange.path)) throw new Error("the answer is lost");
+      return forward();
+    });
+    declare({ vms: { web: { flavor_id: "m1.large" } } });
+    expect((await apply()).exitCode).not.toBe(0);
+    const settled = await reconcile("state", "resolve", "vm.web", "--confirmed");
+    expect(settled.stdout).toContain("Where the service shows otherwise, the next plan goes by the service.");
+    expect(said(await reconcile("plan"))).toContain("its resize waits in VERIFY_RESIZE to be confirmed");
+  });
+
+  it.each([["state", "list"], ["state", "show", "vm.web"], ["state", "unlock"], ["history"], ["output"]])(
+    "of a state that the command line names, files with errors keep nobody away: %s %s",
+    async (...words) => {
+      declare({ vms: { web: {} } });
+      expect((await apply()).exitCode).toBe(0);
+      const whole = await reconcile(...words);
+      place.write("version: 1\nproject: ${var.lost}\nvars: { lost: {} }\n");
+      const refused = await reconcile(...words);
+      expect([refused.exitCode, said(refused)]).toEqual([1, expect.stringContaining("config/variable-without-value")]);
+      const ran = await reconcile(...words, "--state", "reconcile.state.json");
+      expect([ran.exitCode, ran.stdout]).toEqual([0, whole.stdout]);
+      expect(ran.stderr).toContain("The files have errors (reconcile validate");
+    },
+  );
+
   it("refuses an answer to what is not open, and two answers at once", async () => {
     declare({ vms: { web: {} } });
     await apply();

@@ -21,7 +21,7 @@ import { type Planned, planAndApply, prepare, showPlan } from "../planning";
 import { reviewPlan } from "../review";
 import { type Session, withNotes } from "../session";
 import { withSession } from "../with-session";
-import { readWorkspace } from "../workspace";
+import { readWorkspace, workspaceOfState } from "../workspace";
 
 export const historyCommand = command({
   usage: "history",
@@ -32,7 +32,7 @@ export const historyCommand = command({
   positionals: noArguments,
   async run(invocation) {
     const { output, flags } = invocation;
-    const { runs = [] } = await stateIn(openStore(readWorkspace(invocation, { args: [], needed: false }), flags));
+    const { runs = [] } = await stateIn(openStore(workspaceOfState(invocation), flags));
     for (const run of runs) output.event(runAsEvent(run));
     output.print(historyText(runs, { colour: output.colour, width: output.width }));
     return output.finish({ exitCode: 0 });

@@ -24,7 +24,7 @@ import { command, type Invocation, maybeOne } from "../command";
 import { fail, openStore, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { sshGiven } from "../ssh-given";
-import { readWorkspace } from "../workspace";
+import { readWorkspace, workspaceOfState } from "../workspace";
 import { blockName, writeShared } from "../write-shared";
 
 export const outputCommand = command({
@@ -50,7 +50,9 @@ export const outputCommand = command({
   complete: async (_, known) => Object.keys((await known.state())?.outputs ?? {}).map((word) => ({ word })),
   async run(invocation) {
     const { args, flags, output } = invocation;
-    const workspace = readWorkspace(invocation, { args: [], needed: false });
+    // The files say how the VMs are reached, and whose block it is that --write replaces.
+    const isOfState = flags.format === undefined;
+    const workspace = isOfState ? workspaceOfState(invocation) : readWorkspace(invocation, { args: [], needed: false });
     const state = await stateIn(openStore(workspace, flags));
     const { outputs = {} } = state;
     const [name] = args;

@@ -36,7 +36,7 @@ import {
 } from "../command";
 import { commandHolder, fail, newLineage, openStore, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
-import { readGiven, readWorkspace } from "../workspace";
+import { readGiven, workspaceOfState } from "../workspace";
 import { changeState } from "../writing";
 import { runNamed, tooLongAgo } from "./history";
 
@@ -145,7 +145,7 @@ export const stateResolveCommand = command({
 /** The files of the desired state only say here where the state lies; they are no arguments of these commands. */
 export function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) => Promise<number>) {
   return async (invocation: I): Promise<number> =>
-    act(invocation, openStore(readWorkspace(invocation, { args: [], needed: false }), invocation.flags));
+    act(invocation, openStore(workspaceOfState(invocation), invocation.flags));
 }
 
 async function unnamed(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
@@ -349,7 +349,8 @@ async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number
 
 function settledWords(answer: ResolveAnswer, address: string, intent: Intent | undefined): string {
   if (answer === "paid") return `Nothing of ${address} is owed any more.`;
-  if (answer !== "not-created") return `${address} counts as ${answer}; the next plan goes on from there.`;
+  if (answer !== "not-created")
+    return `The state has ${address} as ${answer} now. Where the service shows otherwise, the next plan goes by the service.`;
   return intent?.operation === "vm.snapshot"
     ? `The snapshot ${intent.name} of ${address} counts as not taken; what needs it takes it anew.`
     : `${address} counts as not created; the next apply creates it where a file declares it.`;
