@@ -10,6 +10,7 @@ import { accepted, type Outcome } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import { onlyDefined } from "../core/text/objects";
+import type { PagedOperation } from "../dialect/answers";
 import { conditionOfJob } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
@@ -21,7 +22,7 @@ import { readLiveRule } from "../dialect/rule-record";
 import { withAttachedApart } from "./attached-apart";
 import { awaitJob, isJobAlone, jobLost } from "./await-job";
 import { type CallerParts, createCaller, type Probed } from "./caller";
-import { callsOver } from "./calls";
+import { callsOver, type Sender } from "./calls";
 import type { ProbeRequest, RequestOptions, ServiceClient } from "./client";
 import { type ShownRecord, versionsOf } from "./fingerprint";
 import { withHostsByName } from "./hosts-by-name";
@@ -228,14 +229,33 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       },
     });
 
-  const own = callsOver({ send, list }, read, dialect.rules);
+  /** Reads that were answered, by operation and ids. */
+  const answered = new Set<string>();
+  async function remembered<T>(
+    operation: Operation | PagedOperation,
+    ids: Ids,
+    reading: Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    const outcome = await reading;
+    const asked = JSON.stringify([operation, ids]);
+    if (outcome.status === "accepted") answered.add(asked);
+    return outcome.status === "rejected" && answered.has(asked) ? { ...outcome, answeredBefore: true } : outcome;
+  }
+  const sender: Sender = {
+    send: (operation, request, ...more) => {
+      const sent = send(operation, request, ...more);
+      return rowOf(operation).kind === "read" ? remembered(operation, request.ids ?? {}, sent) : sent;
+    },
+    list: (operation, ids, ...more) => remembered(operation, ids, list(operation, ids, ...more)),
+  };
+  const own = callsOver(sender, read, dialect.rules);
   const calls =
     dialect.attachments === undefined
       ? own
       : withAttachedApart(own, {
           isByVm: namesVm(dialect.attachments),
           read: (vm, requestOptions) =>
-            list("attachments", onlyDefined({ id: vm }), (item) => read.attachment(item, vm), requestOptions),
+            sender.list("attachments", onlyDefined({ id: vm }), (item) => read.attachment(item, vm), requestOptions),
         });
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),

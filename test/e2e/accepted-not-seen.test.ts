@@ -372,6 +372,37 @@ describe("a look that fails", () => {
   });
 });
 
+describe("a refusal of what the same run could read before", () => {
+  const notFound = json({ error: { code: 404, message: "not found" } }, 404);
+  const refused = json({ error: { code: 403, message: "not allowed" } }, 403);
+  const stop = ["vm", "stop", "vm.db"];
+  const grow = ["apply", "-y"];
+  it.each([
+    ["a list, once", stop, notFound, 1, 0],
+    ["a list, from then on", stop, notFound, Number.POSITIVE_INFINITY, 4],
+    ["a list that is closed, from then on", stop, refused, Number.POSITIVE_INFINITY, 4],
+    ["a volume, once", grow, refused, 1, 0],
+    ["a volume, from then on", grow, refused, Number.POSITIVE_INFINITY, 4],
+  ] as const)("does not count as one that everybody gets: %s", async (_, words, answer, times, exit) => {
+    const service = { dialect: plain, timing };
+    declare({ ...vm(), volumes: { data: { size: 5 } } }, service);
+    await done(apply());
+    declare({ ...vm(), volumes: { data: { size: 6 } } }, service);
+    let left = 0;
+    place.proxy.meddle((exchange, forward) => {
+      if (exchange.method !== "GET") left = times;
+      return exchange.method === "GET" && left-- > 0 ? Promise.resolve(answer) : forward();
+    });
+    const ran = await reconcile(...words);
+    expect([ran.exitCode, said(ran)]).toEqual([
+      exit,
+      exit === 0
+        ? expect.not.stringContaining("nobody can")
+        : expect.stringContaining(`cannot be read: refused (HTTP ${answer.status})`),
+    ]);
+  });
+});
+
 describe("a change that takes along what nobody was to change", () => {
   const service = { dialect: whole, timing };
   const drop = async (edit: (world: ReturnType<typeof place.emulator.dump>) => object): Promise<void> =>

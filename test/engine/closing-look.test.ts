@@ -30,6 +30,10 @@ const no = (condition: Condition): Outcome<never> => ({
   message: "no",
   ...(condition === "not_found" ? { httpStatus: 404 } : {}),
 });
+const answeredBefore = (condition: Condition): Outcome<never> => ({
+  ...{ status: "rejected", condition, message: "no" },
+  answeredBefore: true,
+});
 const away: Outcome<never> = { status: "unavailable", reason: "503" };
 const ssh = rule(22);
 const liveSsh: LiveRule = {
@@ -199,6 +203,20 @@ const rows: Readonly<Record<string, Row>> = {
     writes: [renamed],
     vms: [no("forbidden")],
     ends: [expect.stringMatching(/^nobody-can-look: the list of VMs \(vm\.list\) cannot be read/) as never],
+    reads: ["vms"],
+  },
+  "a list that is refused after it was answered is read again": {
+    writes: [renamed],
+    vms: [answeredBefore("unsupported"), accepted([vm("v-1")])],
+    ends: ["shown"],
+    reads: ["vms", "vms"],
+    waits: "once",
+  },
+  "a list that is refused for good after it was answered is not one that nobody can look at": {
+    writes: [renamed],
+    vms: [answeredBefore("forbidden")],
+    stopping: true,
+    ends: [expect.stringMatching(/^not-shown: the list of VMs \(vm\.list\) cannot be read/) as never],
     reads: ["vms"],
   },
   "a list that is away is read again": {

@@ -38,6 +38,8 @@ export interface Rejection {
   readonly asked?: string;
   /** For `not_found`: the state that the service shows, where the dialect calls that gone. */
   readonly word?: string;
+  /** For a read: the same read was answered before, so that the refusal may be one false answer. */
+  readonly answeredBefore?: true;
 }
 
 export interface Unavailable {
@@ -99,6 +101,8 @@ export const isRefusedAs = <C extends Rejection["condition"]>(
 
 /** Nobody can look here, whoever asks and however often. */
 export const isShut = (failure: Failure): boolean =>
-  failure.status === "rejected" && (failure.condition === "forbidden" || failure.condition === "unsupported");
+  failure.status === "rejected" &&
+  failure.answeredBefore !== true &&
+  (failure.condition === "forbidden" || failure.condition === "unsupported");
 
 export const accepted = <T>(value: T): Accepted<T> => ({ status: "accepted", value });
