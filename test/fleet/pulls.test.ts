@@ -303,6 +303,19 @@ test("what a look finds again changes nothing: a conflict, a silent repository, 
   for (const pull of host.pulls) if (pull.number === 8) pull.head = next;
   await look();
   expect(await records.pullPlan(url, 8, "b")).toMatchObject({ result: "waits", head: next });
+
+  // The fleet's file says something else of the stack while its plan is made: that plan is for what it said before.
+  const made = {
+    stack: "b",
+    content: (await records.pullPlan(url, 8, "b"))?.content ?? "",
+    result: "applies",
+  } as const;
+  const [before, after] = [stackSpec("b", source("b")), stackSpec("b", { ...source("b"), approve: "plan" })];
+  await records.saveStacks([after]);
+  await records.savePullPlan(url, 8, made, before);
+  expect(await records.pullPlan(url, 8, "b")).toMatchObject({ result: "waits" });
+  await records.savePullPlan(url, 8, made, after);
+  expect(await records.pullPlan(url, 8, "b")).toMatchObject({ result: "applies" });
   vi.unstubAllEnvs();
   await host.close();
   await database.close();

@@ -2,6 +2,7 @@
 
 import { onlyDefined } from "../../core/text/objects";
 import type { Approval, Voice } from "../decide";
+import type { StackSpec } from "../model";
 import type { Pull } from "../pulls/host";
 import { columnsOf, type Database, keptJson, maybeText, type Row, textOf } from "./database";
 import type { PlanBody } from "./stacks";
@@ -160,18 +161,32 @@ export const pullStatements = ({ query }: Database) => ({
     const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 AND stack = $3`, [url, number, stack]);
     return rows.map(planOf)[0];
   },
-  /** A plan of files that are not the newest any more counts for nothing. */
+  /** A plan of files that are not the newest any more counts for nothing, and so does one for what `spec` said before. */
   async savePullPlan(
     url: string,
     number: number,
     { stack, content, result, digest, body, why }: Omit<PullPlan, "head" | "approval" | "told">,
+    spec?: StackSpec,
   ): Promise<void> {
     await query(
       `WITH mine AS (UPDATE ${schema}.pull_plans SET result = $5, digest = $6, body = $7, why = $8, told = NULL, made_at = now(),
            approval = CASE WHEN approval ->> 'digest' = $6 THEN approval END
-         WHERE url = $1 AND number = $2 AND stack = $3 AND content = $4 RETURNING url, number)
+         WHERE url = $1 AND number = $2 AND stack = $3 AND content = $4
+           AND ($9::jsonb IS NULL OR EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = $3 AND s.spec = $9::jsonb)) RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number`,
-      [url, number, stack, content, result, digest ?? null, body === undefined ? null : keptJson(body), why ?? null],
+      [
+        ...[
+          url,
+          number,
+          stack,
+          content,
+          result,
+          digest ?? null,
+          body === undefined ? null : keptJson(body),
+          why ?? null,
+        ],
+        spec === undefined ? null : keptJson(spec),
+      ],
     );
   },
   /** Plans everything of it anew: it has no base until then, and what is said meanwhile stays. */

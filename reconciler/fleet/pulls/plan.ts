@@ -66,7 +66,7 @@ export async function planPull(
     const diagnostics = diagnosticsIn(error);
     made = { result: "failed", why: diagnostics === undefined ? errorMessage(error) : sentences(diagnostics) };
   }
-  await records.savePullPlan(source.url, number, { stack: stack.name, content: wanted.content, ...made });
+  await records.savePullPlan(source.url, number, { stack: stack.name, content: wanted.content, ...made }, stack.spec);
 }
 
 const whyWithoutFolder = (path: string): string =>
