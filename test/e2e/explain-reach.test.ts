@@ -88,6 +88,7 @@ describe("the place of a state", () => {
     const hidden = await reconcile("plan", "--state", "postgres:/x:canary@host/db");
     expect(said(hidden)).toContain("the state postgres:/host/db is no address");
     expect(said(hidden)).not.toContain("canary");
+    expect(said(await reconcile("plan", "--state", "file:a.json"))).toContain("leave file: out");
     const checked = await reconcile("state", "check", "~/state.json");
     expect([checked.exitCode, said(checked)]).toEqual([1, expect.stringContaining("no likely file")]);
     for (const file of ["./s3//bucket", "./~/state.json", "~state.json", "a.b/state.json"])

@@ -91,7 +91,7 @@ describe("an environment", () => {
   ])("must be chosen: %s", (_, options, expected) => {
     expect(problems(options)).toEqual([expected]);
   });
-  it.each([
+  it.each<[what: string, options: { readonly env: string }, file: string, expected: string]>([
     [
       "an environment of a file that has none",
       { env: "prod" },
@@ -152,6 +152,16 @@ describe("an environment", () => {
       "version: 1\nenvironments: { dev: }\nreads: { net: { state: 'postgres:/u:hush@h/db' } }\n",
       expect.stringContaining("3 the state postgres:/h/db is no address, and no likely file"),
     ],
+    ...[
+      ["postgres:/h/db?password=hush", "postgres:/h/db"],
+      ["https:/h/state?token=hush", "https:/h/state"],
+      ["hush@h/api/v4/projects/1", "h/api/v4/projects/1"],
+    ].map(([place, shown]): [string, { readonly env: string }, string, string] => [
+      `a place of the state that is nearly ${shown}, with a secret`,
+      { env: "dev" },
+      `version: 1\nenvironments: { dev: { state: '${place}' } }\n`,
+      expect.stringContaining(`2 the state ${shown} is no address, and no likely file`),
+    ]),
   ])("refuses %s", (_, options, file, expected) => {
     expect(problems(options, file)).toEqual([expected]);
     expect(JSON.stringify(read(options, file).diagnostics)).not.toContain("hush");

@@ -62,18 +62,21 @@ export const withoutUsers = (text: string): string => text.replace(/\/\/[^/\s]*@
 /** The beginnings that make a place of a state another one than was meant, and how each has to begin instead. */
 const slips: readonly (readonly [begins: RegExp, begin: (scheme: string) => string])[] = [
   [/^(s3|https?|postgres(?:ql)?)(?::|\/\/)/i, (scheme) => `begin it with ${scheme}://`],
-  [/^file:/i, () => "begin it with file:///"],
+  [/^file:/i, () => "leave file: out, or write the whole path behind file://"],
   [/^(?:[^/]*@)?[a-z0-9.-]+(?::\d+\/|\/api\/v4\/)/i, () => "begin it with https://"],
   [/^~[^/]*\//, () => "write the folder out, for only a shell replaces ~, and not behind ="],
 ];
 
-/** What is wrong with the place of a state that would be a file of that name, and is meant otherwise: `s3:bucket`, `~/a`. */
+/**
+ * What is wrong with the place of a state that would be a file of that name, and is meant otherwise: `s3:bucket`, `~/a`. A
+ * user may be a token, and the settings behind `?` may hold a password.
+ */
 export function unlikelyPlace(location: string) {
   if (isUrl(location)) return undefined;
   for (const [begins, begin] of slips) {
     const found = begins.exec(location);
     if (found === null) continue;
-    const shown = withoutPassword(location);
+    const shown = withoutPassword(location).replace(/^((?:[a-z][a-z0-9+.-]*:)?\/*)[^/]*@|\?.*/gis, "$1");
     return {
       summary: `the state ${shown} is no address, and no likely file`,
       fix: `${begin(found[1] ?? "")}; a file of that name: put ./ before it`,

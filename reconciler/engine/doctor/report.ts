@@ -188,10 +188,10 @@ export const withoutOperation = (report: DoctorReport, finding: OperationFinding
   operations: report.operations.map((one) => (one.operation === finding.operation ? finding : one)),
 });
 
-/** A route that was given and not found stays in the dialect. */
 /** What a trial says of a request whose effect it did not see. */
 export const acceptedInVain = "it was accepted, and nothing changed";
 
+/** A route that was given and not found stays in the dialect. */
 export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFinding =>
   finding.verdict === "missing" && isGivenRoute(of, finding.operation) ? { ...finding, isKept: true } : finding;
 
