@@ -108,7 +108,7 @@ export function workspaceOfState(invocation: Pick<Invocation, "flags" | "output"
     const named = flags.state === undefined ? "RECONCILE_STATE" : "--state";
     output.note(
       output.here(
-        `The files have errors (reconcile validate shows them), and ${named} alone says which state is meant.`,
+        `The files cannot be read (reconcile validate says why), and ${named} alone says which state is meant.`,
       ),
     );
     return { ...nothingHere, folder: dirname(resolve(itemAt(pathsOf({ args: [], flags }), 0))) };

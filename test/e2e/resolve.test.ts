@@ -190,7 +190,7 @@ describe("state resolve", () => {
       expect([refused.exitCode, said(refused)]).toEqual([1, expect.stringContaining("config/variable-without-value")]);
       const ran = await reconcile(...words, "--state", "reconcile.state.json");
       expect([ran.exitCode, ran.stdout]).toEqual([0, whole.stdout]);
-      expect(ran.stderr).toContain("The files have errors (reconcile validate");
+      expect(ran.stderr).toContain("The files cannot be read (reconcile validate");
     },
   );
 
