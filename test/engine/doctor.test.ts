@@ -59,6 +59,31 @@ describe("operations", () => {
     });
   });
 
+  test.each([
+    ["vm.list", "/api/v1/vm/list", absent],
+    ["group.list", "/api/v1/security-group", absent],
+    ["flavor.list", "/api/v1/flavor/list", { ...absent, condition: "not_proven" }],
+    ["vm.get", "/api/v1/vm/v-1", absent],
+  ] as const)("one false answer does not make %s absent where the dialect names it", async (operation, lied, lie) => {
+    const service = serviceWith({
+      "/api/v1/vm/list": [{ id: "v-1", name: "n" }],
+      "/api/v1/vm/v-1": { data: { id: "v-1" } },
+      "/api/v1/security-group": [{ id: "g-1", name: "front" }],
+      "/api/v1/flavor/list": [{ id: "f-1", name: "m1.small" }],
+    });
+    let left = 1;
+    const probe: DoctorPorts["probe"] = async (request) =>
+      request.path === lied && left-- > 0 ? { outcome: lie, answer: contractual } : service.probe(request);
+    const operations = {
+      ...builtInDialect.operations,
+      "group.list": { method: "GET", path: "/api/v1/security-group", items: [""] } as const,
+      "vm.get": { method: "GET", path: "/api/v1/vm/{id}" } as const,
+    };
+    const report = await diagnoseService({ probe }, { ...builtInDialect, operations });
+    expect(report.operations.find((one) => one.operation === operation)).toMatchObject({ verdict: "found" });
+    expect(report.dialect.operations[operation]?.path).toBe(operations[operation]?.path);
+  });
+
   test("what is out of order decides nothing, and stays as it was", async () => {
     const down: Outcome<unknown> = { status: "unavailable", reason: "down", httpStatus: 503 };
     const report = await diagnoseService(serviceWith({ "/api/v1/vm/list": down }), builtInDialect);

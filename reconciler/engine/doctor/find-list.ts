@@ -25,7 +25,7 @@ import { findAt, tokensOf } from "../../dialect/places";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
-import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
+import { isSuccess, look, lookAtNamed, outcomeInWords, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
 import { isGivenRoute, operationNotFound, saidAt, withoutRecords } from "./report";
 
@@ -59,7 +59,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     );
     // What was found to be the list of another kind is not this one's as well.
     if (filled === undefined || (said === undefined && taken.has(wordsOfAsking(asking)))) return undefined;
-    const seen = await look(ports, { operation, ...filled, method: asking.method });
+    const request = { operation, ...filled, method: asking.method };
+    const seen = await (said === undefined ? look : lookAtNamed)(ports, request);
     const moved = isMoved ? undefined : movedTo(learnings, asking, filled.path, seen);
     if (moved === undefined) return { asking, style, said, filled, seen };
     search.tried.push({ path: wordsOfAsking(asking), answer: outcomeInWords(seen.outcome) });

@@ -12,7 +12,7 @@ import { fillRoute } from "../../dialect/requests";
 import { contractRead, saidOf } from "./enter";
 import { collectionsTold } from "./find-list";
 import type { Learnings } from "./learnings";
-import { isSuccess, look, outcomeInWords, type SeenAnswer } from "./look";
+import { isSuccess, look, lookAtNamed, outcomeInWords, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
 
 export async function findOne(
@@ -48,7 +48,8 @@ export async function findOne(
   for (const candidate of candidates) {
     const read = await firstOwn(ids, async (one) => {
       const filled = fillRoute(candidate, { id: one }, given);
-      return filled === undefined ? undefined : look(ports, { operation, method: candidate.method, ...filled });
+      if (filled === undefined) return undefined;
+      return (candidate === route ? lookAtNamed : look)(ports, { operation, method: candidate.method, ...filled });
     });
     if (read === undefined) continue;
     const { id, seen } = read;
