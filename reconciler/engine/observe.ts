@@ -30,12 +30,17 @@ export const readOfKind = <K extends Kind>(
 ): Promise<Outcome<LiveOf[K]>> => Reflect.get(client, rowOf(`${kind}.get`).call).call(client, id, options);
 
 /** One that is asked for by its id, by whatever read shows whether it is there; `undefined`: there is none. */
-export function readAtAll(kind: Kind, client: ServiceReader, id: string): Promise<Outcome<unknown>> | undefined {
+export function readAtAll(
+  kind: Kind,
+  client: ServiceReader,
+  id: string,
+  options?: RequestOptions,
+): Promise<Outcome<unknown>> | undefined {
   const { readBeside = "", calls } = definitionOf(kind);
   const beside = calls[readBeside];
-  if (client.can.readsOne(kind)) return readOfKind(kind, client, id);
+  if (client.can.readsOne(kind)) return readOfKind(kind, client, id, options);
   // The row of the read names the call.
-  return beside === undefined ? undefined : Reflect.get(client, beside.call).call(client, id);
+  return beside === undefined ? undefined : Reflect.get(client, beside.call).call(client, id, options);
 }
 
 export type LookOptions = { readonly signal?: AbortSignal };

@@ -21,6 +21,7 @@ import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
 import { assertWhole } from "./half-moved";
 import { mayShowLater } from "./looked-for";
+import { namedAndNotThere } from "./named-ids";
 import { cannotReach } from "./read-failed";
 import { type Refreshed, refresh } from "./refresh";
 import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "./scope";
@@ -217,6 +218,8 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     seen = await look(part);
     plan = planFrom(seen);
   }
+  const nowhere = input.observe ? await namedAndNotThere(plan.steps, seen.live, { ...input, state }) : [];
+  if (nowhere.length > 0) plan = planFrom({ ...seen, findings: [...seen.findings, ...nowhere] });
   input.emit?.({ type: "refresh", status: "done", resources, elapsedMs: input.clock.now() - started });
   // The credential may be known only once it was used.
   const scope = scopeToRemember(state, scopeOf(client, desired), seen.live, accepted, part !== undefined);

@@ -141,3 +141,28 @@ it("a volume that is replaced and deleted in one run is no orphan of that run", 
   const ran = await apply("--json");
   expect([ran.exitCode, summaryOf(ran).orphans]).toEqual([0, []]);
 });
+
+it("an id in the file that is nobody's ends the plan before the volume is off its VM", async () => {
+  const nobodys = "00000000-dead-4000-8000-000000000001";
+  const naming = (attach_to: unknown, remote_group: unknown) => ({
+    vms: { web: {} },
+    volumes: { data: { size: 5, attach_to, flush: { via: "stop" } } },
+    groups: { front: { rules: [{ protocol: "tcp", dst_port: 80, remote_group }] } },
+  });
+  declare(naming("web", "front"));
+  expect((await apply()).exitCode).toBe(0);
+  const sent = place.writes();
+  declare(naming({ id: nobodys }, { id: nobodys }));
+  const refused = await apply();
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining(`the service shows no VM ${nobodys}, which volume.data names`),
+  ]);
+  expect(refused.stderr).toContain(`the service shows no security group ${nobodys}, which group.front names`);
+  expect(place.writes()).toBe(sent);
+  await createVm("theirs");
+  const theirs = place.emulator.dump().vms.find(({ name }) => name === "theirs")?.id;
+  declare(naming({ id: theirs }, "front"));
+  const done = await apply();
+  expect(done.exitCode, done.stdout + done.stderr).toBe(0);
+});
