@@ -4,6 +4,7 @@ import type { FieldChange } from "../core/diff/changes";
 import type { Abilities } from "../core/model/abilities";
 import type { Kind } from "../core/model/address";
 import { type Closed, closedWith, type DesiredResource } from "../core/model/desired";
+import { deepEqual } from "../core/text/deep-equal";
 import { sameBehaviour } from "./guards";
 import { type Difference, holdsUnknown, type PropertyChange, type Props } from "./handler";
 import { asProperty, isKnownInPart } from "./one-desired";
@@ -80,24 +81,37 @@ type Changed = ReturnType<typeof changeOf>;
  * What the service alone shows as different of what the program says as before: no preview has shown it, and the program
  * may want it left alone (`ignoreChanges`, of which the engine tells no provider). `shown`: what the records show.
  */
-export function unseenFields(change: Changed, shown: Changed, before: Props, inputs: Props): readonly FieldChange[] {
+export function unseenFields<K extends Kind>(
+  shape: Shape<K>,
+  change: Changed,
+  shown: Changed,
+  before: Props,
+  inputs: Props,
+): readonly FieldChange[] {
   // What is lost, or replaced, is refused.
   if (change?.action !== "update" || change.losses.length > 0) return [];
+  const behavesAsBefore = Object.entries(shape.inputs).every(
+    ([name, property]) => property.behaviour !== true || sameBehaviour(property, before[name], inputs[name]),
+  );
   return change.fields.filter(({ field }) => {
     const wished = inputs[asProperty(field)];
-    // Which rules a group has follows from more than its own ones.
-    const isSaidAsBefore =
-      ["string", "number", "boolean"].includes(typeof wished) && before[asProperty(field)] === wished;
+    // Whose a rule is that the group does not name follows from its mode.
+    const isComparable = wished !== undefined && (typeof wished !== "object" || behavesAsBefore);
+    const isSaidAsBefore = isComparable && deepEqual(before[asProperty(field)], wished);
     return isSaidAsBefore && shown?.fields.some((one) => one.field === field) !== true;
   });
 }
 
 export const saysOfUnseen = (name: unknown, fields: readonly FieldChange[]): string =>
   `${String(name)} was changed elsewhere, and stays so until a refresh: ${fields
-    .map(
-      ({ field, before, after }) => `${asProperty(field)} is ${before ?? "otherwise"}, and not ${after ?? "as here"}`,
-    )
+    .map((change) => `${asProperty(change.field)} ${changedTo(change)}`)
     .join("; ")}`;
+
+/** Of a list, only one of the two is there. */
+function changedTo({ before, after }: FieldChange): string {
+  if (before === null || before === undefined) return `lacks ${after ?? "what is here"}`;
+  return after === null || after === undefined ? `has ${before} as well` : `is ${before}, and not ${after}`;
+}
 
 /** The wish that leaves these alone. */
 export const leaving = (wish: Closed, fields: readonly FieldChange[]): Closed =>

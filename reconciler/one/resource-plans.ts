@@ -95,7 +95,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     throwErrors(planned);
     if (record === undefined || shape.isUnsettled(record)) return planned;
     const shown = await planAsRecorded(service, desired, stateOf(address, own), address, signal);
-    const unseen = unseenFields(changeOf(planned), changeOf(shown), before, inputs);
+    const unseen = unseenFields(shape, changeOf(planned), changeOf(shown), before, inputs);
     if (unseen.length === 0) return planned;
     return {
       ...planAgain(service, planned, leaving(wish, unseen)),

@@ -309,6 +309,27 @@ describe("diff says what a change leads to", () => {
     expect(flavor()).toEqual(first);
   });
 
+  it("an update of something else neither opens nor closes what a group's rules were changed to elsewhere", async () => {
+    const group = { name: "web-group", description: "one", rules: [rule] };
+    const kept = await handlers.SecurityGroup.create(context, group);
+    const elsewhere = { ...group, rules: [{ ...rule, dstPort: "80" }] };
+    await handlers.SecurityGroup.update(contextFor(world), kept.id, kept.outputs, elsewhere);
+    const next = { ...group, description: "two" };
+    const { changes, warnings } = await handlers.SecurityGroup.diff(context, kept.id, kept.outputs, next);
+    expect(changes).toEqual([{ property: "description", replaces: false }]);
+    expect(warnings.join()).toMatch(/rules lacks ingress tcp 443 .*; rules has ingress tcp 80 .* as well/);
+    const updated = await handlers.SecurityGroup.update(contextFor(world), kept.id, kept.outputs, next);
+    const ports = () =>
+      world.emulator
+        .dump()
+        .rules.filter(({ security_group_id: id, direction }) => id === kept.id && direction === "ingress")
+        .map(({ port_range_min: port }) => port);
+    expect(ports()).toEqual([80]);
+    const read = await handlers.SecurityGroup.read(context, kept.id, updated.outputs);
+    await handlers.SecurityGroup.update(context, kept.id, read!.outputs, next);
+    expect(ports()).toEqual([443]);
+  });
+
   it("deleting a VM with its data volume leaves volumes alone that were attached to it", async () => {
     const host = await handlers.Vm.create(context, { ...vm, preservedVolumes: "delete" });
     const data = await handlers.Volume.create(context, { name: "other", size: 5 });
