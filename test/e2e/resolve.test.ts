@@ -152,6 +152,18 @@ it.each([
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
+it.each<[address: string, patch: object, stopped: () => string]>([
+  ["vm.web", { stoppedForFlush: true }, () => resources()["vm.web"].id],
+  ["volume.data", { stoppedVm: "theirs" }, () => "theirs"],
+])("state rm %s names the VM that it leaves stopped", async (address, patch, stopped) => {
+  declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
+  expect((await apply()).exitCode).toBe(0);
+  leave(address, patch);
+  const vm = stopped();
+  const ran = await reconcile("state", "rm", address);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`VM ${vm} was stopped for a flush`)]);
+});
+
 describe("state resolve", () => {
   it.each([
     ["--confirmed", "m1.large"],

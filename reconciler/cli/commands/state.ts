@@ -206,12 +206,14 @@ async function pull({ flags, output }: Invocation, store: StateStore): Promise<n
 
 async function removeFromState(invocation: Invocation, store: StateStore): Promise<number> {
   const open: Intent[] = [];
+  const still: string[] = [];
   await changeState(invocation, store, (state) =>
     invocation.args
       .flatMap((named) => meantBy(named, state))
       .flatMap((address): StateChange[] => {
         const intent = state.intents.get(address);
         if (intent?.record !== undefined) open.push(intent);
+        still.push(...stoppedByUs(state.resources.get(address)));
         const quarantined = state.quarantined.some((piece) => piece.address === address);
         if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
           throw addressUnknown(address, state);
@@ -227,7 +229,18 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
     invocation.output.note(
       `What became of the create of ${name} (${address}), sent at ${sentAt}, is not known: if it made something, nothing manages that, and the next apply makes another one where the file declares it. Look in the service's console.`,
     );
+  for (const vm of still)
+    invocation.output.note(
+      `VM ${vm} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,
+    );
   return invocation.output.finish({ exitCode: 0 });
+}
+
+/** The VM that an interrupted run has stopped, and that this record alone remembers as one to start again. */
+function stoppedByUs(record: RecordedResource | undefined): readonly string[] {
+  const own = ofKind(record, "vm");
+  const vm = own?.stoppedForFlush === true ? own.id : ofKind(record, "volume")?.stoppedVm;
+  return vm === undefined ? [] : [vm];
 }
 
 /** The address that is named, or all addresses of a component that is named. */
