@@ -64,6 +64,8 @@ describe("a desired state from which something is missing", () => {
       "reconciler/kinds/group/one-rule.ts",
       "reconciler/kinds/group/one.ts",
       "reconciler/kinds/volume/one-attachment.ts",
+      // The same wish, with more fields left to others.
+      "reconciler/one/differences.ts",
       "reconciler/one/looking.ts",
       "reconciler/one/resource-plans.ts",
     ]);
