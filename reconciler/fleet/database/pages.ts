@@ -107,16 +107,18 @@ export const pageStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT body, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
     return rows.map((row) => ({ seenAt: timeOf(row["seen_at"]), picture: written(row, "body") }))[0];
   },
-  /** A text that changes when anything changes that a list shows, and what the last look at the fleet's own file found. */
-  async overview(): Promise<{ readonly moment: string; readonly followed: Followed | undefined }> {
-    const [row] = await query(
-      `SELECT (SELECT body FROM ${schema}.documents WHERE name = 'followed') AS followed, (SELECT max(changed_at) FROM ${schema}.stacks) AS stacks, (SELECT count(*) FROM ${schema}.stacks) AS count,
+  /**
+   * A text that changes when anything changes that a list shows, what the last look at the fleet's own file found, and the
+   * time that it is.
+   */
+  async overview(): Promise<{ readonly moment: string; readonly followed: Followed | undefined; readonly now: Date }> {
+    const [{ now, ...row } = {}] = await query(
+      `SELECT now() AS now, (SELECT body FROM ${schema}.documents WHERE name = 'followed') AS followed, (SELECT max(changed_at) FROM ${schema}.stacks) AS stacks, (SELECT count(*) FROM ${schema}.stacks) AS count,
          (SELECT last_value FROM ${schema}.runs_id_seq) AS runs, (SELECT last_value FROM ${schema}.decisions_id_seq) AS decisions,
          (SELECT string_agg(name || doing::text || draining::text, ' ' ORDER BY name) FROM ${schema}.workers) AS workers,
          (SELECT string_agg(used || ' ' || refusals, ' ' ORDER BY service) FROM ${schema}.budgets) AS budgets`,
     );
-    const followed = row === undefined ? undefined : (written(row, "followed") ?? undefined);
-    return { moment: JSON.stringify(row ?? {}), followed };
+    return { moment: JSON.stringify(row), followed: written(row, "followed") ?? undefined, now: timeOf(now) };
   },
   /** The same for single stacks: it changes with their conditions, plans, runs and the lines of runs. */
   async moments(stacks: readonly string[]): Promise<Map<string, string>> {

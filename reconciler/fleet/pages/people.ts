@@ -59,9 +59,9 @@ const showStacks: Show = async (sources, context, visitor) => {
     groupBy: asked("group"),
     page: Math.max(0, Number.parseInt(asked("page"), 10) || 0),
   };
-  const { moment, followed } = await records.overview();
+  const { moment, followed, now } = await records.overview();
   const found = findStacks(await outlinesSeenBy(sources, visitor, filter.search), filter);
-  const table = stacksPage(found, await records.stacksNamed(found.names), filter, await records.now());
+  const table = stacksPage(found, await records.stacksNamed(found.names), filter, now);
   const follows = followLines(seenOf(followed, seesOf(visitor)));
   const body = html`${follows.map((line) => html`<p class="said bad">${line}</p>`)}${table}`;
   return { title: "Stacks", body, live: { mark: markOf(moment) } };
