@@ -20,8 +20,8 @@ interface Asking {
 
 /**
  * What a step names by its id, and of which the service says twice that it has no such thing, or, where nothing reads one
- * by its id, whose list lacks it. The step would be refused
- * after those before it were done: a volume would be off its VM, and on no other.
+ * by its id, whose list lacks it. The step would be refused after those before it were done: a volume would be off its VM,
+ * and on no other.
  */
 export async function namedAndNotThere(
   steps: readonly Step[],

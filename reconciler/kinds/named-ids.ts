@@ -12,18 +12,18 @@ export interface NamedInStep {
   readonly by: Address;
 }
 
-const idIn = (kind: Kind, reference: Reference) => ("id" in reference ? [{ kind, id: reference.id }] : []);
+const unmanagedId = (kind: Kind, reference: Reference) => ("id" in reference ? [{ kind, id: reference.id }] : []);
 
-const admitted = ({ remote }: Rule) => (remote.kind === "group" ? idIn("group", remote.group) : []);
+const groupAdmitted = ({ remote }: Rule) => (remote.kind === "group" ? unmanagedId("group", remote.group) : []);
 
 function namedIn({ action }: Step): readonly { readonly kind: Kind; readonly id: string }[] {
   switch (action.operation) {
     case "volume.attach":
-      return idIn("vm", action.vm);
+      return unmanagedId("vm", action.vm);
     case "group.create":
-      return action.rules.flatMap(admitted);
+      return action.rules.flatMap(groupAdmitted);
     case "group.rule.create":
-      return admitted(action.rule);
+      return groupAdmitted(action.rule);
     default:
       return [];
   }
