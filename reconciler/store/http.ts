@@ -40,6 +40,8 @@ const largestDocument = 256 * 2 ** 20;
 const largestOther = 2 ** 20;
 /** GitLab takes no longer text. */
 const longestLockId = 255;
+/** A lock that is there again after so many tries to take it away stays. */
+const mostBreaks = 3;
 
 interface HttpDocument {
   /** The number of the write: GitLab keeps one version for each number and refuses a second one. */
@@ -142,15 +144,17 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       const breaker = { ...unknownHolder, command: "reconcile state unlock", since: new Date().toISOString() };
       const id = lockId(breaker);
       const present = await askForLock(id, breaker);
-      if (present !== undefined) {
+      for (let times = 1; present !== undefined; times++) {
         await unlock(present.id ?? "", breaker);
         const next = await askForLock(id, breaker);
-        if (next !== undefined && (next.id === undefined || next.id === present.id))
+        if (next === undefined) break;
+        // Another one was faster.
+        if (next.id !== undefined && next.id !== present.id) return present.holder;
+        // A holder that lets go asks for its lock once more, to see whose it is: it may have it again for that moment.
+        if (next.id === undefined || times === mostBreaks)
           throw new StoreFailed(
             `the state ${location} keeps its lock${next.id === undefined ? ", and does not say of which id it is" : ""}: take it away on the server itself`,
           );
-        // Another one was faster.
-        if (next !== undefined) return present.holder;
       }
       try {
         // The document is signed by the breaker, or the former holder would still take the document for its own.

@@ -70,7 +70,7 @@ describe.each(["gitlab", "plain", "careless"] as const)("the HTTP state protocol
     const store = createHttpStore(`${server.url}/stays`, { environment });
     const session = await store.lock(holder());
     const [lockMethod, unlockMethod] = kind === "gitlab" ? ["POST", "DELETE"] : ["LOCK", "UNLOCK"];
-    server.answerInstead(unlockMethod, 409, "{}", 1);
+    server.answerInstead(unlockMethod, 409, "{}", 3);
     await expect(store.breakLock()).rejects.toThrow("keeps its lock: take it away on the server itself");
     server.answerInstead(lockMethod, 423, "locked", 2);
     await expect(store.breakLock()).rejects.toThrow("does not say of which id it is");
@@ -78,6 +78,14 @@ describe.each(["gitlab", "plain", "careless"] as const)("the HTTP state protocol
     const host = kind === "careless" ? undefined : holder().host;
     expect((await store.breakLock())?.host).toBe(host);
     await session.release();
+  });
+
+  it("takes away a lock that its holder, who lets go of it just now, has once more for a moment", async () => {
+    const store = createHttpStore(`${server.url}/once-more`, { environment });
+    await store.lock(holder());
+    server.answerInstead(kind === "gitlab" ? "DELETE" : "UNLOCK", 409, "{}", 1);
+    expect((await store.breakLock())?.host).toBe(holder().host);
+    await (await store.lock(holder())).release();
   });
 
   it("lets go of no lock but its own", async () => {
