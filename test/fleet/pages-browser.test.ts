@@ -245,6 +245,8 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await tab.getByRole("button", { name: "Reject" }).click();
     await tab.locator(".said", { hasText: "Rejected." }).waitFor();
     expect(await tab.locator("main").innerText()).toContain("not on a Friday");
+    // It is offered again once somebody asks for a round.
+    await records.forgetRejection("prod-shop");
     await records.savePlan("prod-shop", {
       digest: planDigest,
       revision: "r",
