@@ -25,11 +25,11 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const { action } = filled;
   // A kind without performers of its own has requests that the compiler does not know.
   if (!Object.hasOwn(performers, action.operation)) return performUsual(step, run);
-  return withDoubtOfIt(step, await perform(action.operation, await oweFirst(step, run), action, run), run);
+  return doubtingNotFound(step, await perform(action.operation, await oweFirst(step, run), action, run), run);
 }
 
 /** A not-found of what no look has shown says what may be behind it, as that of its delete does. */
-function withDoubtOfIt({ address }: Step, result: StepResult, run: Run): StepResult {
+function doubtingNotFound({ address }: Step, result: StepResult, run: Run): StepResult {
   if (result.end !== "failed" || result.code !== "service/not_found" || result.fix !== undefined) return result;
   const record = run.recorder.state.resources.get(address);
   const doubt = record?.id === undefined ? undefined : doubtOf(run, record.kind, record.id, false);

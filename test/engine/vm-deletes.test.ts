@@ -360,7 +360,7 @@ describe("the volume that goes with a VM", () => {
       "the VM is deleted, but its volume d is not what the plan named (5 GB): it hangs on VM w now; it stays as an orphan",
     );
     expect(await message(refused("forbidden"))).toBe(
-      "the VM is deleted, but its volume d is not: nothing was sent: it could not be looked at: refused: no",
+      "the VM is deleted, but its volume d is not: it could not be looked at: refused: no",
     );
   });
 });

@@ -23,6 +23,7 @@ import {
   type Run,
   recordedVm,
   type StepResult,
+  whyUnread,
 } from "../../engine/run";
 import { onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
 import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch";
@@ -43,7 +44,7 @@ export async function performVmDelete(
   const record = before === undefined ? undefined : withFields(before, seen);
   const sentBefore = await noteDeleting(step, id, run, true, seen);
   // Nothing that takes time comes between this look and the request.
-  const refused = await lookAfterDelete(step, action, id, record, run);
+  const refused = await lookBeforeDelete(step, action, id, record, run);
   if (refused !== undefined) {
     if (!sentBefore) await noteDeleting(step, id, run, undefined);
     return refused;
@@ -79,7 +80,7 @@ export async function performVmDelete(
 }
 
 /** Looks at the VM's disks again: since the plan was made, somebody may have attached one, or started the VM. */
-async function lookAfterDelete(
+async function lookBeforeDelete(
   step: Step,
   action: Delete,
   id: string,
@@ -212,7 +213,7 @@ async function deleteOwnVolume(
         fix,
       };
   } else if (!isGone(look)) {
-    return isNotDeleted(couldNotLook("it", look));
+    return isNotDeleted({ ...failedBy(look), message: `it could not be looked at: ${whyUnread(look)}` });
   }
   const watch = watchOf(step, run);
   await run.recorder.record([orphanDeleting(orphan, true)]);
