@@ -175,16 +175,14 @@ export const pullStatements = ({ query }: Database) => ({
            AND ($9::jsonb IS NULL OR EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = $3 AND s.spec = $9::jsonb)) RETURNING url, number)
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number`,
       [
-        ...[
-          url,
-          number,
-          stack,
-          content,
-          result,
-          digest ?? null,
-          body === undefined ? null : keptJson(body),
-          why ?? null,
-        ],
+        url,
+        number,
+        stack,
+        content,
+        result,
+        digest ?? null,
+        body === undefined ? null : keptJson(body),
+        why ?? null,
         spec === undefined ? null : keptJson(spec),
       ],
     );
