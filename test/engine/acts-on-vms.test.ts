@@ -130,7 +130,7 @@ describe("a rebuild", () => {
     ],
     [
       "is done when the VM shows the new image by its name",
-      { shows: [vm({ image: "image b" })], becomes: 'done | rebuild from b | image "b"' },
+      { shows: [vm({ image: "a" }), vm({ image: "image b" })], becomes: 'done | rebuild from b | image "b"' },
     ],
     [
       "is not done while the VM shows the old image",
@@ -153,8 +153,8 @@ describe("a rebuild", () => {
       },
     ],
     [
-      "of a VM that was at rest is sent, whatever it shows",
-      { planned: {}, shows: [vm({ image: "b" })], becomes: 'done | rebuild from b | image "b"' },
+      "of a VM that shows the image by now wipes nothing",
+      { planned: {}, shows: [vm({ image: "b" })], becomes: 'done | nothing | image "b"' },
     ],
     [
       "that is refused is refused",
@@ -722,6 +722,19 @@ describe("waiting for a VM", () => {
   ])("%s", async (_, row, wait, told, message) => {
     const one = await waited(row, wait);
     expect([one.told, one.message]).toEqual([told, message]);
+  });
+  it.each<[what: string, Row["shows"], Parameters<typeof waitForVm>[3], RegExp]>([
+    ["changes", [changing], { for: "rebuilt", isOther: () => true }, /again: it goes on waiting;/],
+    ["is not listed yet", [gone], { for: "built" }, /again: it goes on waiting;/],
+    ["is stopped", [stopped], { for: "running" }, /sends the request again where the VM still does not show it;/],
+    [
+      "shows its former image",
+      [vm({ image: "a" })],
+      { for: "rebuilt", isOther: () => true },
+      /sends the request again .* wipes the root disk once more, so look .* on_image_change: ignore \};/,
+    ],
+  ])("says what the same command does about one that %s", async (_, shows, wait, says) => {
+    expect((await waited({ shows: shows ?? [] }, wait)).fix).toMatch(says);
   });
   it("says which word may mean that it is gone", async () => {
     const fix = async (wait: "gone" | "running", shows: Row["shows"]) =>

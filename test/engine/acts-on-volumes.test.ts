@@ -373,6 +373,27 @@ describe("a detach", () => {
       },
     ],
     [
+      "that is refused, of a volume that shows on the VM, may have been done by an earlier request",
+      detach,
+      {
+        recorded: held,
+        answers: [refused("bad_request")],
+        shows: [on],
+        becomes:
+          'failed service/bad_request | detach d from v | {"id":"d","sizeGb":5,"attachedTo":"v","detaching":"v"}',
+      },
+    ],
+    [
+      "that nobody may send is noted no longer",
+      detach,
+      {
+        recorded: held,
+        answers: [refused("forbidden")],
+        shows: [on],
+        becomes: 'failed service/forbidden | detach d from v | {"id":"d","sizeGb":5,"attachedTo":"v"}',
+      },
+    ],
+    [
       "is sent of a VM that is stopped",
       byStop,
       {

@@ -44,6 +44,43 @@ describe.each(Object.entries(places))("a volume that was attached: %s", (_, plac
   });
 });
 
+describe("a volume whose detach the service did and goes on showing as it was", () => {
+  const vm = (size: number) => projectOf({ vms: { db: { name: "db-1", size } } });
+  const byHand = (size: number) => projectOf({ vms, volumes: { data: { size } } });
+  it.each([
+    ["of a VM", "db-1-data", vm],
+    ["that was attached by hand", "data", byHand],
+  ])("goes back once that is over: %s", async (_, name, wish) => {
+    const options = { with: ["volume.list"] };
+    const world = await startBenchWorld({ ...options, dialect: dialectFor(options), reach: "here" });
+    try {
+      await world.apply(wish(5));
+      const { vm: hosts, volume } = readDump(world.emulator.dump());
+      const [host, { id } = { id: "" }] = [hosts[0]?.id, volume.find((one) => one.name === name)];
+      await world.control("PATCH", `/volume/${id}`, { attached_to: host, status: "in-use" });
+      // Its looks are all answered with what was true before.
+      const { client } = world.ports;
+      const [vms_, volumes_, one] = [await client.listVms(), await client.listVolumes(), await client.getVolume(id)];
+      const late = {
+        ...client,
+        listVms: async () => vms_,
+        listVolumes: async () => volumes_,
+        getVolume: async () => one,
+      };
+      for (const _run of ["sent", "refused"]) await world.apply(wish(6), {}, { client: late });
+      expect(readDump(world.emulator.dump()).volume.find((one_) => one_.id === id)?.attached_to).toBe(null);
+      // The service shows it as it is, and its user wants it as it was.
+      await world.apply(wish(5));
+      expect(readDump(world.emulator.dump()).volume.find((one_) => one_.id === id)).toMatchObject({
+        attached_to: host,
+      });
+      expect((await world.plan(wish(5))).changes).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  });
+});
+
 describe("what ignore_changes leaves to others once the create has set it", () => {
   const lifecycle = (field: string) => ({ lifecycle: { ignore_changes: [field] } });
   const wish = projectOf({

@@ -66,10 +66,11 @@ const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
 const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   const hasImage = ({ image }: LiveVm): boolean =>
     image !== undefined && isEntry(image, action.image, run.images) === true;
-  // The VM was in transition when the plan was made: an earlier run may have sent the very same request.
-  const seen = run.live.of.vm.byId.get(id);
-  if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAtVm(run, id, hasImage)()) === "done")
+  // The plan's look may have been of an earlier time, or of a VM on its way: what has the image is not wiped for it.
+  if ((await lookAtVm(run, id, hasImage)()) === "done") {
+    await oweNothing(step, run);
     return recordSeen(step, run);
+  }
   const outcome = await sendAndLook(
     () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
     lookAtVm(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),

@@ -109,6 +109,16 @@ const elseGone = ({ status, phase }: Partial<Pick<LiveVm, "status" | "phase">> =
     ? `; if it is gone in the state ${status}, in the dialect: states: { vm: { gone: [${wordInDialect(status)}] } }`
     : "";
 
+/** What the next run does about a wait that was too short. Of a VM at rest it takes the request for not carried out. */
+function runAgain(wait: Wait, shown: LiveVm | undefined): string {
+  if (shown?.phase === "changing" || awaited[wait.for]?.field === "existence" || awaited[wait.for] === undefined)
+    return "it goes on waiting";
+  const again = "it looks first, and sends the request again where the VM still does not show it";
+  return wait.for === "rebuilt"
+    ? `${again}, which wipes the root disk once more, so look in the service's console before; of a VM that was rebuilt and shows its former image: lifecycle: { on_image_change: ignore }`
+    : again;
+}
+
 /** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
 export async function waitForVm(
   step: Step,
@@ -157,7 +167,7 @@ export async function waitForVm(
         end: "failed",
         code: "apply/timeout",
         message: `it is still not ${wait.for} after ${Math.round(run.ports.timing.vmCreateTimeoutMs / 1000)} s${shown === undefined ? "" : ` (${shown.status})`}`,
-        fix: `run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more${wait.for === "gone" ? elseGone(shown) : ""}`,
+        fix: `run the same command again: ${runAgain(wait, shown)}; service.timing.vm_create_timeout allows more${wait.for === "gone" ? elseGone(shown) : ""}`,
       };
     case "aborted":
       return {

@@ -101,12 +101,13 @@ async function move(
     if (settled.end === "done") return recordEnd(step, run, settled, { ...noted?.done, ...step.record });
     return isAttach ? saidByVm(settled, id, vmId, run) : settled;
   }
-  if (outcome.status !== "unknown") {
-    await note(noted?.refused);
-    await oweNothing(step, run);
-  }
   if (outcome.status === "unknown" && noted !== undefined)
     return moveNotAnswered(step.address, { id, vmId, way }, outcome);
+  if (outcome.status !== "unknown") {
+    // What the service shows on the VM and will not take off may be off by an earlier request: a later look tells.
+    if (isAttach || !isConflict(outcome) || (await look()) !== "not-done") await note(noted?.refused);
+    await oweNothing(step, run);
+  }
   return isAttach ? saidByVm(failedBy(outcome), id, vmId, run) : failedBy(outcome);
 }
 

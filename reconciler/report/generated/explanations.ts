@@ -889,8 +889,8 @@ export const explanations = {
     "todo": "Run the same command again: it looks for the snapshot, and takes no second one. If it was never made: reconcile state resolve ADDR --not-created."
   },
   "apply/timeout": {
-    "means": "The service was still working when the time was over. Nothing is lost.",
-    "todo": "Run the same command again: it goes on waiting. service.timing.vm_create_timeout allows more."
+    "means": "The service did not show the end of it when the time was over. Nothing is lost.",
+    "todo": "Run the same command again: it goes on waiting while the VM changes. If the VM is at rest and does not show what was asked for, the request is sent again; a rebuild that is sent again wipes the root disk once more, so look in the service's console before. service.timing.vm_create_timeout allows more."
   },
   "apply/unknown": {
     "means": "An answer was lost, and a look did not tell what became of the request.",
