@@ -145,7 +145,7 @@ function startAfterFlushes(draft: Draft): void {
       );
     if (starts === "no" || power !== undefined) continue;
     const managed = draft.context.addressOf(identity("vm", id));
-    const noted = managed === undefined ? (flushStop.noted ?? noteStop(stop, users, draft)) : undefined;
+    const noted = flushStop.noted ?? (managed === undefined ? noteStop(stop, users, draft) : undefined);
     const address = managed ?? id;
     const start = addStep(draft, {
       id: `${address}/flush-start`,
@@ -156,9 +156,9 @@ function startAfterFlushes(draft: Draft): void {
       holds: [vmHold(draft, vm)],
       downtimeOf: address,
     });
-    if (noted === undefined) continue;
+    const keeper = noted ?? address;
     // The note goes with its record, so that the record stays until the VM was started.
-    for (const last of [`${noted}/delete`, `${noted}/forget`]) delayed.set(last, [need(start, "end")]);
+    for (const last of [`${keeper}/delete`, `${keeper}/forget`]) delayed.set(last, [need(start, "end")]);
   }
   editSteps(draft, (step) => delayed.get(step.id) ?? []);
 }

@@ -145,7 +145,10 @@ function verbOfChange(change: Change, steps: readonly Step[]): string {
     case "forget":
       return steps.some((step) => leavesOrphan(step, change))
         ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
-        : withRemarks("forget", [change.reason === "gone" ? "it is gone" : "it stays alive, unmanaged"]);
+        : withRemarks("forget", [
+            ...(steps.some(({ action }) => action.operation === "vm.start") ? ["it is started again first"] : []),
+            change.reason === "gone" ? "it is gone" : "it stays alive, unmanaged",
+          ]);
   }
 }
 

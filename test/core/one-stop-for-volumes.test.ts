@@ -1,7 +1,7 @@
 /** The one stop of a VM for the volumes that come off it, as a table: who makes it, and what waits for it. */
 import { describe, expect, it } from "vitest";
 import type { LiveVm } from "../../reconciler/kinds/vm/live";
-import { planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
+import { idOf, planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
 
 const web = vm("web");
 const on = { attachTo: { address: "vm.web" }, flush: { via: "stop" } } as const;
@@ -27,6 +27,7 @@ const stranger: LiveVm = { kind: "vm", id: "vm-7", name: "theirs", status: "ACTI
 
 const onTheirs = { ...on, attachTo: { id: stranger.id } } as const;
 const noted = { stoppedVm: stranger.id } as const;
+const stoppedWeb = { stoppedVm: idOf("vm.web") } as const;
 
 const theirs = {
   ...web,
@@ -215,6 +216,56 @@ describe("a VM whose volumes come off", () => {
         strangers: [{ ...stranger, status: "SHUTOFF", phase: "stopped" }],
       },
       ["volume.data/attach", "vm-7/flush-start (down) (noted at volume.data) < volume.data/attach?"],
+    ],
+    [
+      "is started again once it was taken over",
+      world([stopped, { ...data, memory: stoppedWeb }], [web, data]),
+      ["vm.web/flush-start (down) (noted at volume.data)"],
+    ],
+    [
+      "is started again once it was taken over, after the volumes that come off it meanwhile",
+      world([stopped, data, { ...logs, memory: stoppedWeb }], [web, { ...data, sizeGb: 200 }, logs]),
+      [
+        "volume.data/detach",
+        "volume.data/resize < volume.data/detach",
+        "volume.data/attach < volume.data/detach volume.data/resize?",
+        "vm.web/flush-start (down) (noted at volume.logs) < volume.data/detach? volume.data/attach?",
+      ],
+    ],
+    [
+      "stays stopped once it was taken over, where the file says so",
+      world(
+        [
+          { ...stopped, power: "stopped" },
+          { ...data, memory: stoppedWeb },
+        ],
+        [{ ...web, power: "stopped" }, data],
+      ),
+      [],
+    ],
+    [
+      "is not started to be deleted, once it was taken over",
+      world(
+        [stopped, { ...volume("data", off), memory: stoppedWeb, now: { attachedTo: null } }],
+        [volume("data", off)],
+      ),
+      ["vm.web/delete"],
+    ],
+    [
+      "is started again before its own record goes",
+      {
+        ...world([{ ...stopped, memory: { stoppedForFlush: true } }], []),
+        removed: [{ from: web.address, destroy: false, source: web.source }],
+      },
+      ["vm.web/flush-start (down)", "vm.web/forget < vm.web/flush-start?"],
+    ],
+    [
+      "is not started again before its own record goes, where it runs by now",
+      {
+        ...world([{ ...web, memory: { stoppedForFlush: true } }], []),
+        removed: [{ from: web.address, destroy: false, source: web.source }],
+      },
+      ["vm.web/forget"],
     ],
     [
       "is not started again where it runs by now",

@@ -7,7 +7,7 @@ import { type Index, indexCatalogue } from "../canonical/catalogue";
 import type { Abilities } from "../model/abilities";
 import { type Address, kindOf } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
-import type { Desired, DesiredResource, Reference } from "../model/desired";
+import { type Desired, type DesiredResource, powerDeclared, type Reference } from "../model/desired";
 import { idsKeptBy } from "../model/facts";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
 import { allOfKind, type Kind, kindRows } from "../model/kinds";
@@ -58,6 +58,8 @@ export interface DiffContext {
   /** What the state left behind and knows as its own. */
   readonly orphanOf: (identity: Identity) => Orphan | undefined;
   readonly replace: ReadonlySet<Address>;
+  /** The VMs of which the file says whether they run. */
+  readonly powerSaid: ReadonlySet<Address>;
   /** Whether the last run had to make this resource as it is declared now, and did not finish that. */
   readonly leftOpen: (desired: DesiredResource) => LeftOpen | undefined;
   /**
@@ -106,6 +108,9 @@ export function diffContext(input: {
     keeperOf: keepersIn(input.desired, state),
     orphanOf: (one) => state.orphans.get(identityKey(one)),
     replace: new Set(input.options.replace ?? []),
+    powerSaid: new Set(
+      allOfKind(input.desired.resources, "vm").flatMap((vm) => (powerDeclared(vm) === undefined ? [] : [vm.address])),
+    ),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
     ...indexHosts(live, state),
   };

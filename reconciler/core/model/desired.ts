@@ -91,6 +91,10 @@ export interface DesiredVm extends DesiredFields<typeof vmFields>, DesiredAny {
   readonly commandFiles?: CommandFiles;
 }
 
+/** What the file says, unless it leaves the power to others. */
+export const powerDeclared = ({ power, lifecycle }: DesiredVm): DesiredVm["power"] =>
+  lifecycle.ignoreChanges.includes("power") ? undefined : power;
+
 /** What the create of a VM sends: flavor and image as the service takes them. */
 export type NewVm = SentFields<typeof vmFields>;
 

@@ -89,7 +89,7 @@ export interface RecordedVolume extends RecordedAny, RecordedFields<typeof volum
   /** The VM that it was taken off to be grown and is not back on yet, where the file does not say where it hangs. */
   readonly goesBackTo?: string;
   /**
-   * A VM that no record manages: a run stopped it so that this volume could come off, and has not started it again yet.
+   * A VM that no record managed: a run stopped it so that this volume could come off, and has not started it again yet.
    */
   readonly stoppedVm?: string;
   /** Commands that are owed to the guest. */

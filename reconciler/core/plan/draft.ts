@@ -157,8 +157,12 @@ export class Draft {
     const known = this.#flushStops.get(host);
     if (known !== undefined) return known;
     const made = make();
-    this.#flushStops.set(host, made);
+    this.setFlushStop(host, made);
     return made;
+  }
+
+  setFlushStop(host: string, stop: FlushStop): void {
+    this.#flushStops.set(host, stop);
   }
 
   flushStopOf(host: string): FlushStop | undefined {
@@ -175,7 +179,7 @@ export interface FlushStop {
   readonly vm: Reference;
   /** The step that stops the VM or makes sure that it is stopped. `undefined`: the VM is stopped already. */
   readonly stop?: StepId;
-  /** The volume for which an interrupted run stopped the VM, which no record manages. */
+  /** The volume for which an interrupted run stopped the VM, which no record managed then. */
   readonly noted?: Address;
   /** Whether the VM ran before, and is started again. */
   readonly starts: "yes" | "no" | "if it ran";

@@ -6,14 +6,13 @@
 import { isNameUnknown } from "../../kinds/group/changed-fields";
 import { type GroupDifference, recordRules } from "../../kinds/group/diff";
 import type { UsualDifference } from "../../kinds/usual/diff";
-import { powerDeclared } from "../../kinds/vm/compare";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
 import { canonicalLiveRule, referenceText, ruleKey } from "../canonical/rules";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
-import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
+import { type DesiredGroup, type DesiredVm, powerDeclared, type Reference } from "../model/desired";
 import { referencesIn } from "../model/facts";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";

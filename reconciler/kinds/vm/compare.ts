@@ -7,7 +7,7 @@ import { catalogueId, isEntry, isUuid, resolveEntry, resolveShown } from "../../
 import { isEmail, sameOwner } from "../../core/canonical/names";
 import { type FieldChange, type FieldValue, fieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
-import type { DesiredVm } from "../../core/model/desired";
+import { type DesiredVm, powerDeclared } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { tellDisks } from "../../core/model/disks";
 import { type KeysWith, keysWith, vmFields } from "../../core/model/fields";
@@ -121,10 +121,6 @@ function comparePower(
   if (powerDeclared(desired) !== undefined && isUnseen && power === undefined)
     diagnostics.push(powerUnobserved(desired));
 }
-
-/** What the file says, unless it leaves the power to others. */
-export const powerDeclared = ({ power, lifecycle }: DesiredVm): DesiredVm["power"] =>
-  lifecycle.ignoreChanges.includes("power") ? undefined : power;
 
 /** A VM that an interrupted run stopped for a flush is started again, also where its power is left to others. */
 export const powerWanted = (desired: DesiredVm, recorded: RecordedVm | undefined): DesiredVm["power"] =>

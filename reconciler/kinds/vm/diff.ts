@@ -25,7 +25,7 @@ import {
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import type { Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
-import type { DesiredVm, Inherited } from "../../core/model/desired";
+import { type DesiredVm, type Inherited, powerDeclared } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../../core/model/disks";
 import { vmFields, vmServiceFields } from "../../core/model/fields";
@@ -35,7 +35,7 @@ import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
-import { alikeByCatalogue, compareVm, findDataVolume, powerDeclared, type VmComparison } from "./compare";
+import { alikeByCatalogue, compareVm, findDataVolume, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
 import { checkCatalogue, checkSize, dataVolumeAway, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";

@@ -20,9 +20,12 @@ interface StopOptions {
 export const stopForFlush = (vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop =>
   draft.stopsFor(vm.id, () => makeStop(vm, draft, options));
 
-/** An interrupted run stopped the VM for the volume at this address, and did not start it again. */
-export const noteStopped = (id: string, noted: Address, draft: Draft): FlushStop =>
-  draft.stopsFor(id, () => ({ vm: { id }, starts: "yes", users: [], noted }));
+/**
+ * An interrupted run stopped the VM and did not start it again. `noted`: the volume that remembers it, where the VM's own
+ * record does not.
+ */
+export const noteStopped = (id: string, draft: Draft, noted?: Address): void =>
+  draft.setFlushStop(id, { vm: { id }, users: [], noted, ...draft.flushStopOf(id), starts: "yes" });
 
 function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {
   const live = draft.context.live.of.vm.byId.get(vm.id);

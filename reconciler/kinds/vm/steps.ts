@@ -22,9 +22,11 @@ import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
+import { mayBeStopped } from "../volume/open-moves";
 import { powerWanted } from "./compare";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
+import { noteStopped } from "./flush-stop";
 import { planVmDelete } from "./removal-steps";
 import { decideResize, onceDecided, revertPending, type Then } from "./resize-steps";
 import { planVmSnapshot, type To, waitUntilSettled } from "./step-parts";
@@ -116,7 +118,10 @@ function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] 
 }
 
 function forgetVm(difference: VmDifference, draft: Draft): void {
-  const { address, departure, strands = [] } = difference;
+  const { address, departure, recorded, strands = [] } = difference;
+  const { context } = draft;
+  if (recorded?.stoppedForFlush === true && recorded.id !== undefined && mayBeStopped(recorded.id, context.live))
+    noteStopped(recorded.id, draft);
   // Until its volume is gone as well, the record is what says that the volume is to go.
   const deleted =
     departure?.deletes === undefined ? [] : [...noteStranded(difference, draft), ...deleteLeft(difference, draft)];
@@ -127,7 +132,7 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
       operation: "record",
       changes: [...(deleted.length === 0 ? orphansAdded(strands) : []), ...settledRecord(address, null)],
     },
-    title: `forget VM ${difference.recorded?.name ?? address}`,
+    title: `forget VM ${recorded?.name ?? address}`,
     needs: deleted,
   });
 }

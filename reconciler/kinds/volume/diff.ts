@@ -34,7 +34,7 @@ import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
 import { saysNone } from "../../core/text/id-problem";
 import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
-import { isCarriedBy, openMoves } from "./open-moves";
+import { isCarriedBy, mayBeStopped, openMoves } from "./open-moves";
 
 interface VolumeFacts extends Facts<"volume"> {
   /** The id of the VM that the volume hangs on now; `undefined`: on none, or nobody knows. */
@@ -47,7 +47,7 @@ interface VolumeFacts extends Facts<"volume"> {
   readonly attachTo?: Target;
   /** The file does not say where the volume hangs, or leaves that to others. */
   readonly placeUnsaid?: boolean;
-  /** A VM that no record manages, and that an interrupted run stopped for this volume and did not start again. */
+  /** A VM that no record managed when an interrupted run stopped it for this volume and did not start it again. */
   readonly stoppedVm?: string;
   /** Volumes that it replaced, and that an interrupted run left alive. */
   readonly replaced?: readonly ReplacedVolume[];
@@ -65,7 +65,7 @@ type VolumePair = PairOf<"volume">;
 
 export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: HostFates): VolumeDifference {
   const { address, desired, recorded } = pair;
-  const stoppedVm = stillStopped(recorded, context);
+  const stoppedVm = stillStopped(recorded, context, fates);
   const base: VolumeFacts = { kind: "volume", address, desired, recorded, stoppedVm, diagnostics: [] };
   const found = find(pair, "volume", context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
@@ -210,14 +210,17 @@ function goesBack(
   return address === undefined ? { id } : { address, id };
 }
 
-/** A VM of which nobody sees whether it runs may still be stopped, and so may one that is under way. */
-function stillStopped(recorded: RecordedVolume | undefined, { live, addressOf }: DiffContext): string | undefined {
+/** A VM that was taken over since is started as well, unless the file says itself whether it runs. */
+function stillStopped(
+  recorded: RecordedVolume | undefined,
+  { live, addressOf, powerSaid }: DiffContext,
+  { deleted }: HostFates,
+): string | undefined {
   const id = recorded?.stoppedVm;
-  if (id === undefined || addressOf(identity("vm", id)) !== undefined) return undefined;
-  const sighting = sight(live, "vm", id);
-  const phase = sighting.seen === "yes" ? sighting.value.phase : undefined;
-  const isOver = sighting.seen === "gone" || phase === "running" || phase === "failed" || phase === "verify_resize";
-  return isOver ? undefined : id;
+  if (id === undefined || deleted.has(id)) return undefined;
+  const managed = addressOf(identity("vm", id));
+  if (managed !== undefined && powerSaid.has(managed)) return undefined;
+  return mayBeStopped(id, live) ? id : undefined;
 }
 
 /** What changes about a volume, one row for each part of the answer; placementOf has decided where the volume goes. */
@@ -232,7 +235,7 @@ function updateOfVolume(
   state: State,
 ): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
-  const stoppedVm = stillStopped(recorded, context);
+  const stoppedVm = stillStopped(recorded, context, fates);
   const values = compareValues(pair, desired, recorded, live);
   const attachedTo = hangsOn(recorded, live, context);
   const isIgnored = desired.lifecycle.ignoreChanges.includes("attach_to");
@@ -287,7 +290,7 @@ function updateOfVolume(
         reason === "interrupted" && fields.length === 0 && replaced.length > 0
           ? `the volume it replaced (${replaced.map(({ orphan }) => orphan.name).join(", ")}) is still to delete`
           : reason === "interrupted" && fields.length === 0 && stoppedVm !== undefined
-            ? `VM ${stoppedVm} was stopped for its flush, and is still to start`
+            ? `VM ${context.addressOf(identity("vm", stoppedVm)) ?? stoppedVm} was stopped for its flush, and is still to start`
             : why(reason, fields, becomes, whereabouts, left, desired.inherited),
       losses: [
         ...(replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : []),

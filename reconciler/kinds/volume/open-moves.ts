@@ -1,13 +1,13 @@
 /**
- * An attach or a detach whose answer was lost: what the service shows of it, and the question to a person where it
- * shows nothing.
+ * What an interrupted run left of a move. An attach or a detach whose answer was lost: what the service shows of it, and
+ * the question to a person where it shows nothing. A VM that was stopped for it: whether it may still be.
  */
 
 import type { DiffContext } from "../../core/diff/context";
 import type { Address } from "../../core/model/address";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
 import { type Advice, told, toRun } from "../../core/model/fix";
-import { type LiveVolume, sight } from "../../core/model/live";
+import { type Live, type LiveVolume, sight } from "../../core/model/live";
 import type { RecordedVolume } from "../../core/model/recorded";
 
 /** Whether the volume hangs on the VM, by its own record or by the VM's; `undefined`: neither tells. */
@@ -62,3 +62,10 @@ export const openMoveFix = (address: string): Advice => [
   toRun(["state resolve", address, "--attached"], "it hangs there"),
   toRun(["state resolve", address, "--detached"], "it does not"),
 ];
+
+/** A VM of which nobody sees whether it runs may still be stopped, and so may one that is under way. */
+export function mayBeStopped(id: string, live: Live): boolean {
+  const sighting = sight(live, "vm", id);
+  const phase = sighting.seen === "yes" ? sighting.value.phase : undefined;
+  return !(sighting.seen === "gone" || phase === "running" || phase === "failed" || phase === "verify_resize");
+}

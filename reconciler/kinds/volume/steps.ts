@@ -33,7 +33,7 @@ type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { read
 
 export function stepsForVolume(difference: VolumeDifference, draft: Draft): void {
   const { address } = difference;
-  if (difference.stoppedVm !== undefined) noteStopped(difference.stoppedVm, address, draft);
+  if (difference.stoppedVm !== undefined) noteStopped(difference.stoppedVm, draft, address);
   deleteReplaced(difference, draft);
   switch (difference.action) {
     case "none":
