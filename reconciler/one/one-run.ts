@@ -261,7 +261,8 @@ export async function carryOut(
   const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
     if (diagnostic.severity === "warning") log("warning", sentence(diagnostic));
-  const recorder = recorderWithNotes(service, notes, said, createRecorder(planned.state, memorySession()));
+  forgetStopOver(context, planned);
+  const recorder = recorderWithNotes(context, service, notes, said, createRecorder(planned.state, memorySession()));
   const report = await runPlan(
     permitted,
     planned.live,
@@ -295,14 +296,18 @@ export async function carryOut(
 const leftBehind = ({ kind, name, id, reason }: Orphan): string =>
   `${kind} ${name} (${id}) still exists: ${reason}; nothing manages it until a resource of this program has adopt: "${id}"`;
 
-/** Writes a create down before it is sent, in case neither this process nor its engine sees the end. */
+/**
+ * Writes a create down before it is sent, and a stop for a flush, in case neither this process nor its engine sees the
+ * end. The stop is also written down where the state keeps nothing of the call: after a delete that failed.
+ */
 const recorderWithNotes = (
+  { notes: ofStops }: HandlerContext,
   service: HandlerService,
   notes: ProgramNotes | undefined,
   said: Pick<OpenCreate, "saidNone" | "hasFormer">,
   recorder: Recorder,
 ): Recorder =>
-  notes === undefined
+  ofStops === undefined
     ? recorder
     : {
         ...recorder,
@@ -312,11 +317,37 @@ const recorderWithNotes = (
         async record(changes) {
           const { state } = recorder;
           const written = writtenChanges(changes, state.resources);
-          await noteCreates(service, notes, said, state, written);
-          await noteLeaving(notes, state, written);
+          await noteStop(ofStops, state, written);
+          if (notes !== undefined) {
+            await noteCreates(service, notes, said, state, written);
+            await noteLeaving(notes, state, written);
+          }
           await recorder.record(written);
         },
       };
+
+const stoppedIn = (record: RecordedResource | null | undefined): string | undefined => {
+  const vm = ofKind(record ?? undefined, "vm");
+  return vm?.stoppedForFlush === true ? vm.id : ofKind(record ?? undefined, "volume")?.stoppedVm;
+};
+
+async function noteStop(notes: ProgramNotes, { resources }: State, changes: readonly StateChange[]): Promise<void> {
+  for (const change of changes) {
+    if (change.type !== "resource") continue;
+    const [was, is] = [stoppedIn(resources.get(change.address)), stoppedIn(change.record)];
+    if (is !== undefined && is !== was) await notes.writeStopped(is);
+    if (is === undefined && was !== undefined) notes.forgetStopped();
+  }
+}
+
+/** Somebody has started the VM again, or it is gone: nothing is left to do about its stop. */
+export function forgetStopOver({ notes }: HandlerContext, { live }: Pick<PlannedOne, "live">): void {
+  const vm = notes?.findStopped();
+  if (vm === undefined) return;
+  const sighting = sight(live, "vm", vm);
+  if (sighting.seen === "gone" || (sighting.seen === "yes" && sighting.value.phase === "running"))
+    notes?.forgetStopped();
+}
 
 /**
  * Notes that something is being deleted: once it is gone, nothing else shows that this program meant it to go, and what

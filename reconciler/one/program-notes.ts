@@ -1,7 +1,7 @@
 /**
  * What a program has to remember outside its processes and outside Pulumi's state: a create that was sent while nobody
- * has seen the state keep its outcome, what a VM leaves behind whose delete was cut off, and which resource a thing
- * belongs to that changed hands. Pulumi runs a process for each provider and may kill all of them, together with the
+ * has seen the state keep its outcome, what a VM leaves behind whose delete was cut off, a VM that is stopped for a flush,
+ * and which resource a thing belongs to that changed hands. Pulumi runs a process for each provider and may kill all of them, together with the
  * engine that was to keep what they answered. Nothing here has a date: a note goes when what it says was seen elsewhere.
  */
 import type { Disk } from "../core/model/recorded";
@@ -87,6 +87,11 @@ export interface ProgramNotes {
    * meanwhile has not heard of it, and asks for the same delete again.
    */
   forgetLeaving(): void;
+  /** Written before the VM with this id is stopped for a flush, to be started again. Durable once it is over. */
+  writeStopped(vm: string): Promise<void>;
+  /** The VM that this resource has stopped, and was not seen to run since. */
+  findStopped(): string | undefined;
+  forgetStopped(): void;
   /** The files of its component have taken it out of the program, and it is to stay in the service. */
   staysAlive(): boolean;
   claimOf(thing: string): Claim | undefined;

@@ -27,7 +27,7 @@ import {
 } from "./one-run";
 import { staysWithAnother } from "./ownership";
 import { planPendingDelete } from "./pending";
-import { type Of, recordIn, rememberedIn, type Shape, wanted } from "./shape";
+import { type Of, recordIn, rememberedIn, type Shape, wanted, withStopped } from "./shape";
 
 export const clientForRemoval = ({ client, looks }: HandlerService): HandlerService["client"] =>
   looks?.forRemoval ?? client;
@@ -45,9 +45,9 @@ export async function planReplacementAsObserved(
 }
 
 /** What the program wants now, and what is remembered of what exists. */
-export function standingOf<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props) {
+export function standingOf<K extends Kind>(shape: Shape<K>, { notes }: HandlerContext, before: Props, inputs: Props) {
   const remembered = rememberedIn(before);
-  const record = recordIn(shape, before, inputs);
+  const record = withStopped(shape, recordIn(shape, before, inputs), notes);
   const own: Remembered = record === undefined ? remembered : { ...remembered, record };
   return { remembered, record, own, ...wanted(shape, emptied(shape, remembered, before, inputs)) };
 }
@@ -74,14 +74,15 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
   }
 
   async function planUpdate(
-    { signal, notes }: HandlerContext,
+    context: HandlerContext,
     service: HandlerService,
     id: string,
     before: Props,
     inputs: Props,
     look: HowFresh,
   ): Promise<PlannedOne> {
-    const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
+    const { signal, notes } = context;
+    const { remembered, desired, address, record, own } = standingOf(shape, context, before, inputs);
     const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
     const sighting = sight(seen.live, kind, id);
     const isOthers = (field: string): boolean =>

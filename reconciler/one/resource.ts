@@ -47,6 +47,7 @@ import {
   assertPermitted,
   carryOut,
   changeOf,
+  forgetStopOver,
   type PlannedOne,
   plain,
   planAgain,
@@ -75,7 +76,16 @@ import { lookOnce, maySendAgain, pendingDifference, readPending } from "./pendin
 import { NotedMeanwhile } from "./program-notes";
 import { readAgain, readByIdAlone } from "./reading";
 import { clientForRemoval, planReplacementAsObserved, resourcePlans, standingOf } from "./resource-plans";
-import { type Of, recordedKey, recordedProperty, recordIn, rememberedIn, type Shape, withLeft } from "./shape";
+import {
+  type Of,
+  recordedKey,
+  recordedProperty,
+  recordIn,
+  rememberedIn,
+  type Shape,
+  withLeft,
+  withStopped,
+} from "./shape";
 import { adoptedId, adoptsNothing, isDoneWith } from "./shared-properties";
 import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";
@@ -185,7 +195,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const { changes: stated, known } = changedInputs(shape, service.client.can, remembered, before, inputs);
       if (isPending(id)) return pendingDifference(shape, context, id, before, known, stated);
       const inputsChanged = stated.filter(({ property }) => property !== "adopt" || !isDoneWith(inputs, id));
-      const { desired, address, record, own } = standingOf(shape, before, known);
+      const { desired, address, record, own } = standingOf(shape, context, before, known);
       if (record === undefined) throw nothingRemembered(whatOf(before, id));
       const left = context.notes?.findLeft(id);
       const state = stateOf(address, { ...own, record: withLeft(shape, record, left) });
@@ -198,6 +208,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
             desired,
           );
       throwErrors(planned);
+      if (observed) forgetStopOver(context, planned);
       const change = changeOf(planned);
       // A change that `up` would refuse is refused here, before anything else is changed.
       let asSent = planned;
@@ -420,7 +431,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     inputs: Props,
   ): Promise<Kept> {
     if (isPending(id)) throw stillPending(inputs, rememberedIn(before));
-    const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
+    const { remembered, desired, address, record, own } = standingOf(shape, context, before, inputs);
     if (record === undefined) throw nothingRemembered(whatOf(before, id));
     const { owner = newOwner() } = remembered;
     const state = stateOf(address, own);
@@ -477,14 +488,15 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   /** What is to go, as it is remembered or else found by its id, with what a delete that was cut off has noted. */
   async function recordGoing(
-    { signal }: HandlerContext,
+    { signal, notes }: HandlerContext,
     { client }: HandlerService,
     id: string,
     before: Props,
     left: readonly Disk[] | undefined,
   ): Promise<Of<K> | undefined> {
     const isOpen = rememberedIn(before).intent !== undefined;
-    const record = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, client, id, signal));
+    const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, client, id, signal));
+    const record = withStopped(shape, known, notes);
     return record === undefined ? undefined : withLeft(shape, record, left);
   }
 }

@@ -12,6 +12,7 @@ import type { HandlerService, Property, Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
+import type { ProgramNotes } from "./program-notes";
 import type { Noticed } from "./stands-on";
 
 export type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
@@ -49,6 +50,8 @@ export interface Shape<K extends Kind> {
   drifted(record: Of<K>, live: LiveOf[K], change: Change, before: Props): Of<K>;
   /** The record with what the notes of a delete that was cut off say. */
   leaving?(record: Of<K>, left: readonly Disk[]): Of<K>;
+  /** The record with the VM that was stopped for a flush, and is to be started again. */
+  stopped?(record: Of<K>, vm: string): Of<K>;
   inputsOf(record: Of<K>): Props;
   outputsOf(record: Of<K>, live: LiveOf[K] | undefined): Props;
   /** Records of other resources that a delete must not take for leftovers of this one. */
@@ -122,6 +125,16 @@ export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs:
   const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
   return record === undefined || imported !== true ? record : (shape.managed?.(record, before, inputs) ?? record);
 }
+
+/** The record with the stop that was noted. */
+export const withStopped = <K extends Kind>(
+  shape: Shape<K>,
+  record: Of<K> | undefined,
+  notes: ProgramNotes | undefined,
+): Of<K> | undefined => {
+  const vm = record === undefined || shape.stopped === undefined ? undefined : notes?.findStopped();
+  return record === undefined || vm === undefined ? record : shape.stopped?.(record, vm);
+};
 
 /** The record with what a delete that was cut off has noted. */
 export const withLeft = <K extends Kind>(shape: Shape<K>, record: Of<K>, left: readonly Disk[] | undefined): Of<K> =>

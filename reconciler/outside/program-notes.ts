@@ -4,6 +4,7 @@
  *
  *   creates/<resource>.json       a create that was sent; with the id of what it made, once that is known
  *   creates/<resource>.left.json  a delete that was sent
+ *   creates/<resource>.stopped.json  the VM that was stopped for its flush
  *   creates/made-<thing>.json     which of the first files has the id of this thing
  *   owners/<thing>.json           which resource has taken this thing over
  *   removed/<component>.json      what the files of a component take out of the program
@@ -41,6 +42,10 @@ interface Note extends OpenCreate {
   readonly named?: string;
 }
 
+interface Stopped {
+  readonly vm: string;
+}
+
 interface MadeFile {
   readonly file: string;
 }
@@ -73,6 +78,7 @@ export function programNotes(
   const file = `${noteName(`${service}\n${urn}`)}.json`;
   const path = join(creates, file);
   const leaving = join(creates, file.replace(/json$/, "left.json"));
+  const stopped = join(creates, file.replace(/json$/, "stopped.json"));
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
   for (const one of [creates, owners]) sweepOnce(one, writer);
@@ -80,7 +86,7 @@ export function programNotes(
   let isWritten = false;
   const nameOf = (name: string): string => noteName(`${service}\n${typeIn(urn)}\n${name}`);
   const foreign = (name: string) => foreignIn(folder, creates, file, urn, nameOf(name), writer);
-  const write = async (at: string, value: OpenDelete | Note | MadeFile | Claim): Promise<void> => {
+  const write = async (at: string, value: OpenDelete | Stopped | Note | MadeFile | Claim): Promise<void> => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
     await writeBeside(at, JSON.stringify(value));
   };
@@ -150,6 +156,9 @@ export function programNotes(
       return note?.id === id ? note.disks : undefined;
     },
     forgetLeaving: () => removeFile(leaving),
+    writeStopped: (vm) => write(stopped, { vm }),
+    findStopped: () => noteAt(stopped, isStopped)?.vm,
+    forgetStopped: () => removeFile(stopped),
     staysAlive: () => isKeptAlive(folder, urn),
     claimOf: (thing) => noteAt(claimAt(thing), isClaim),
     claim: (thing, owner, by = urn) => write(claimAt(thing), { owner, by }),
@@ -340,6 +349,8 @@ const hasKeys = <K extends string>(value: unknown, ...names: readonly K[]): valu
 const isMadeFile = (note: unknown): note is MadeFile => hasKeys(note, "file") && typeof note.file === "string";
 
 const isLeaving = (note: unknown): note is OpenDelete => hasKeys(note, "id", "disks") && Array.isArray(note.disks);
+
+const isStopped = (note: unknown): note is Stopped => hasKeys(note, "vm") && typeof note.vm === "string";
 
 const isRemovedNote = (note: unknown): note is RemovedNote =>
   hasKeys(note, "stack", "types", "removed") && Array.isArray(note.removed);

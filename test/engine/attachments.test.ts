@@ -309,6 +309,69 @@ const diffs: Readonly<Record<string, Row>> = {
   },
 };
 
+const byStop = { flush: { via: "stop" } };
+
+/** Its removal has stopped the VM and taken the volume off, and could not start the VM again. */
+async function leftStopped({ program, process, attach }: Stage) {
+  const kept = await attach(byStop);
+  program.setFaults([{ kind: "status", code: 403, operation: "vm.start" }]);
+  await expect(process.remove(kept)).rejects.toThrow(/start the VM again/);
+  program.setFaults([]);
+  await program.clock.sleep(120_000);
+  return { kept, next: program.startProcess() };
+}
+
+const stopped: Readonly<Record<string, Row>> = {
+  "the next removal starts it": {
+    asks: async (at) => {
+      const { kept, next } = await leftStopped(at);
+      return () => next.remove(kept);
+    },
+    answer: undefined,
+    sent: ["vm.start #5 200"],
+  },
+  "the program has it again: its difference says what the update does": {
+    asks: async (at) => {
+      const { kept, next } = await leftStopped(at);
+      return () => next.diff(kept, { ...at.ids, ...byStop });
+    },
+    answer: [
+      "recorded",
+      "warns: volume #8 is off VM #5: a change of it was cut off, and it is attached again",
+      "warns: VM #5 was stopped for a flush by a change that was cut off, and is started again",
+    ],
+  },
+  "the program has it again: it is attached, and the VM starts": {
+    asks: async (at) => {
+      const { kept, next } = await leftStopped(at);
+      return () => next.update(kept, { ...at.ids, ...byStop });
+    },
+    answer: "#5/#8",
+    sent: ["volume.attach 200", "vm.start #5 200"],
+  },
+  "a refresh has taken it out, and it is made anew": {
+    asks: async (at) => {
+      const { next } = await leftStopped(at);
+      return () => next.create("VolumeAttachment", "att", { ...at.ids, ...byStop });
+    },
+    answer: "#5/#8",
+    sent: ["volume.attach 200", "vm.start #5 200"],
+  },
+  "somebody has started the VM and stopped it since: it stays so": {
+    asks: async (at) => {
+      const { kept, next } = await leftStopped(at);
+      await at.program.client.startVm(at.ids.vmId);
+      await at.program.clock.sleep(120_000);
+      await byHand(at);
+      expect((await next.diff(kept, { ...at.ids, ...byStop })).changes).toEqual([]);
+      await at.program.client.stopVm(at.ids.vmId);
+      await at.program.clock.sleep(120_000);
+      return () => next.diff(kept, { ...at.ids, ...byStop });
+    },
+    answer: [],
+  },
+};
+
 const updates: Readonly<Record<string, Row>> = {
   "another flush sends nothing": {
     asks: async ({ process, attach, ids }) => {
@@ -541,6 +604,7 @@ describe.each([
   ["the update of an attachment, where", updates],
   ["the look at an attachment, where", reads],
   ["the removal of an attachment, where", removals],
+  ["a VM that stayed stopped when its volume came off:", stopped],
 ] as const)("%s", (_, rows) => {
   it.each(Object.entries(rows))("%s", (__, row) => check(row));
 });

@@ -852,6 +852,84 @@ const updates: Readonly<Record<string, Row>> = {
   },
 };
 
+const byStop = { ...data, flush: { via: "stop" } };
+
+/** A grow that took the volume off its stopped VM and was killed before it could start that again. */
+async function grownAndKilled(program: VirtualProgram, process: ProgramProcess) {
+  const host = await process.create("Vm", "web", vm);
+  const kept = await process.create("Volume", "data", byStop);
+  await process.create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id, flush: { via: "stop" } });
+  program.setFaults([{ kind: "status", code: 403, operation: "vm.start" }]);
+  await expect(process.update(kept, { ...byStop, size: 9 })).rejects.toThrow(/start the VM again/);
+  program.setFaults([]);
+  await program.clock.sleep(120_000);
+  return { kept, next: program.startProcess() };
+}
+
+/** A delete that stopped the VM and was refused then. */
+async function stoppedAndRefused(program: VirtualProgram, process: ProgramProcess) {
+  const kept = await process.create("Vm", "web", vm);
+  program.setFaults([{ kind: "status", code: 403, operation: "vm.delete" }]);
+  await expect(process.remove(kept)).rejects.toThrow(/delete VM web/);
+  program.setFaults([]);
+  await program.clock.sleep(120_000);
+  return { kept, next: program.startProcess() };
+}
+
+const leftStopped: Readonly<Record<string, Row>> = {
+  "by a grow: the difference says that there is something to do": {
+    given: full,
+    asks: async (program, process) => {
+      const { kept, next } = await grownAndKilled(program, process);
+      return () => next.diff(kept, { ...byStop, size: 9 });
+    },
+    answer: ["recorded"],
+  },
+  "by a grow: the update starts it": {
+    given: full,
+    asks: async (program, process) => {
+      const { kept, next } = await grownAndKilled(program, process);
+      return () => next.update(kept, { ...byStop, size: 9 });
+    },
+    answer: "#8",
+    sent: ["vm.start #5 200"],
+  },
+  "by a delete, and the program has the VM again: the difference says that it starts": {
+    given: full,
+    asks: async (program, process) => {
+      const { kept, next } = await stoppedAndRefused(program, process);
+      return () => next.diff(kept, vm);
+    },
+    answer: ["power", "the old one first"],
+  },
+  "by a delete, and the program has the VM again: the update starts it": {
+    given: full,
+    asks: async (program, process) => {
+      const { kept, next } = await stoppedAndRefused(program, process);
+      return () => next.update(kept, vm);
+    },
+    answer: "#5",
+    sent: ["vm.start #5 200"],
+  },
+  "by a delete, and it is deleted again": {
+    given: full,
+    asks: async (program, process) => {
+      const { kept, next } = await stoppedAndRefused(program, process);
+      return async () => {
+        await next.remove(kept);
+        return program.notes("creates").filter((name) => name.endsWith("stopped"));
+      };
+    },
+    answer: [],
+    sent: ["vm.delete #5 200"],
+    says: [expect.stringMatching(/^volume data volume of web .* outlived VM web/)],
+  },
+};
+
+describe("a VM that stayed stopped", () => {
+  it.each(Object.entries(leftStopped))("%s", (_, row) => check(row));
+});
+
 describe("the update of a resource, where", () => {
   it.each(Object.entries(updates))("%s", (_, row) => check(row));
 });

@@ -26,6 +26,7 @@ export function createNotebook({ sleep }: Pick<Clock, "sleep">) {
   const creates = new Map<string, Note>();
   const made = new Map<string, string>();
   const leaving = new Map<string, OpenDelete>();
+  const stopped = new Map<string, string>();
   const owners = new Map<string, Claim>();
 
   function notesOf(urn: string, writer: Writer): ProgramNotes {
@@ -96,6 +97,9 @@ export function createNotebook({ sleep }: Pick<Clock, "sleep">) {
         return open?.id === id ? open.disks : undefined;
       },
       forgetLeaving: () => void leaving.delete(urn),
+      writeStopped: async (vm) => void stopped.set(urn, vm),
+      findStopped: () => stopped.get(urn),
+      forgetStopped: () => void stopped.delete(urn),
       staysAlive: () => false,
       claimOf: (thing) => owners.get(thing),
       claim: async (thing, owner, by = urn) => void owners.set(thing, { owner, by }),
@@ -113,6 +117,7 @@ export function createNotebook({ sleep }: Pick<Clock, "sleep">) {
             ...creates.keys(),
             ...[...made.keys()].map((thing) => `made-${thing}`),
             ...[...leaving.keys()].map((of) => `${of}.left`),
+            ...[...stopped.keys()].map((of) => `${of}.stopped`),
           ],
   };
 }

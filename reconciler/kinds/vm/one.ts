@@ -137,6 +137,7 @@ export const vmHandler = createHandler<"vm">({
     deleting: true,
     disks: inOrder([...new Map([...left, ...disksOf(record)].map((disk) => [disk.id, disk])).values()]),
   }),
+  stopped: (record, vm) => (record.id === vm ? { ...record, stoppedForFlush: true } : record),
   inputsOf: (record) => propertyValues(vmFields, record),
   outputsOf: (record, live) => ({
     status: live?.status,
@@ -173,6 +174,7 @@ export const vmHandler = createHandler<"vm">({
   isUnsettled: (record) =>
     (record.owes ?? []).length > 0 ||
     record.building === true ||
+    record.stoppedForFlush === true ||
     record.resizing !== undefined ||
     record.dataVolumeDetached === true ||
     record.dataVolumeMoving !== undefined,

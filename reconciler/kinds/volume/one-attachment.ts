@@ -31,6 +31,7 @@ import { checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import {
   carryOut,
   changeOf,
+  forgetStopOver,
   type HowFresh,
   type PlannedOne,
   plain,
@@ -109,11 +110,13 @@ async function plan(
   { scope, afterAttach: formerCommand, owes }: Before = {},
   look: HowFresh = "fresh",
 ): Promise<PlannedOne> {
+  const stoppedVm = context.notes?.findStopped();
   const record: RecordedVolume = {
     kind: "volume",
     address,
     id: ids.volumeId,
     attachedTo: attach ? undefined : ids.vmId,
+    stoppedVm,
     flush: policy,
     afterAttach: formerCommand,
     owes,
@@ -130,7 +133,8 @@ async function plan(
     lifecycle: { preventDestroy: false, ignoreChanges: ["name", "size"] },
     source: { file: "properties", line: 1 },
   };
-  const hosts = [hostOf(ids.vmId)];
+  // What the record names itself is no other's to remember.
+  const hosts = stoppedVm === ids.vmId ? [] : [hostOf(ids.vmId)];
   const desired = closedWith(nothingDesired, { resources: [volume] });
   const state = stateOf(address, { record, scope }, hosts);
   const shown = look === "forRemoval" ? await shownByHost(service, ids, context.signal) : undefined;
@@ -239,6 +243,8 @@ function keep(
   return kept;
 }
 
+const isStopped = ({ notes }: HandlerContext): boolean => notes?.findStopped() !== undefined;
+
 const isAskedAgain = ({ afterAttach: former }: Before, { afterAttach: wanted }: DesiredVolume): boolean =>
   wanted?.again === "when_changed" && former !== undefined && !isSameCommand(former, wanted);
 
@@ -303,15 +309,18 @@ const attachment: FieldResource<AttachmentIds> = {
     const owes = former.owes ?? [];
     const isOwed =
       owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
-    if (changes.length > 0 || !(isOwed || isVolumeChanged(service, ids))) return { deleteBeforeReplace, warnings: [] };
+    if (changes.length > 0 || !(isOwed || isStopped(context) || isVolumeChanged(service, ids)))
+      return { deleteBeforeReplace, warnings: [] };
     const { live } = await exclusively(service, ids, () =>
       plan(context, service, ids, wishOf(before), false, former, "recent"),
     );
     refuseOtherHost(live, ids);
+    forgetStopOver(context, { live });
     const isOn = isAttached(live, ids) ?? true;
     const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
-    if (!isOn || isOwed) changes.push({ property: recordedKey, replaces: false });
-    return { deleteBeforeReplace, warnings: isOn ? [] : [again] };
+    const starts = `VM ${ids.vmId} was stopped for a flush by a change that was cut off, and is started again`;
+    if (!isOn || isOwed || isStopped(context)) changes.push({ property: recordedKey, replaces: false });
+    return { deleteBeforeReplace, warnings: [...(isOn ? [] : [again]), ...(isStopped(context) ? [starts] : [])] };
   },
 
   async preview(context, service, props) {
@@ -380,12 +389,12 @@ const attachment: FieldResource<AttachmentIds> = {
     const mayRun = wish.afterAttach !== undefined && (owes.length > 0 || isAskedAgain(former, wish));
     let ran: Pick<RanOne, "record" | "problems"> = { problems: [] };
     let sizeGb: number | undefined;
-    if (mayRun || isVolumeChanged(service, ids))
+    if (mayRun || isStopped(context) || isVolumeChanged(service, ids))
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
         sizeGb = sizeIn(planned.live, ids.volumeId);
         refuseOtherHost(planned.live, ids);
-        return mayRun || isAttached(planned.live, ids) === false
+        return mayRun || isStopped(context) || isAttached(planned.live, ids) === false
           ? planAndCarryOut(context, service, planned, ids, false)
           : ran;
       });

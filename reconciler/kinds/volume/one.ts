@@ -49,6 +49,7 @@ export const volumeHandler = createHandler<"volume">({
     }
     return next;
   },
+  stopped: (record, stoppedVm) => ({ ...record, stoppedVm }),
   inputsOf: (record) => ({ name: record.name, size: record.sizeGb }),
   outputsOf: () => ({}),
   noticed: ({ sizeGb }, _steps, inputs = {}) => (typeof inputs["size"] === "number" ? inputs["size"] : sizeGb),
