@@ -6,6 +6,7 @@ import { commandsIn, wordsOf } from "../support/ci-runner";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder, writeFiles } from "../support/folder";
+import { startS3Server } from "../support/state-server";
 import { startOddStateServer } from "./odd-state-server";
 
 const env = { RECONCILE_TOKEN: "ops-token" };
@@ -27,13 +28,14 @@ vms:
 ${groups}
 `;
 
-async function setUp() {
+async function setUp(more: Readonly<Record<string, string>> = {}) {
   const emulator: RunningEmulator = await startEmulator({ timeScale: 0 });
   open.push(emulator);
   const cwd = makeFolder({ "reconcile.yaml": yaml(emulator.url, "web-one") });
-  const run = (...args: string[]) => runCli(args, { cwd, env });
+  const place = { cwd, env: { ...env, ...more } };
+  const run = (...args: string[]) => runCli(args, place);
   const watcher = (...args: string[]) => {
-    const process = startCli(["watch", "--interval", "50ms", "--listen", "127.0.0.1:0", ...args], { cwd, env });
+    const process = startCli(["watch", "--interval", "50ms", "--listen", "127.0.0.1:0", ...args], place);
     open.push({ close: () => process.child.exitCode === null && process.child.kill("SIGKILL") });
     const rounds = () =>
       jsonLines(process.output().stdout.replace(/[^\n]*$/, "")).filter(({ type }) => type === "round");
@@ -92,6 +94,29 @@ it("--apply corrects drift, follows the file as it changes, and stops cleanly on
   child.kill("SIGTERM");
   expect((await finished).exitCode).toBe(0);
   expect(existsSync(join(cwd, "reconcile.state.json.lock"))).toBe(false);
+});
+
+it("--apply: a place whose answers were lost while it recorded is locked anew, and the rounds go on", async () => {
+  const places = await startS3Server();
+  open.push({ close: () => places.stop() });
+  const { emulator, cwd, run, watcher } = await setUp({
+    AWS_ENDPOINT_URL: places.url,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "tester",
+    AWS_SECRET_ACCESS_KEY: "s3-53cr3t",
+    RECONCILE_STATE: "s3://states/acme",
+  });
+  const { child, finished, round, rounds } = watcher("--json", "--apply");
+  await round("in_sync");
+  places.loseAnswers("PUT", Number.POSITIVE_INFINITY);
+  writeFiles(cwd, { "reconcile.yaml": `${yaml(emulator.url, "web-one")}volumes: { data: { size: 5 } }\n` });
+  expect((await round("failed", rounds().length))["why"]).toContain("cannot be reached");
+  places.loseAnswers("PUT", 0);
+  await round("applied", rounds().length);
+  child.kill("SIGTERM");
+  expect((await finished).exitCode).toBe(0);
+  expect(emulator.dump().volumes.filter(({ name }) => name === "data")).toHaveLength(1);
+  expect((await run("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
 it("a state that the files give another place while it runs is not worked on in the old one", async () => {

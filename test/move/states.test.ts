@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { carryOutMove } from "../../reconciler/cli/move/states";
+import { carryOutMove, handoverDiagnostic } from "../../reconciler/cli/move/states";
 import type { FoldedState } from "../../reconciler/core/state/fold";
 import { decideHandover } from "../../reconciler/core/state/handover";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { openForWriting } from "../../reconciler/engine/apply";
 import { HalfMoved } from "../../reconciler/engine/half-moved";
 import { finishStates, type Move, takeBackTransfer } from "../../reconciler/engine/transfer";
+import { createMemoryStore } from "../../reconciler/store/memory";
 import { openStateStore } from "../../reconciler/store/open";
 import type { Holder, StateStore } from "../../reconciler/store/store";
 import { countCampaign } from "../support/campaign-count";
@@ -99,6 +100,12 @@ describe("what goes from one state to another", () => {
   ])("does not go to %s", (_, taking, problem) => {
     expect(decideHandover(givingState(), taking, { addresses }).problems).toMatchObject([problem]);
   });
+});
+
+it("a damaged record is repaired as plan says", () => {
+  const store = createMemoryStore();
+  const told = handoverDiagnostic({ is: "damaged", address: "vm.db" }, { giving: { store }, taking: { store } });
+  expect(told).toMatchObject({ code: "state/quarantined", fix: expect.stringContaining("reconcile plan says how") });
 });
 
 let folder: string;

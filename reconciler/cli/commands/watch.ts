@@ -16,6 +16,7 @@ import { hasNothingToDo } from "../../engine/apply";
 import { findDrift } from "../../engine/drift";
 import type { EngineEvent } from "../../engine/events";
 import type { Prepared } from "../../engine/plan";
+import { isStateError } from "../../engine/recorder";
 import { notSeenIn, type RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
 import { isWorthSpreading, sweepDuring } from "../../engine/sweep";
@@ -182,7 +183,7 @@ async function watchRound(
       const why = error.diagnostics.map(({ summary, fix }) => `${summary}: ${fix}`).join("; ");
       return { result: { end: "blocked", why } };
     }
-    if (error instanceof LeaseLost) lease?.lost();
+    if (isStateError(error)) lease?.failed(error);
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
     return { result: { end: "failed", why: placedTexts(diagnostics) } };
@@ -382,25 +383,32 @@ interface Lease {
    * lock.
    */
   hold(): Promise<StateStore>;
-  lost(): void;
+  /** Something was not written, or nobody knows whether it was: the next round locks and reads anew. */
+  failed(error: Error): void;
   letGo(): Promise<void>;
 }
 
 /** One lock for all rounds: every run in them writes under it. */
 function createLease(store: StateStore, invocation: Invocation): Lease {
   let session: StateSession | undefined;
+  let isDoubtful = false;
+  const letGo = async (): Promise<void> => {
+    await session?.release();
+    session = undefined;
+    isDoubtful = false;
+  };
   return {
     async hold() {
+      // Kept until its place answers: a lock without a lease stays where nobody lets it go.
+      if (isDoubtful) await letGo();
       session ??= await store.lock(commandHolder(invocation.command));
       const mine = session;
       return { ...store, read: () => mine.read(), lock: async () => ({ ...mine, release: async () => undefined }) };
     },
-    lost() {
-      session = undefined;
+    failed(error) {
+      if (error instanceof LeaseLost) session = undefined;
+      isDoubtful = session !== undefined;
     },
-    async letGo() {
-      await session?.release();
-      session = undefined;
-    },
+    letGo,
   };
 }

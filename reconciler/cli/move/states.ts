@@ -114,7 +114,7 @@ export function handoverDiagnostic(
         severity: "error",
         code: "state/quarantined",
         summary: `the record of ${problem.address} is damaged, and what cannot be read is not moved`,
-        fix: "repair it first: reconcile state check says how",
+        fix: "repair it first: reconcile plan says how, in the project that has this record",
         address: problem.address,
       };
     case "twice":
