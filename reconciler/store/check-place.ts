@@ -14,27 +14,41 @@ export interface PlaceTrial extends StoreTrial {
   readonly beside: string;
 }
 
+/**
+ * The lock beside goes with the state beside: the lock that is named for the state itself may be held by a run, and is
+ * neither asked for nor taken away.
+ */
+function httpPlaceBeside<O extends Pick<OpenOptions, "environment">>(location: string, name: string, options: O) {
+  const { RECONCILE_STATE_LOCK_ADDRESS: lock = "" } = options.environment;
+  const url = besideHttp(location, name);
+  const lockBeside = lock.startsWith(location)
+    ? url + lock.slice(location.length)
+    : URL.canParse(lock) && besideHttp(lock, name);
+  const environment = { ...options.environment, RECONCILE_STATE_LOCK_ADDRESS: lockBeside || lock };
+  return { url, options: { ...options, environment } };
+}
+
 export function trialAt(location: string, name: string, options: Omit<OpenOptions, "times">): PlaceTrial {
   // What is no address is refused as elsewhere, before anything is made of it.
   openStateStore(location, { ...options, times: defaultLease });
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
-  const at = (beside: string): Pick<PlaceTrial, "open" | "beside"> => {
-    const open = () => openStateStore(beside, { ...options, times: defaultLease });
+  const at = (beside: string, given = options): Pick<PlaceTrial, "open" | "beside"> => {
+    const open = () => openStateStore(beside, { ...given, times: defaultLease });
     return { open, beside: open().location };
   };
   switch (scheme) {
     case "http":
     case "https": {
-      const beside = besideHttp(location, name);
-      const probing = besideHttp(location, `${name}-probe`);
+      const beside = httpPlaceBeside(location, name, options);
+      const probing = httpPlaceBeside(location, `${name}-probe`, options);
       return {
-        ...at(beside),
-        probe: () => probeHttp(probing, options),
+        ...at(beside.url, beside.options),
+        probe: () => probeHttp(probing.url, probing.options),
         async remove() {
-          const isGone = [await removeHttp(beside, options), await removeHttp(probing, options)];
+          const isGone = [await removeHttp(beside.url, beside.options), await removeHttp(probing.url, probing.options)];
           if (isGone.includes(false))
             throw new StoreFailed(
-              `this server deletes no state: ${at(beside).beside} and ${at(probing).beside} are left behind, with nothing of yours in them`,
+              `this server deletes no state: ${at(beside.url).beside} and ${at(probing.url).beside} are left behind, with nothing of yours in them`,
             );
         },
       };

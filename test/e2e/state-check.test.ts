@@ -16,10 +16,12 @@ beforeEach(() => {
   folder = makeFolder();
 });
 
-const check = (...words: string[]): Promise<Ran> =>
+const check = (...words: string[]): Promise<Ran> => checkWith({}, ...words);
+const checkWith = (env: Readonly<Record<string, string>>, ...words: string[]): Promise<Ran> =>
   runCli(["state", "check", ...words], {
     cwd: folder,
     env: {
+      ...env,
       AWS_ENDPOINT_URL: s3.url,
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "tester",
@@ -63,6 +65,17 @@ describe("state check", () => {
       expect([diagnostics.length, exit_code]).toEqual([broken(ran).length, broken(ran).length > 0 ? 1 : 0]);
       expect(server.documentOf("prod")).toBeUndefined();
       expect(server.requests.every((request) => request.includes("prod-reconcile-check-"))).toBe(true);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it.each(["/prod/lock", "/locks"])("a lock of its own (%s) is not asked for: a run may hold it", async (lock) => {
+    const server = await startStateServer({ kind: "plain" });
+    try {
+      await checkWith({ RECONCILE_STATE_LOCK_ADDRESS: `${server.url}${lock}` }, `${server.url}/prod`);
+      expect(server.requests.filter((request) => !request.includes("-reconcile-check-"))).toEqual([]);
+      expect(server.requests.some((request) => request.startsWith("LOCK "))).toBe(true);
     } finally {
       await server.stop();
     }
