@@ -28,7 +28,7 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
   const found = await Promise.all(
     formerPlaces(session).map(async ({ location, isWhole }): Promise<Diagnostic[]> => {
       const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
-      if (typeof has === "string") return [unread(session, location, has)];
+      if (typeof has === "string") return [unread(session, { location, isWhole }, has)];
       const isThere = (one: WantedByName): boolean =>
         has.records.some((record) => record.id !== undefined && isRecordOf(one, record, has.isRenamed));
       const twice = wanted.filter(isThere);
@@ -115,11 +115,13 @@ async function recordedAt(location: string, session: Session): Promise<Former> {
   return lineages.has(read.state.lineage) ? none : { records, isRenamed: true };
 }
 
-function bringing({ workspace, invocation }: Session, former: string): string {
+/** An address of which a part is not shown leads elsewhere: whoever knows it writes it in its place. */
+function bringing({ workspace, invocation }: Session, former: NotedState): string {
   const { environment } = workspace.desired;
-  const present = addressKept(stateLocation(workspace, invocation.flags));
-  const of = (location: string): string =>
-    `--state '${location}'${environment === undefined ? "" : ` --env ${environment}`}`;
+  const location = stateLocation(workspace, invocation.flags);
+  const of = (place: NotedState): string =>
+    `--state ${place.isWhole ? `'${place.location}'` : "ADDRESS"}${environment === undefined ? "" : ` --env ${environment}`}`;
+  const present = { location, isWhole: addressKept(location) === location };
   return `reconcile state pull ${of(former)} | reconcile state push ${of(present)} -`;
 }
 
@@ -129,7 +131,7 @@ function isElsewhere(session: Session, former: string, twice: readonly WantedByN
     code: "state/elsewhere",
     summary: `the state ${session.store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
     detail: "Nothing was sent and nothing was written.",
-    fix: `bring the state to its new place: ${bringing(session, former)}; or, to go on without what it has: --new-state`,
+    fix: `bring the state to its new place: ${bringing(session, { location: former, isWhole: true })}; or, to go on without what it has: --new-state`,
   };
 }
 
@@ -137,12 +139,12 @@ const isInBoth = (session: Session, former: string, taken: readonly WantedByName
   severity: "warning",
   code: "state/elsewhere",
   summary: `what is to be taken over is in the state ${former} too, and two states would manage it: ${listed(taken.map(({ address }) => address))}`,
-  fix: `bring that state here instead (${bringing(session, former)}), or never run with it again`,
+  fix: `bring that state here instead (${bringing(session, { location: former, isWhole: true })}), or never run with it again`,
 });
 
-const unread = (session: Session, former: string, why: string): Diagnostic => ({
+const unread = (session: Session, former: NotedState, why: string): Diagnostic => ({
   severity: "warning",
   code: "state/elsewhere",
-  summary: `this state is empty, and the state ${former}, which was used here before, cannot be read: ${why}`,
+  summary: `this state is empty, and the state ${former.location}, which was used here before, cannot be read: ${why}`,
   fix: `make sure that it has none of what is to be created, or bring it here: ${bringing(session, former)}`,
 });

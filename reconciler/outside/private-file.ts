@@ -192,6 +192,8 @@ function refuseNewerPlan(path: string, text: string): void {
 function keptIn(text: string): "a state" | "a desired state" | undefined {
   if (/^\s*\{\s*"format":\s*"reconcile-cloud\/(?:state"|sealed",[^{}]*"purpose":\s*"state")/.test(text))
     return "a state";
+  // The journal beside the snapshot of a file, in the clear or not.
+  if (/^(?:[0-9a-f]{16} \{"n":|sealed1 )/.test(text)) return "a state";
   // Saved plans, reports and pictures begin otherwise.
   return !/^\s*[{<]/.test(text) && /^(["']?)(?:version|component|vms|volumes|groups)\1[ \t]*:/m.test(text)
     ? "a desired state"

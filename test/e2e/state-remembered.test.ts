@@ -427,6 +427,15 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["apply", "-y"], `${server.url}/s?name=one`)).toMatchObject({ exitCode: 0 });
     const ran = await reconcile(["plan"], join(folder, "moved.json"));
     expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`${server.url}/s?…, which was used here`)]);
+    // With what is left of it the state would be looked for, and brought, elsewhere.
+    expect(ran.stderr).toMatch(/state pull --state ADDRESS \| reconcile state push \S.*moved\.json' -$/m);
+  });
+
+  it("is not brought to an address of which a part is not shown", async () => {
+    const file = join(folder, "reconcile.state.json");
+    expect(await reconcile(["apply", "-y"], file)).toMatchObject({ exitCode: 0 });
+    const { stderr } = await reconcile(["plan"], `${server.url}/t?name=two`);
+    expect(stderr).toContain(`state pull --state '${file}' | reconcile state push --state ADDRESS -;`);
   });
 });
 

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openJsonFile } from "../../reconciler/cli/json-file";
 import { carryOutEdits } from "../../reconciler/cli/move/edits";
+import { writeEntry } from "../../reconciler/core/state/text";
 import { replaceOwnFile, whyNotWritten, writePrivately } from "../../reconciler/outside/private-file";
 import { sha256 } from "../../reconciler/outside/sha256";
 import { makeFolder } from "../support/folder";
@@ -48,6 +49,8 @@ describe("a file that a command writes for its user", () => {
   it.each([
     ["", '{\n"format":"reconcile-cloud/state",\n"version":1,'],
     [" that is encrypted", '{\n"format":"reconcile-cloud/sealed",\n"version":1,\n"purpose":"state",'],
+    ["'s journal", writeEntry({ serial: 1, epoch: 1, change: { type: "intent", address: "vm.a", intent: null } })],
+    ["'s journal that is encrypted", "sealed1 3f9a12c4 7 0 c2VhbGVk\n"],
   ])("is not written over a state%s", (_, head) => {
     writeFileSync(at("reconcile.state.json"), head);
     expect(() => writePrivately(at("reconcile.state.json"), "new")).toThrow(/holds a state/);
