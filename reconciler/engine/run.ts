@@ -204,7 +204,7 @@ export function failedBy(failure: Failure): OpenStep {
 }
 
 /** What the state holds of the step's VM. */
-export function recordedVm({ address }: Step, run: Run): RecordedVm | undefined {
+export function recordedVm({ address }: Pick<Step, "address">, run: Run): RecordedVm | undefined {
   const record = run.recorder.state.resources.get(address);
   return ofKind(record, "vm");
 }

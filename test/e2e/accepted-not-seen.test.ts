@@ -268,6 +268,34 @@ describe("at the other doors, a rule that was accepted and does not show", () =>
     await watching.finished;
   });
 
+  it("wipes no disk a second time unattended, where a rebuild was accepted and its image does not show", async () => {
+    declare(vm(), service);
+    await done(apply());
+    declare(vm({ image_id: image }), service);
+    let rebuilt = 0;
+    place.proxy.meddle((exchange, forward) => {
+      if (!exchange.path.includes("/vm/rebuild")) return forward();
+      rebuilt++;
+      return Promise.resolve(yes());
+    });
+    const words = ["watch", "--apply", "--allow-data-loss", "--interval", "100ms", "--listen", "none", "--json"];
+    const watching = startCli(words, place.surroundings(place.proxy.url));
+    const blocked = await watching.says("a round that is blocked", ({ stdout }) =>
+      jsonLines(stdout).find((line) => line["type"] === "round" && line["result"] === "blocked"),
+    );
+    expect(blocked["why"]).toMatch(
+      /is wiped by the rebuild: reconcile apply --allow-loss vm\.db .*by a person who has/,
+    );
+    watching.child.kill("SIGINT");
+    await watching.finished;
+    expect(rebuilt).toBe(1);
+    expect(said(await reconcile("plan"))).toContain("did not show it (image_id: debian-12)");
+    place.proxy.meddle((_, forward) => forward());
+    declare(vm({ image_id: image }), { ...service, timing: { ...timing, vm_create_timeout: "10s" } });
+    await done(apply());
+    expect(JSON.stringify(state().resources)).not.toContain('"looked"');
+  });
+
   it("keeps an undo from saying that it is done", async () => {
     declare(group(https, ssh), service);
     await done(apply());

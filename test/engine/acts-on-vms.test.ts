@@ -133,8 +133,12 @@ describe("a rebuild", () => {
       { shows: [vm({ image: "a" }), vm({ image: "image b" })], becomes: 'done | rebuild from b | image "b"' },
     ],
     [
-      "is not done while the VM shows the old image",
-      { shows: [vm({ image: "a" })], becomes: "failed apply/timeout | rebuild from b" },
+      "is not done while the VM shows the old image, and was accepted",
+      {
+        shows: [vm({ image: "a" })],
+        becomes:
+          'failed apply/timeout | rebuild from b | unseen [{"field":"image_id","value":"b","said":"image_id: b","since":"2026-01-01T00:15:01.000Z","looked":"the records of VMs (vm.get)"}]',
+      },
     ],
     [
       "that an earlier run sent is done when its image shows",

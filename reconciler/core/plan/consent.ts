@@ -9,6 +9,7 @@ import type { DesiredResource, Protection } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { definitionOf } from "../model/kinds";
 import type { Loss } from "../model/loss";
+import type { RecordedResource } from "../model/recorded";
 import { fieldsIn } from "../text/objects";
 import type { Step } from "./step";
 
@@ -27,7 +28,8 @@ export interface Consent {
   readonly count?: number;
   /**
    * No standing permission covers it. For recreate: nothing of its kind proves that the resource is gone. For flush: the
-   * volume hangs on a VM that nobody named when the permission was given.
+   * volume hangs on a VM that nobody named when the permission was given. For data_loss: the service accepted the same
+   * before and did not show it, so that what is lost may be what has come about since.
    */
   readonly unproven?: true;
   /** For prevent_destroy: the line that protects it. Absent: only the state does. */
@@ -82,7 +84,7 @@ export const everyGrant: Grants = {
 
 type RecordedConsent = (
   address: Address,
-) => { readonly preventDestroy: boolean; readonly deleting?: boolean } | undefined;
+) => Pick<RecordedResource, "preventDestroy" | "deleting" | "unseen"> | undefined;
 
 export const consentsFor = (
   changes: readonly Change[],
@@ -94,7 +96,10 @@ export const consentsFor = (
   isUnproven: (address: Address) => boolean = () => false,
   environment?: Protection,
 ): Consent[] => [
-  ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf, environment), ...lossesOf(change)]),
+  ...changes.flatMap((change) => [
+    ...protection(change, desiredOf, recordedOf, environment),
+    ...lossesOf(change, recordedOf),
+  ]),
   ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
   ...steps.flatMap(unprovenSnapshot),
   ...steps.flatMap(deleteUnflushed),
@@ -171,8 +176,14 @@ export const permittedChanges = (
 const lossGrant = (address: Address): string =>
   `--allow-loss ${inShell(address)} (or --allow-data-loss for everything that is listed)`;
 
-const lossesOf = ({ address, losses }: Change): Consent[] =>
-  losses.map(({ detail, ...loss }) => ({ kind: "data_loss", address, detail, grant: lossGrant(address), loss }));
+function lossesOf({ address, losses, fields }: Change, recordedOf: RecordedConsent): Consent[] {
+  const unseen = new Set(recordedOf(address)?.unseen?.map(({ field }): string => field));
+  const again = fields.some(({ field, verb }) => verb === "rebuild" && unseen.has(field));
+  return losses.map(({ detail, ...loss }): Consent => {
+    const consent: Consent = { kind: "data_loss", address, detail, grant: lossGrant(address), loss };
+    return again ? { ...consent, unproven: true } : consent;
+  });
+}
 
 function unprovenSnapshot({ address, action }: Step): Consent[] {
   if (action.operation !== "vm.snapshot" || action.unproven !== true) return [];
@@ -310,7 +321,8 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
   const mayStand = ({ unproven }: Consent): boolean => !(grants.standing === true && unproven === true);
   const isGiven: Readonly<Record<ConsentKind, (consent: Consent) => boolean>> = {
     prevent_destroy: ({ address = "" }) => unprotected.has(address),
-    data_loss: (consent) => grants.allowDataLoss || losses.has(consent.address ?? "") || isApproved(consent),
+    data_loss: (consent) =>
+      (mayStand(consent) && (grants.allowDataLoss || losses.has(consent.address ?? ""))) || isApproved(consent),
     empty: (consent) => grants.allowEmpty || isApproved(consent),
     removal: (consent) =>
       grants.allowRemoval === "all" || (consent.count ?? 0) <= grants.allowRemoval || isApproved(consent),

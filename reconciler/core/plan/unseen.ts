@@ -106,6 +106,7 @@ const sendsAgain = " again: it looks first, and sends again what is still missin
 const inOwnWords: Readonly<Partial<Record<EffectField, string>>> = {
   name: "name",
   description: "description",
+  image_id: "image_id",
   rule: "rules",
   "removed rule": "rules",
 };

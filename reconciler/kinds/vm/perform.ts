@@ -1,6 +1,7 @@
 /** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
 import { isEntry } from "../../core/canonical/catalogue";
 import { type Address, inShell } from "../../core/model/address";
+import { writeKey } from "../../core/model/effect";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveVm } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
@@ -12,6 +13,7 @@ import {
   doneAndSeen,
   doneUnseen,
   failedBy,
+  isoNow,
   type OnExisting,
   onExisting,
   optionsFor,
@@ -69,7 +71,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   // The plan's look may have been of an earlier time, or of a VM on its way: what has the image is not wiped for it.
   if ((await lookAtVm(run, id, hasImage)()) === "done") {
     await oweNothing(step, run);
-    return recordSeen(step, run);
+    return noteRebuild(step, id, run, await recordSeen(step, run));
   }
   const outcome = await sendAndLook(
     () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
@@ -77,13 +79,33 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
     run,
   );
   if (outcome.status === "rejected" || outcome.status === "unavailable") await oweNothing(step, run);
-  return outcome.status === "accepted"
-    ? waitThenRecord(step, run, id, {
-        for: "rebuilt",
-        isOther: (image) => isEntry(image, action.image, run.images) === false,
-      })
-    : failedBy(outcome);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const isOther = (image: string): boolean => isEntry(image, action.image, run.images) === false;
+  return noteRebuild(step, id, run, await waitThenRecord(step, run, id, { for: "rebuilt", isOther }));
 };
+
+/**
+ * What was accepted and did not show is remembered: no permission of long before sends it again (plan/consent.ts), for
+ * the disk would be wiped once more each time.
+ */
+async function noteRebuild(
+  { address, action, record }: Step<"vm.rebuild">,
+  id: string,
+  run: Run,
+  result: StepResult,
+): Promise<StepResult> {
+  const isOpen = result.end !== "done" && result.code !== "apply/vm-failed";
+  const write = { field: "image_id", value: action.image, said: `image_id: ${record?.image ?? action.image}` } as const;
+  const looked = `the records of VMs (${run.ports.client.can.seesVms === "list" ? "vm.list" : "vm.get"})`;
+  if (isOpen || recordedVm({ address }, run)?.unseen?.some(({ field }) => field === write.field) === true)
+    await run.recorder.record([
+      {
+        ...{ type: "patch", address, of: id },
+        unseen: isOpen ? { added: [{ ...write, since: isoNow(run), looked }] } : { settled: [writeKey(write)] },
+      },
+    ]);
+  return result;
+}
 
 const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
   const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
