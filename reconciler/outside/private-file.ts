@@ -36,11 +36,14 @@ export class FileNotWritten extends Error {
   readonly code = "cli/file-unwritable" satisfies DiagnosticCode;
 }
 
-/** `isNew`: an existing file is left as it is, and is an error. `overFiles`: it may be one of the user's own. */
+/**
+ * `isNew`: an existing file is left as it is, and is an error. `overFiles`: it may be one of the user's own. `mode`: of
+ * what names nothing that exists, and may be read by others.
+ */
 export function writePrivately(
   path: string,
   text: string | Uint8Array,
-  { isNew = false, overFiles = false } = {},
+  { isNew = false, overFiles = false, mode = 0o600 } = {},
 ): void {
   refuseTarget(path, overFiles);
   if (isStream(path)) {
@@ -49,7 +52,7 @@ export function writePrivately(
   }
   const temporary = temporaryOf(path);
   try {
-    const file = openSync(temporary, "wx", 0o600);
+    const file = openSync(temporary, "wx", mode);
     try {
       writeFileSync(file, text);
       fsyncSync(file);
@@ -176,8 +179,8 @@ export function refuseKept(path: string, overFiles = false): void {
   if (!("text" in head)) return;
   refuseNewerPlan(path, head.text);
   const kept = keptIn(head.text);
-  if (kept === undefined || (kept === "a desired state" && overFiles)) return;
-  throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over one`);
+  if (kept === undefined || (kept !== "a state" && overFiles)) return;
+  throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over it`);
 }
 
 /** It may hold what this version does not know. */
@@ -189,15 +192,15 @@ function refuseNewerPlan(path: string, text: string): void {
   if (newer !== undefined) throw new WrittenByNewer(`the plan ${path}`, `its version is ${newer}`);
 }
 
-function keptIn(text: string): "a state" | "a desired state" | undefined {
+function keptIn(text: string): "a state" | "a desired state" | "tests" | undefined {
   if (/^\s*\{\s*"format":\s*"reconcile-cloud\/(?:state"|sealed",[^{}]*"purpose":\s*"state")/.test(text))
     return "a state";
   // The journal beside the snapshot of a file, in the clear or not.
   if (/^(?:[0-9a-f]{16} \{"n":|sealed1 )/.test(text)) return "a state";
   // Saved plans, reports and pictures begin otherwise.
-  return !/^\s*[{<]/.test(text) && /^(["']?)(?:version|component|vms|volumes|groups)\1[ \t]*:/m.test(text)
-    ? "a desired state"
-    : undefined;
+  if (/^\s*[{<]/.test(text)) return undefined;
+  if (/^(["']?)(?:version|component|vms|volumes|groups)\1[ \t]*:/m.test(text)) return "a desired state";
+  return /^(["']?)tests\1[ \t]*:/m.test(text) ? "tests" : undefined;
 }
 
 function nameAsNew(temporary: string, path: string): void {

@@ -1,5 +1,5 @@
 /** `reconcile test`: what a user's own file would do, tested on the embedded service in virtual time. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
@@ -51,6 +51,24 @@ it("passes what is as expected, with no service and no credential", async () => 
     expect.stringContaining("4 tests: 4 passed, 0 failed."),
   ]);
   expect(existsSync(join(cwd, "reconcile.state.json"))).toBe(false);
+});
+
+it("a report is written over no tests and through no link, nowhere before it can be, and for everybody to read", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": file, "reconcile.test.yaml": tests });
+  symlinkSync("elsewhere.xml", join(cwd, "link.xml"));
+  for (const [out, why] of [
+    ["reconcile.test.yaml", "holds tests, and nothing is written over it"],
+    ["link.xml", "is a symbolic link"],
+    ["none/report.xml", "there is no folder none"],
+  ] as const) {
+    const ran = await run(cwd, "--format", "junit", "--out", out);
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(`error[cli/file-unwritable]: ${out} `)]);
+    expect(ran.stderr).toContain(why);
+  }
+  expect(readFileSync(join(cwd, "reconcile.test.yaml"), "utf8")).toBe(tests);
+  expect(existsSync(join(cwd, "elsewhere.xml"))).toBe(false);
+  expect((await run(cwd, "--format", "junit", "--out", "report.xml")).exitCode).toBe(0);
+  expect(statSync(join(cwd, "report.xml")).mode & 0o444).toBe(0o444);
 });
 
 it("tells what is not, with its place, as text, TAP, JUnit and JSON", async () => {

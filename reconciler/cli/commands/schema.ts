@@ -1,5 +1,5 @@
 /** `reconcile schema`: the schema of desired states with the keys of these files and the names that their service knows. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { withKnownWords } from "../../config/known-words";
 import { collectProblems } from "../../config/problems";
@@ -8,7 +8,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
 import { readFailed } from "../../engine/read-failed";
-import { refuseKept } from "../../outside/private-file";
+import { writePrivately } from "../../outside/private-file";
 import { packageFolder } from "../../version";
 import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
@@ -38,8 +38,7 @@ export const schemaCommand = command({
     else {
       // The schema can be made again at any time from the files and the service, so it may be written over.
       mkdirSync(dirname(flags.out), { recursive: true });
-      refuseKept(flags.out);
-      writeFileSync(flags.out, text);
+      writePrivately(flags.out, text, { mode: 0o666 });
       output.note(`Wrote ${flags.out}`);
     }
     output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });

@@ -13,7 +13,7 @@ import { quotedForShell } from "../../core/model/ssh";
 import { errorCode, ifPossible } from "../../core/text/errors";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openBeside } from "../../outside/beside";
-import { refuseKept } from "../../outside/private-file";
+import { refuseTarget, writePrivately } from "../../outside/private-file";
 import { junitOfTests, type TestResult, tapText, testEvent, testsText } from "../../report/test-text";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
@@ -37,6 +37,7 @@ export const testCommand = command({
     const { args, flags, output } = invocation;
     if (flags.init === true) return writeFirst(invocation);
     const format = keyIn(reports, flags.format);
+    if (flags.out !== undefined) refuseTarget(flags.out);
     const files = (args.length === 0 ? ["."] : args).flatMap(findTests);
     if (files.length === 0)
       throw fail("cli/no-files", "there is no *.test.yaml here", "reconcile test --init writes the first");
@@ -75,15 +76,14 @@ const defaultTest = "reconcile.test.yaml";
 function showResults(results: Results, format: keyof typeof reports | undefined, { flags, output }: Invocation): void {
   for (const result of results) output.event(testEvent(result));
   const text = format === undefined ? undefined : reports[format](results);
-  if (flags.out !== undefined) {
-    refuseKept(flags.out);
-    writeFileSync(flags.out, text ?? testsText(results, { colour: false, width: output.width }));
-  }
   output.print(
     flags.out === undefined && text !== undefined
       ? text
       : testsText(results, { colour: output.colour, width: output.width }),
   );
+  if (flags.out === undefined) return;
+  const report = text ?? testsText(results, { colour: false, width: output.width });
+  writePrivately(flags.out, report, { mode: 0o666 });
 }
 
 function findTests(path: string): string[] {
