@@ -12,6 +12,7 @@ import { itemAt } from "../../core/text/invariant";
 import { listText } from "../../core/text/list-text";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
 import { realPath } from "../../outside/commit";
+import { setting } from "../../outside/environment";
 import { shownPath } from "../../outside/files";
 import { sha256 } from "../../outside/sha256";
 import { countOf } from "../../report/style";
@@ -323,7 +324,7 @@ function refuseOtherWorlds(
   environment: string | undefined,
 ): void {
   const there = readMovedTexts(target.sources, { invocation, environment }).service.baseUrl;
-  const given = invocation.flags["base-url"] ?? process.env["RECONCILE_BASE_URL"];
+  const given = invocation.flags["base-url"] ?? setting("RECONCILE_BASE_URL");
   if (target.sources.length > 0 && given === undefined && there !== undefined && originAt(there) !== originAt(baseUrl))
     throw fail(
       "move/cannot",
