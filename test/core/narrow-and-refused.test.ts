@@ -358,6 +358,12 @@ describe("an instance that its block does not have any more", () => {
       ["asks prevent_destroy", "vm.snapshot"],
     ],
     [
+      "is so where they differ in what protects nothing",
+      ["vm.web[a]", "vm.web[b]", "vm.web[c]"],
+      [instance("vm.web[a]", kept), instance("vm.web[b]", { ...kept, onImageChange: "ignore" })],
+      ["asks prevent_destroy", "vm.snapshot"],
+    ],
+    [
       "is so within a component that has no such instance any more",
       ["shop[a]/vm.web", "shop[b]/vm.web"],
       [instance("shop[a]/vm.web", kept)],

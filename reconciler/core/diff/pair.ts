@@ -6,6 +6,7 @@
 import { type Address, blockOf, compareAddresses, type Kind, movedBy, parseAddress, quoted } from "../model/address";
 import { type Desired, type DesiredResource, type ImportRequest, removalFor } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { guardedAsDeclared } from "../model/facts";
 import { type Fix, toAsk, told, toRun } from "../model/fix";
 import { ofKind } from "../model/kinds";
 import {
@@ -174,7 +175,9 @@ export function blocksBeside(
   const instances = groupedBy([...meant, ...leftOut.resources], ({ address }) => familyOf(address));
   return new Map(
     beside.flatMap(({ from, address }) => {
-      const block = others.get(address) ?? alike(instances.get(familyOf(address) ?? ""));
+      const made = intents.get(from)?.record;
+      const record = resources.get(from) ?? (made === undefined ? undefined : { ...made, id: from });
+      const block = others.get(address) ?? alike(instances.get(familyOf(address) ?? ""), record);
       return block === undefined ? [] : [[from, block]];
     }),
   );
@@ -186,8 +189,15 @@ function familyOf(address: Address): string | undefined {
   return family === address ? undefined : family;
 }
 
-const alike = ([first, ...others]: readonly DesiredResource[] = []): DesiredResource | undefined =>
-  others.every(({ lifecycle }) => deepEqual(lifecycle, first?.lifecycle)) ? first : undefined;
+/** One of the instances, where each of them would protect the record in the same way. */
+function alike(
+  [first, ...others]: readonly DesiredResource[] = [],
+  record: RecordedResource | undefined,
+): DesiredResource | undefined {
+  if (first === undefined || record === undefined) return undefined;
+  const protection = guardedAsDeclared(record, first);
+  return others.every((other) => deepEqual(guardedAsDeclared(record, other), protection)) ? first : undefined;
+}
 
 /** The declared addresses near this one: an instance of its block, or the block itself where that has no for_each. */
 function otherForm(address: Address, wanted: ReadonlyMap<Address, DesiredResource>): Address | undefined {
