@@ -56,7 +56,7 @@ export function outlinePlan(plan: Plan): Outline {
   const blocks = inAddressOrder(plan.changes).map((change): PlanBlock => {
     const steps = stepsOf.get(change.address) ?? [];
     stepsOf.delete(change.address);
-    const plain = change.action === "create" || change.action === "forget";
+    const plain = change.action === "create" || steps.every(({ action }) => action.operation === "record");
     return {
       change,
       verb: verbOfChange(change, steps),
@@ -145,10 +145,7 @@ function verbOfChange(change: Change, steps: readonly Step[]): string {
     case "forget":
       return steps.some((step) => leavesOrphan(step, change))
         ? withRemarks("retain as an orphan", ["it stays alive, unmanaged", ...remarks])
-        : withRemarks("forget", [
-            ...(steps.some(({ action }) => action.operation === "vm.start") ? ["it is started again first"] : []),
-            change.reason === "gone" ? "it is gone" : "it stays alive, unmanaged",
-          ]);
+        : withRemarks("forget", [change.reason === "gone" ? "it is gone" : "it stays alive, unmanaged"]);
   }
 }
 

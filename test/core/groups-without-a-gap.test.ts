@@ -129,6 +129,15 @@ describe("the steps of a group that loses a rule", () => {
     expect(order(planFor(world))).toEqual(steps);
   });
 
+  it("an old one that was to go is an orphan once its group is let go", () => {
+    const applied = [{ ...web, memory: { retired: [{ id: "g-old", name: "web-old-1" }] } }];
+    const plan = planFor({ applied, removed: [{ from: web.address, destroy: false, source: web.source }] });
+    const reason = "was replaced by group web";
+    expect(plan.steps.map(({ action }) => action)).toMatchObject([
+      { changes: [{ type: "orphan", orphan: { id: "g-old", name: "web-old-1", reason } }, {}, {}] },
+    ]);
+  });
+
   it("the new group has every rule that stays in its create, and the name; the record remembers the old one", () => {
     const { steps } = planFor({ applied: [web], desired: [webWithout80] });
     const create = steps.find(({ action }) => action.operation === "group.create");

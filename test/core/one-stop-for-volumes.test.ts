@@ -1,6 +1,7 @@
 /** The one stop of a VM for the volumes that come off it, as a table: who makes it, and what waits for it. */
 import { describe, expect, it } from "vitest";
 import type { LiveVm } from "../../reconciler/kinds/vm/live";
+import type { LiveVolume } from "../../reconciler/kinds/volume/live";
 import { idOf, planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
 
 const web = vm("web");
@@ -9,6 +10,11 @@ const off = { flush: { via: "stop" } } as const;
 const [data, logs] = [volume("data", on), volume("logs", on)];
 const left = { ...web, lifecycle: { ...web.lifecycle, ignoreChanges: ["power"] } };
 const stopped = { ...web, now: { phase: "stopped", status: "SHUTOFF" } } as const;
+const volumeOff = {
+  now: { volumes: [{ id: "root", root: true }] },
+  memory: { dataVolumeId: "off", dataVolumeDetached: true },
+} as const;
+const unhooked: LiveVolume = { kind: "volume", id: "off", name: "off", attachedTo: null, failed: false };
 const world = (applied: World["applied"], desired: World["desired"]): World => ({ applied, desired, missing: [] });
 
 const stepsOf = (one: World): readonly string[] =>
@@ -258,6 +264,37 @@ describe("a VM whose volumes come off", () => {
         removed: [{ from: web.address, destroy: false, source: web.source }],
       },
       ["vm.web/flush-start (down)", "vm.web/forget < vm.web/flush-start?"],
+    ],
+    [
+      "has its data volume back before its own record goes",
+      {
+        ...world([{ ...web, ...volumeOff }], []),
+        strangers: [unhooked],
+        removed: [{ from: web.address, destroy: false, source: web.source }],
+      },
+      ["vm.web/data-attach", "vm.web/forget < vm.web/data-attach"],
+    ],
+    [
+      "starts with its data volume before its own record goes",
+      {
+        ...world(
+          [
+            {
+              ...web,
+              now: { ...stopped.now, ...volumeOff.now },
+              memory: { ...volumeOff.memory, stoppedForFlush: true },
+            },
+          ],
+          [],
+        ),
+        strangers: [unhooked],
+        removed: [{ from: web.address, destroy: false, source: web.source }],
+      },
+      [
+        "vm.web/data-attach",
+        "vm.web/flush-start (down) < vm.web/data-attach?",
+        "vm.web/forget < vm.web/data-attach vm.web/flush-start?",
+      ],
     ],
     [
       "is not started again before its own record goes, where it runs by now",

@@ -152,6 +152,26 @@ it.each([
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
+it.each<[address: string, patch: object, left: { readonly kind: string; readonly reason: string }]>([
+  [
+    "vm.web",
+    { dataVolumeId: "off", dataVolumeDetached: true },
+    { kind: "volume", reason: "was taken off VM web to be grown" },
+  ],
+  [
+    "group.front",
+    { retired: [{ id: "off", name: "front-old" }] },
+    { kind: "group", reason: "was replaced by group front" },
+  ],
+])("state rm %s leaves as an orphan what its record alone remembers", async (address, patch, left) => {
+  declare({ vms: { web: {} }, groups: { front: {} } });
+  expect((await apply()).exitCode).toBe(0);
+  leave(address, patch);
+  const ran = await reconcile("state", "rm", address);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`${left.kind} off, which ${left.reason}`)]);
+  expect(Object.values(place.state().orphans)).toEqual([expect.objectContaining({ id: "off", ...left })]);
+});
+
 it.each<[address: string, patch: object, stopped: () => string]>([
   ["vm.web", { stoppedForFlush: true }, () => resources()["vm.web"].id],
   ["volume.data", { stoppedVm: "theirs" }, () => "theirs"],

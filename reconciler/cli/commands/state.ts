@@ -2,10 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { inShell, isMeant } from "../../core/model/address";
+import { orphansAdded } from "../../core/model/disks";
+import { leftWhenForgotten } from "../../core/model/facts";
 import { debtsIn } from "../../core/model/guest";
 import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
-import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
+import type { Intent, Orphan, RecordedResource, State, StateChange } from "../../core/model/recorded";
 import type { StepChange } from "../../core/plan/record-patch";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
@@ -207,18 +209,22 @@ async function pull({ flags, output }: Invocation, store: StateStore): Promise<n
 async function removeFromState(invocation: Invocation, store: StateStore): Promise<number> {
   const open: Intent[] = [];
   const still: string[] = [];
+  const left: Orphan[] = [];
   await changeState(invocation, store, (state) =>
     invocation.args
       .flatMap((named) => meantBy(named, state))
       .flatMap((address): StateChange[] => {
         const intent = state.intents.get(address);
         if (intent?.record !== undefined) open.push(intent);
-        still.push(...stoppedByUs(state.resources.get(address)));
+        const record = state.resources.get(address);
+        const orphans = record === undefined ? [] : leftWhenForgotten(record);
+        left.push(...orphans);
+        still.push(...stoppedByUs(record));
         const quarantined = state.quarantined.some((piece) => piece.address === address);
-        if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
-          throw addressUnknown(address, state);
+        if (record === undefined && !state.intents.has(address) && !quarantined) throw addressUnknown(address, state);
         return [
-          ...(state.resources.has(address) ? [{ type: "resource" as const, address, record: null }] : []),
+          ...orphansAdded(orphans),
+          ...(record !== undefined ? [{ type: "resource" as const, address, record: null }] : []),
           ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
           ...(quarantined ? [{ type: "release" as const, address }] : []),
         ];
@@ -229,6 +235,8 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
     invocation.output.note(
       `What became of the create of ${name} (${address}), sent at ${sentAt}, is not known: if it made something, nothing manages that, and the next apply makes another one where the file declares it. Look in the service's console.`,
     );
+  for (const { kind, id, reason } of left)
+    invocation.output.note(`${kind} ${id}, which ${reason}, is an orphan now: reconcile orphans list`);
   for (const vm of still)
     invocation.output.note(
       `VM ${vm} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,

@@ -13,7 +13,7 @@ import { fieldsOf, type Rows } from "./fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "./kind-facts";
 import { definitionOf, eachKind, type Kind } from "./kinds";
 import type { LiveOf } from "./live";
-import type { RecordedByKind, RecordedResource, State } from "./recorded";
+import type { Orphan, RecordedByKind, RecordedResource, State } from "./recorded";
 import { hostOf, readingFieldsOf } from "./relations";
 import { asDesired } from "./usual";
 
@@ -111,6 +111,9 @@ export const idsNamedBy = (recorded: RecordedResource): readonly string[] => nam
 
 const keeps = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].keeps(recorded);
 export const idsKeptBy = (recorded: RecordedResource): readonly string[] => keeps(recorded.kind, recorded);
+
+const leaves = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].leaves?.(recorded) ?? [];
+export const leftWhenForgotten = (recorded: RecordedResource): readonly Orphan[] => leaves(recorded.kind, recorded);
 
 const wish = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].wish(recorded);
 export const recordAsDesired = (recorded: RecordedResource): DesiredResource => wish(recorded.kind, recorded);

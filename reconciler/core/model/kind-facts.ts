@@ -9,7 +9,7 @@ import { effectFields } from "./effect";
 import { type DesiredFields, type FieldRow, fieldsOf, type RecordedFields, type Rows } from "./fields";
 import { dueReasons, duties } from "./guest";
 import { type Kind, kinds } from "./kinds";
-import type { RecordedByKind } from "./recorded";
+import type { Orphan, RecordedByKind } from "./recorded";
 
 /** The fields of a record beside those of its kind. */
 export type MemoryChecks<R> = Readonly<Record<Exclude<keyof R, "kind" | "address">, Check>>;
@@ -23,6 +23,8 @@ export interface KindFacts<K extends Kind> {
   names(recorded: RecordedByKind[K]): readonly string[];
   /** Ids that nothing but the record remembers, beside its own, each as an orphan's key. */
   keeps(recorded: RecordedByKind[K]): readonly string[];
+  /** What nobody knows of any more once the record is forgotten. */
+  leaves?(recorded: RecordedByKind[K]): readonly Orphan[];
   memory(): MemoryChecks<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldsOf)[K]>>>;
   /** The record as a wish that changes nothing. `ignoreChanges` has the fields that the record does not know. */
   wish(recorded: RecordedByKind[K]): DesiredByKind[K];

@@ -17,6 +17,8 @@ export const groupFacts: KindFacts<"group"> = {
   names: ({ rules, left = [] }) =>
     groupsOfRules([...rules, ...left]).flatMap((named) => ("id" in named ? [named.id] : [])),
   keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),
+  leaves: ({ retired = [], name, id }) =>
+    retired.map((old) => ({ kind: "group", ...old, reason: `was replaced by group ${name ?? id}` })),
   memory: () => ({
     id: text,
     platformRules: list(text),

@@ -8,7 +8,9 @@ import { describeRule, referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
 import { asideName } from "../../core/model/aside-name";
 import type { Reference } from "../../core/model/desired";
-import { type RecordedGroup, stillToSetAt } from "../../core/model/recorded";
+import { orphansAdded } from "../../core/model/disks";
+import { leftWhenForgotten } from "../../core/model/facts";
+import { type RecordedGroup, type StateChange, stillToSetAt } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
 import {
   addStep,
@@ -276,7 +278,12 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
       stepsToDeleteGroup(difference, draft);
       return;
     case "forget":
-      forgetGroup(difference, [], draft);
+      forgetGroup(
+        difference,
+        [],
+        draft,
+        orphansAdded(leftWhenForgotten({ ...difference.recorded, retired: difference.retired })),
+      );
       return;
     case "update":
     case "import":
@@ -412,11 +419,16 @@ function stepsToDeleteGroup(difference: To<"delete">, draft: Draft): void {
   freeNames(difference, change.name, step, draft);
 }
 
-function forgetGroup({ address, change }: To<"delete" | "forget">, needs: readonly Need[], draft: Draft): void {
+function forgetGroup(
+  { address, change }: To<"delete" | "forget">,
+  needs: readonly Need[],
+  draft: Draft,
+  noted: readonly StateChange[] = [],
+): void {
   addStep(draft, {
     id: `${address}/forget`,
     address,
-    action: { operation: "record", changes: settledRecord(address, null) },
+    action: { operation: "record", changes: [...noted, ...settledRecord(address, null)] },
     title: `forget group ${change.name}`,
     needs,
   });

@@ -205,12 +205,15 @@ function creationOfVm(
 function removalOfVm(
   pair: VmPair,
   recorded: RecordedVm,
-  { live, id }: Known<LiveVm>,
+  found: Known<LiveVm>,
   context: DiffContext,
 ): ActedVm<"delete" | "forget"> {
+  const { live, id } = found;
   if (pair.forget) {
     const change = forgotten(recorded, { reason: "let_go", because: letGo });
-    return { recorded, live, action: "forget", change, diagnostics: [] };
+    const { dataVolumeId } = recorded;
+    const isOff = dataVolumeAt({ recorded, found, isGrown: false, dataVolumeId, context }) === "off";
+    return { recorded, live, action: "forget", change, dataVolumeId, dataVolumeOff: isOff, diagnostics: [] };
   }
   const name = live?.name ?? recorded.name;
   const said = lossesOfRemoval(
@@ -320,7 +323,7 @@ function factsOf(vm: PresentVm) {
     alike: desired.lifecycle.ignoreChanges.length === 0 ? undefined : alikeByCatalogue(desired, live, vm.context),
     dataVolumeId,
     disks: disksAt(vm),
-    dataVolumeOff: dataVolumeAt(vm) === "off",
+    dataVolumeOff: dataVolumeOf(vm) === "off",
     adopts: adopted !== undefined,
     unsettled: isChanging(live) && (isNew || hasWork || isPowerOpen(desired, recorded)),
     verify,
@@ -385,7 +388,7 @@ function keepVm(
   const { live, id, adopted } = found;
   const { fields, verify } = comparison;
   const diagnostics: Diagnostic[] = [];
-  const isUnknown = dataVolumeAt(vm) === "unknown";
+  const isUnknown = dataVolumeOf(vm) === "unknown";
   if (isUnknown) {
     const how = recorded?.dataVolumeMoving === "attaching" ? "attached to" : "detached from";
     diagnostics.push(moveUnknown(pair.address, desired.source, `its data volume ${dataVolumeId}`, how, id));
@@ -421,6 +424,8 @@ function dataVolumeElsewhere(vm: PresentVm, isOff: boolean): Diagnostic[] {
   return dataVolumeAway(desired, found.id, id, sight(context.live, "volume", id), becomes);
 }
 
+const dataVolumeOf = (vm: PresentVm) => dataVolumeAt({ ...vm, isGrown: isGrown(vm.comparison) });
+
 const isGrown = ({ fields }: VmComparison): boolean => fields.some(({ field }) => field === "size");
 
 /**
@@ -428,14 +433,22 @@ const isGrown = ({ fields }: VmComparison): boolean => fields.some(({ field }) =
  * grown and hangs on no VM. One that is gone is put nowhere. `unknown`: the answer to what moved it last was lost, and
  * nothing shows where it is.
  */
-function dataVolumeAt(vm: PresentVm): "on" | "off" | "unknown" {
-  const { recorded, found, comparison, dataVolumeId: id, context } = vm;
+function dataVolumeAt({
+  recorded,
+  found,
+  isGrown,
+  dataVolumeId: id,
+  context,
+}: Pick<PresentVm, "recorded" | "found" | "dataVolumeId" | "context"> & { readonly isGrown: boolean }):
+  | "on"
+  | "off"
+  | "unknown" {
   if (recorded === undefined || id === undefined) return "on";
   const carried = isCarriedBy(found.id, id, undefined, context);
   const volume = sight(context.live, "volume", id);
   if (recorded.dataVolumeMoving === undefined) {
     if (volume.seen === "gone") return "on";
-    const isFree = volume.seen === "yes" && volume.value.attachedTo === null && isGrown(comparison);
+    const isFree = volume.seen === "yes" && volume.value.attachedTo === null && isGrown;
     return (recorded.dataVolumeDetached === true || isFree) && carried !== true ? "off" : "on";
   }
   const known = carried ?? isCarriedBy(found.id, id, volume.seen === "yes" ? volume.value : undefined, context);

@@ -22,6 +22,19 @@ export const vmFacts: KindFacts<"vm"> = {
     const left = deleting === true ? disks.map(({ id }) => id) : [];
     return [...(dataVolumeId === undefined ? [] : [dataVolumeId]), ...left].map((id) => `volume:${id}`);
   },
+  // A data volume on its VM is the VM's. One that a run took off hangs on nothing.
+  leaves: ({ name, dataVolumeId, dataVolumeDetached, sizeGb }) =>
+    dataVolumeId !== undefined && dataVolumeDetached === true
+      ? [
+          {
+            kind: "volume",
+            id: dataVolumeId,
+            name: dataVolumeId,
+            reason: `was taken off VM ${name} to be grown`,
+            sizeGb,
+          },
+        ]
+      : [],
   memory: () => ({
     id: optional(text),
     imageId: optional(text),

@@ -120,8 +120,10 @@ function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] 
 function forgetVm(difference: VmDifference, draft: Draft): void {
   const { address, departure, recorded, strands = [] } = difference;
   const { context } = draft;
-  if (recorded?.stoppedForFlush === true && recorded.id !== undefined && mayBeStopped(recorded.id, context.live))
-    noteStopped(recorded.id, draft);
+  const id = recorded?.id;
+  if (id !== undefined && recorded?.stoppedForFlush === true && mayBeStopped(id, context.live)) noteStopped(id, draft);
+  const off = difference.dataVolumeOff === true ? difference.dataVolumeId : undefined;
+  const whole = id === undefined || off === undefined ? [] : [need(putBack(difference, { id, off }, draft))];
   // Until its volume is gone as well, the record is what says that the volume is to go.
   const deleted =
     departure?.deletes === undefined ? [] : [...noteStranded(difference, draft), ...deleteLeft(difference, draft)];
@@ -133,8 +135,26 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
       changes: [...(deleted.length === 0 ? orphansAdded(strands) : []), ...settledRecord(address, null)],
     },
     title: `forget VM ${recorded?.name ?? address}`,
-    needs: deleted,
+    needs: [...whole, ...deleted],
   });
+}
+
+/** An interrupted run took the data volume off, and nothing but the record knows of it. */
+function putBack(
+  { address, live, recorded }: VmDifference,
+  { id, off }: { readonly id: string; readonly off: string },
+  draft: Draft,
+): StepId {
+  const attached = addStep(draft, {
+    id: `${address}/data-attach`,
+    address,
+    action: { operation: "volume.attach", volume: { id: off }, vm: { id } },
+    title: `attach the data volume of VM ${live?.name ?? recorded?.name ?? id} again`,
+    holds: [vmHold(draft, { address })],
+    record: { dataVolumeDetached: undefined },
+  });
+  draft.flushStopOf(id)?.users.push(attached);
+  return attached;
 }
 
 /** The VM is gone, and the volume that was to go with it is there: it is noted as an orphan by now. */
