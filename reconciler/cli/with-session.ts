@@ -14,6 +14,7 @@ import { commandHolder, openStore, openWorkspaceService, pathBesideFile, type Se
 import type { Session } from "./session";
 import { listenForStop, type Stop } from "./stop-signals";
 import { filesOfFlags, type Workspace } from "./workspace";
+import { closedAfter } from "./writing";
 
 export async function withSession(
   invocation: Invocation,
@@ -94,13 +95,5 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const held = await holdStore(session.store, commandHolder(invocation.command), until, signal);
-  let result: T;
-  try {
-    result = await use({ ...session, store: held.store });
-  } catch (error) {
-    await held.release().catch(() => undefined);
-    throw error;
-  }
-  await held.release();
-  return result;
+  return closedAfter(() => use({ ...session, store: held.store }), held.release);
 }

@@ -1,10 +1,13 @@
 /** Commands that change the state alone: they lock it, change it and release it. */
 import type { State, StateChange } from "../core/model/recorded";
 import type { StepChange } from "../core/plan/record-patch";
+import { asError } from "../core/text/errors";
 import { openForWriting } from "../engine/apply";
-import type { StateStore } from "../store/store";
+import { type StateStore, StoreFailed } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, newLineage } from "./compose";
+import { CommandFailed } from "./crash";
+import { stateUnclosed } from "./run-end";
 
 type StateWrite = StateChange | StepChange;
 
@@ -15,9 +18,28 @@ export async function changeState(
   decide: (state: State) => readonly StateWrite[] | Promise<readonly StateWrite[]>,
 ): Promise<void> {
   const { recorder } = await openForWriting(store, commandHolder(invocation.command), newLineage());
+  await closedAfter(
+    async () => recorder.record(await decide(recorder.state)),
+    () => recorder.close(),
+  );
+}
+
+/**
+ * A failure of the work is told before one of the end. Where the end alone fails, what was done is done, and is not to be
+ * done again.
+ */
+export async function closedAfter<T>(work: () => Promise<T>, close: () => Promise<void>): Promise<T> {
+  let result: T;
   try {
-    await recorder.record(await decide(recorder.state));
-  } finally {
-    await recorder.close();
+    result = await work();
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw error;
   }
+  await close().catch((error: unknown) => {
+    if (error instanceof StoreFailed && error.hasLost) throw error;
+    const fix = "check the place of the state; if its lock stays: reconcile state unlock";
+    throw new CommandFailed([{ ...stateUnclosed(asError(error)), fix }]);
+  });
+  return result;
 }

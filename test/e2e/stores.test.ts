@@ -211,6 +211,37 @@ describe("with a PostgreSQL that does not answer", () => {
   });
 });
 
+it("where only the lock stays, what was done is said to be done", async () => {
+  const plain = await startStateServer({ kind: "plain" });
+  try {
+    const at = ["--state", `${plain.url}/prod`];
+    writeFileSync(
+      join(folder, "reconcile.yaml"),
+      JSON.stringify({ version: 1, project: "acme", region: "in-west-1", volumes: { data: { size: 5 } } }),
+    );
+    expect(await reconcile(["apply", "-y", ...at])).toMatchObject({ exitCode: 0 });
+    const copy = (await reconcile(["state", "pull", ...at])).stdout;
+    for (const [args, input] of [
+      [["state", "rm", "volume.data"], undefined],
+      [["state", "push", "-", "--force"], copy],
+      [["orphans", "delete", "--all"], undefined],
+    ] as const) {
+      plain.answerInstead("UNLOCK", 403, "", Number.POSITIVE_INFINITY);
+      const ran = await reconcile([...args, ...at], {}, input);
+      expect([args, ran.exitCode, ran.stderr]).toEqual([
+        args,
+        1,
+        expect.stringMatching(/Everything that was done is recorded.*\n.*fix: .*reconcile state unlock/),
+      ]);
+      plain.answerInstead("UNLOCK", 403, "", 0);
+      expect(await reconcile(["state", "unlock", "--force", ...at])).toMatchObject({ exitCode: 0 });
+    }
+    expect((await reconcile(["state", "list", ...at])).stdout).toContain("volume.data");
+  } finally {
+    await plain.stop();
+  }
+});
+
 describe("state push", () => {
   const pullText = async (): Promise<string> => (await reconcile(["state", "pull"])).stdout;
 

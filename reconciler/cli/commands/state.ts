@@ -39,7 +39,7 @@ import {
 import { commandHolder, fail, newLineage, openStore, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { readGiven, workspaceOfState } from "../workspace";
-import { changeState } from "../writing";
+import { changeState, closedAfter } from "../writing";
 import { runNamed, tooLongAgo } from "./history";
 
 export const stateListCommand = command({
@@ -289,7 +289,7 @@ async function pushState(invocation: OfOne, store: StateStore): Promise<number> 
   if (!pushed.ok)
     throw fail("state/unreadable", `${what} is no state: ${pushed.problem}`, "push what state pull printed");
   const session = await store.lock(commandHolder(invocation.command));
-  try {
+  const push = async (): Promise<void> => {
     const stored = await session.read().catch((error: unknown) => restoredBy(pushed.state, error));
     const isForced = invocation.flags.force === true;
     const present = presentState(stored, store.location, pushed.state.lineage, isForced);
@@ -303,9 +303,8 @@ async function pushState(invocation: OfOne, store: StateStore): Promise<number> 
         epoch: session.epoch,
       }),
     );
-  } finally {
-    await session.release();
-  }
+  };
+  await closedAfter(push, () => session.release());
   invocation.output.print(`${store.location} now holds ${countOf(pushed.state.resources.size, "resource")}.`);
   return invocation.output.finish({ exitCode: 0 });
 }
