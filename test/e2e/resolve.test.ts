@@ -172,6 +172,17 @@ it.each<[address: string, patch: object, left: { readonly kind: string; readonly
   expect(Object.values(place.state().orphans)).toEqual([expect.objectContaining({ id: "off", ...left })]);
 });
 
+it.each([
+  ["vm.web", { stoppedForFlush: true }, () => ({})],
+  ["volume.data", {}, () => ({ stoppedVm: resources()["vm.web"].id })],
+])("a VM that a person stops stays stopped, where %s notes that a run has stopped it", async (address, patch, more) => {
+  declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
+  expect((await apply()).exitCode).toBe(0);
+  leave(address, { ...patch, ...more() });
+  expect((await reconcile("vm", "stop", "vm.web")).exitCode).toBe(0);
+  expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
 it.each<[address: string, patch: object, stopped: () => string]>([
   ["vm.web", { stoppedForFlush: true }, () => resources()["vm.web"].id],
   ["volume.data", { stoppedVm: "theirs" }, () => "theirs"],

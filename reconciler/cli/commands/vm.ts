@@ -7,11 +7,12 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { told } from "../../core/model/fix";
 import { allOfKind, ofKind } from "../../core/model/kinds";
 import { type Live, sight } from "../../core/model/live";
-import { type Intent, isAskedSnapshot, type RecordedVm } from "../../core/model/recorded";
+import { type Intent, isAskedSnapshot, type RecordedVm, type State } from "../../core/model/recorded";
 import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
 import { PermittedPlan } from "../../core/plan/permitted";
 import type { Plan } from "../../core/plan/plan";
+import type { StepChange } from "../../core/plan/record-patch";
 import type { Step, StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
 import { openForWriting } from "../../engine/apply";
@@ -154,8 +155,11 @@ function actOnVm(
       const report = await runPlan(permitted, live, onlyIntents(recorder), ports, stop, { id: "" });
       // That the image was asked for is remembered until it is there.
       const isOpen = recorder.state.intents.get(address)?.step === step.id;
-      if (isOpen && report.steps[0]?.result.end === "done")
-        await recorder.record([{ type: "intent", address, intent: null }]);
+      const over: readonly StepChange[] = [
+        ...(isOpen ? [{ type: "intent" as const, address, intent: null }] : []),
+        ...(verb === "stop" || verb === "start" ? stopsOver(record.id, recorder.state) : []),
+      ];
+      if (over.length > 0 && report.steps[0]?.result.end === "done") await recorder.record(over);
       await recorder.close();
       progress.close();
       output.print(runText(report, plan, output));
@@ -203,7 +207,21 @@ function assertSettled(open: Intent, name: string): void {
   );
 }
 
-/** The state remembers nothing of these actions but that an image was asked for, so that none is made twice. */
+/** Whether the VM runs was said by a person since an interrupted run stopped it, to start it again. */
+const stopsOver = (vm: string, { resources }: State): StepChange[] =>
+  [...resources.values()].flatMap((record): StepChange[] => {
+    const { address } = record;
+    if (record.id === vm && ofKind(record, "vm")?.stoppedForFlush === true)
+      return [{ type: "patch", address, fields: { stoppedForFlush: undefined } }];
+    if (ofKind(record, "volume")?.stoppedVm === vm)
+      return [{ type: "patch", address, fields: { stoppedVm: undefined } }];
+    return [];
+  });
+
+/**
+ * The state remembers nothing of these actions but that an image was asked for, so that none is made twice, and that a
+ * stop for a flush is over.
+ */
 const onlyIntents = (recorder: Recorder): Recorder => ({
   ...recorder,
   get state() {
