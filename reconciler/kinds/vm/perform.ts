@@ -71,7 +71,8 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   // The plan's look may have been of an earlier time, or of a VM on its way: what has the image is not wiped for it.
   if ((await lookAtVm(run, id, hasImage)()) === "done") {
     await oweNothing(step, run);
-    return noteRebuild(step, id, run, await recordSeen(step, run));
+    const message = "nothing was sent: the VM shows the image by now";
+    return noteRebuild(step, id, run, { ...(await recordSeen(step, run)), message });
   }
   const outcome = await sendAndLook(
     () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
