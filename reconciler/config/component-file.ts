@@ -91,6 +91,8 @@ function checkShape(source: YamlFile, problems: Problems): void {
 function hasVersion(source: YamlFile, root: YamlMap, problems: Problems): boolean {
   if (root["component"] === 1) return true;
   const isThere = Object.hasOwn(root, "component");
+  // Where the line is missing, a key stands in its place, which may have a problem of its own.
+  if (!isThere) checkShape(source, problems);
   problems.add({
     code: "config/version",
     summary: isThere ? `component cannot be ${shown(root["component"])}` : "the file is no component",

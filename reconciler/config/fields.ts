@@ -3,6 +3,7 @@
  * `undefined` when there is none or when it was reported; what only the shape of the file is about is left to the schema.
  */
 
+import { componentOf } from "../core/model/address";
 import type { Text } from "../core/model/computed";
 import { canonicalText, isSayable } from "../core/text/canonical-text";
 import { idProblem } from "../core/text/id-problem";
@@ -58,11 +59,14 @@ export function reportValue(
   return undefined;
 }
 
+/** The components of the file that the block stands in. */
+const roomOf = ({ address }: Subject): string => componentOf(address ?? "");
+
 /** Reports a value that only the service knows, at a place that needs the value before anything is planned. */
 function reportOpen(subject: Subject, path: Path, field: string, value: string): undefined {
   subject.problems.add({
     code: "config/not-known-yet",
-    summary: `${field} cannot be ${withoutMarks(value)}`,
+    summary: `${field} cannot be ${withoutMarks(value, roomOf(subject))}`,
     detail: placesOfOpen,
     address: subject.address,
     at: subject.place(path),
@@ -334,7 +338,7 @@ export function readArgv<V extends object>(
   if (value === undefined) return undefined;
   const expected = "a list: the program and its arguments";
   if (!Array.isArray(value) || value.length === 0) {
-    const text = typeof value === "string" ? withoutMarks(value) : undefined;
+    const text = typeof value === "string" ? withoutMarks(value, roomOf(subject)) : undefined;
     const fix = text === undefined || text.trim() === "" ? undefined : `write [${argvMeant(text).join(", ")}]`;
     return reportValue(subject, [...within, key], text ?? value, expected, { code: "config/wrong-type", fix });
   }

@@ -333,13 +333,18 @@ export function walk(
 function reportStep(at: unknown, key: string, walked: string, step: TemplateStep, report: Report): undefined {
   const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
   const told = typeof at === "string" ? withoutReference(at) : at;
+  const beside = (name: string): string => `\${${walked}${step.kind === "field" ? `.${name}` : `[${name}]`}}`;
+  if (names.includes(key)) return reportEmpty(beside(key), report);
   return failReference(
     report,
     `\${${walked}} has no ${key}`,
     typeof at !== "object" ? `it is ${shown(told)}` : names.length === 0 ? "it is empty" : `it has ${listed(names)}`,
-    nearestText(key, names, (near) => `write \${${walked}${step.kind === "field" ? `.${near}` : `[${near}]`}}`),
+    nearestText(key.replaceAll(/["']/g, ""), names, (near) => `write ${beside(near)}`),
   );
 }
+
+const reportEmpty = (reference: string, report: Report): undefined =>
+  failReference(report, `${reference} is empty`, "nothing stands behind that key", "give it a value");
 
 /** The key that a step names, be it written out or by a reference; `undefined` for `[*]`, and where it is reported. */
 export function keyOf(step: TemplateStep, scope: InterpolationScope, report: Report): string | undefined {
@@ -356,8 +361,9 @@ export function keyOf(step: TemplateStep, scope: InterpolationScope, report: Rep
   );
 }
 
-function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, report: Report, path: Path): unknown {
+function evaluateEach(expression: Expression, scope: InterpolationScope, report: Report, path: Path): unknown {
   const { each } = scope;
+  const { text, steps } = expression;
   if (each === undefined)
     return failReference(
       report,
@@ -382,23 +388,12 @@ function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, re
       "this one is a list or a number",
       "write ${each}",
     );
-  const keys: string[] = [];
-  for (const field of fields) {
-    const key = keyOf(field, scope, report);
-    if (key === undefined) return undefined;
-    keys.push(key);
-  }
-  const secret = secretIn(each.secrets ?? [], keys);
-  if (secret !== undefined) scope.onSensitive?.(secret, path);
-  return valueAt(each.value, keys) ?? failWithoutValue(text, each, keys, report);
-}
-
-function failWithoutValue(text: string, each: Each, keys: readonly string[], report: Report): unknown {
-  const known = isMap(each.value) ? Object.keys(each.value) : [];
-  return failReference(
-    report,
-    `\${${text}} has no value for the key ${each.key}`,
-    known.length > 0 ? `its value has ${known.join(", ")}` : undefined,
-    nearestText(keys.join("."), known, (near) => `write \${each.value.${near}}`),
+  const secret = secretIn(
+    each.secrets ?? [],
+    fields.flatMap((field) => keyOf(field, scope, report) ?? []),
   );
+  if (secret !== undefined) scope.onSensitive?.(secret, path);
+  const ofKey: Report = (problem) => report({ ...problem, summary: `${problem.summary} for the key ${each.key}` });
+  if (each.value === null) return reportEmpty("${each.value}", ofKey);
+  return walk(each.value, fields, "each.value", expression, scope, ofKey);
 }

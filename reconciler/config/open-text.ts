@@ -40,8 +40,9 @@ export const referenceIn = (text: string): Address | undefined =>
 /** The text form is the address. */
 export const withoutReference = (text: string): string => referenceIn(text) ?? text;
 
-/** The reference as it is written in a file, for messages. */
-export const withoutMarks = (text: string): string => text.replace(markedText, (_, name: string) => `\${${name}}`);
+/** The reference as it is written in a file, for messages; `within`: the components of that file. */
+export const withoutMarks = (text: string, within = ""): string =>
+  text.replace(markedText, (_, name: string) => `\${${name.startsWith(within) ? name.slice(within.length) : name}}`);
 
 /** A hint of where such values may stand, for a value at another place. */
 export const placesOfOpen =

@@ -1,6 +1,6 @@
 /** Finds what a reference names: a key, key[each], a full address, `self`, or the id of something not managed here. */
 
-import { type AddressParts, componentPath, formatAddress, parseAddress } from "../core/model/address";
+import { componentPath, formatAddress, keyWithin, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { selfWordOf } from "../core/model/relations";
@@ -84,7 +84,7 @@ export function readReference(
   if (parts?.within !== undefined)
     return reportValue(subject, path, text, `a ${kind} by its key`, {
       code: "config/unknown-reference",
-      fix: fixOfHandingOut(parts),
+      fix: fixOfHandingOut(kind, formatAddress({ ...parts, within: "" }), parts.within),
     });
   const address = parts === undefined ? undefined : formatAddress({ ...parts, within: declared.within });
   if (address !== undefined && declared.addresses.has(address)) return { address };
@@ -93,22 +93,34 @@ export function readReference(
   return undefined;
 }
 
-const fixOfHandingOut = ({ within = "", kind, key }: AddressParts): string =>
-  `names in a component are its own: let it hand the ${kind} out (outputs: { NAME: "\${${kind}.${key}}" }), and write \${component.${componentPath(within)[0]?.slice(0, -1)}.NAME}`;
+const fixOfHandingOut = (what: string, reference: string, within: string): string =>
+  `names in a component are its own: let it hand the ${what} out (outputs: { NAME: "\${${reference}}" }), and write \${component.${componentPath(within)[0]?.slice(0, -1)}.NAME}`;
+
+/**
+ * How a resource, or with `attribute` a value of it, is named in the components `within`: there, out of a component that
+ * is used there, or through a parameter. `undefined`: the way leads through more than one file.
+ */
+export function fixOfNaming(address: string, within: string, attribute?: string): string | undefined {
+  const parts = parseAddress(address);
+  if (parts === undefined) return undefined;
+  const { within: own = "", ...local } = parts;
+  const name = formatAddress(local);
+  const reference = attribute === undefined ? name : `${name}.${attribute}`;
+  if (own === within) return `write ${attribute === undefined ? keyWithin(name) : `\${${reference}}`}`;
+  if (own.startsWith(within)) return fixOfHandingOut(attribute ?? parts.kind, reference, own.slice(within.length));
+  return within.startsWith(own)
+    ? `hand it to the component where that is used: with: { NAME: "\${${reference}}" }`
+    : undefined;
+}
 
 /** A value of a resource, such as `${group.web.id}`, where the resource itself is to be named. */
 function reportComputed(subject: Subject, text: string, kind: Kind, path: Path, { within }: Declared): undefined {
-  const parts = parseAddress(onlyComputed(text)?.address ?? "");
+  const address = onlyComputed(text)?.address ?? "";
   subject.problems.add({
     code: "config/unknown-reference",
-    summary: `${withoutMarks(text)} is a value, and here a ${kind} is named`,
+    summary: `${withoutMarks(text, within)} is a value, and here a ${kind} is named`,
     detail: `expected a ${kind} by its key`,
-    fix:
-      parts?.kind !== kind
-        ? undefined
-        : (parts.within ?? "") === within
-          ? `write ${formatAddress({ ...parts, within: "" }).slice(kind.length + 1)}`
-          : fixOfHandingOut(parts),
+    fix: parseAddress(address)?.kind === kind ? fixOfNaming(address, within) : undefined,
     address: subject.address,
     at: subject.place(path),
   });

@@ -214,7 +214,8 @@ function openUse(
   const { problems, within, trail } = plan;
   const { entry, place } = use;
   const at = place([]);
-  const file = openComponentFile(use.values, entry.source.file, place, parent, problems, house.files);
+  const inUse: InterpolationScope = { ...parent, ...onlyDefined({ each: use.each }) };
+  const file = openComponentFile(use.values, entry.source.file, place, inUse, problems, house.files);
   if (file === undefined) return undefined;
   if (trail.includes(file.source.file)) {
     problems.add({
@@ -247,7 +248,7 @@ function openUse(
       use: place(["with"], "key"),
     },
     file.parameters,
-    readWith(use, file, parent, problems),
+    readWith(use, file, inUse, problems),
     { componentKey: key, environment: parent.environment },
     inside,
     house.secrets,
@@ -314,7 +315,6 @@ function readWith(
     let isSensitive = false;
     const scope: InterpolationScope = {
       ...parent,
-      ...onlyDefined({ each: use.each }),
       onSensitive: () => {
         isSensitive = true;
       },

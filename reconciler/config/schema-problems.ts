@@ -146,7 +146,7 @@ function findingsAt<A extends SchemaArea>(
       code: `${words.area}/invalid-name`,
       summary: `the key ${key} is not allowed here`,
       detail: `expected letters, digits${words.area === "dialect" ? "" : ", hyphens"} and underscores`,
-      fix: `write ${key.replaceAll(/[^A-Za-z0-9_]+/g, "_")}`,
+      fix: fixOfName(key, words.area),
       path: [...path, key],
       on: "key",
     });
@@ -164,6 +164,11 @@ function findingsAt<A extends SchemaArea>(
   const wrong = enums.length > 0 || expected.length > 0;
   if (!said && wrong) findings.push(wrongValue(enums, expected, path, value, words));
   return findings;
+}
+
+function fixOfName(key: string, area: SchemaArea): string {
+  const fitting = key.replaceAll(area === "dialect" ? /[^A-Za-z0-9_]+/g : /[^A-Za-z0-9_-]+/g, "_");
+  return /[A-Za-z0-9]/.test(fitting) ? `write ${fitting}` : "give it a name of those";
 }
 
 /** The generated validators name the keys that would be allowed (scripts/generate-validators.mjs). */

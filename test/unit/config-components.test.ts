@@ -199,6 +199,57 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
   ])("refuses %s", (_, body, expected) => {
     expect(problems(body)).toContainEqual(expected);
   });
+  it("is chosen by each of its uses, and told at once with all that is wrong in it", () => {
+    const world = desired(
+      `components: { eu: { from: "./\${each.value}.yaml", for_each: { a: tier }, with: { count: 1 } } }`,
+    );
+    expect(world.resources.map(({ address }) => address)).toContain("eu[a]/vm.web[0]");
+    const broken = problems("components: { eu: { from: ./none.yaml } }", { "./none.yaml": "vmss: {}\ngroups: {}" });
+    expect(broken.map((problem) => problem.split(" | ")[2])).toEqual(["write component: 1", "write vms"]);
+  });
+  /** Values of other rooms where a rule names a resource or an address: what the fix says can be written there. */
+  it.each([
+    ["of the component itself", "vm: ${vm.web.id}", "write ${vm.web.private_ip}"],
+    [
+      "of a component in it",
+      "vm: ${component.inner.id}",
+      'names in a component are its own: let it hand the private_ip out (outputs: { NAME: "${vm.one.private_ip}" }), and write ${component.inner.NAME}',
+    ],
+    [
+      "that a parameter brings",
+      "vm: ${param.ip}",
+      'hand it to the component where that is used: with: { NAME: "${vm.own.private_ip}" }',
+    ],
+    ["of a group of its own", "group: ${group.web.id}", "write web"],
+    [
+      "of a group in a component in it",
+      "group: ${component.inner.group}",
+      'names in a component are its own: let it hand the group out (outputs: { NAME: "${group.one}" }), and write ${component.inner.NAME}',
+    ],
+    [
+      "of a group that a parameter brings",
+      "group: ${param.group}",
+      'hand it to the component where that is used: with: { NAME: "${group.own}" }',
+    ],
+  ])("names a value %s as it is written in its file", (_, used, fix) => {
+    const key = used.startsWith("vm") ? "remote_ip" : "remote_group";
+    const outer = `component: 1
+parameters: { ip: {}, group: {} }
+components: { inner: { from: ./inner.yaml } }
+vms: { web: { name: "\${component}-w" } }
+groups: { web: { name: "\${component}-web", description: "\${param.ip}\${param.group}", rules: [{ ${key}: "${used.slice(used.indexOf("${"))}" }] } }
+`;
+    const inner = `component: 1
+vms: { one: { name: "\${component}-1" } }
+groups: { one: { name: "\${component}-1" } }
+outputs: { id: "\${vm.one.id}", group: "\${group.one.id}" }
+`;
+    const body =
+      "components: { shop: { from: ./outer.yaml, with: { ip: '${vm.own.id}', group: '${group.own.id}' } } }\nvms: { own: }\ngroups: { own: }";
+    const [problem = ""] = problems(body, { "./outer.yaml": outer, "./inner.yaml": inner });
+    expect(problem.slice(problem.lastIndexOf(" | ") + 3)).toBe(fix);
+    expect(problem).not.toContain("shop/");
+  });
   it.each([
     [
       "a parameter that nothing uses",

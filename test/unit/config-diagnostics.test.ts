@@ -101,6 +101,12 @@ describe("shape", () => {
       "groups: { 'we b': }",
       "invalid-name 1:11 | the key we b is not allowed here | write we_b",
     ],
+    "such keys keep what they may hold, and one of which nothing is left gets no empty advice": [
+      "groups: { web-1.x: , '': , é: }",
+      "invalid-name 1:11 | the key web-1.x is not allowed here | write web-1_x",
+      "invalid-name 1:22 | the key  is not allowed here | give it a name of those",
+      "invalid-name 1:28 | the key é is not allowed here | give it a name of those",
+    ],
     "everything at once, in the order of the file": [
       "vms:\n  web: { size: 0, power: on }\ngroups:\n  net: { rules: [{ dst_port: x }] }",
       "invalid-value 2:16 | size cannot be 0",
@@ -230,6 +236,11 @@ describe("shape", () => {
     expect(diagnostics).toMatchObject([
       { code: "config/version", summary, fix: expect.stringContaining("version: 1") },
     ]);
+  });
+
+  it("a missing version does not hide what is wrong with the key in its place", () => {
+    const { diagnostics } = readDesired([{ file: "f", text: "vmss: {}" }]);
+    expect(diagnostics.map(({ fix }) => fix)).toEqual(["write vms", "write version: 1 at the top of the file"]);
   });
 
   it("a VM names everything it lacks", () => {
@@ -482,7 +493,23 @@ describe("variables and for_each", () => {
     ],
     "a field that is not there, for one key": [
       "vms: { web: { for_each: { a: { zone: x }, b: { } }, name: 'web-${each.value.zone}' } }",
-      "interpolation 1:59 | ${each.value.zone} has no value for the key b",
+      "interpolation 1:59 | ${each.value} has no zone for the key b",
+    ],
+    "what stands behind a key is nothing": [
+      "vars: { m: { default: { k: , j: 1 } } }\nvms: { web: { for_each: { a: { zone: }, b: }, name: 'web-${each.value.zone}', owner: '${var.m.k}' } }\ngroups: { web: { for_each: { c: }, description: '${each.value}' } }",
+      "interpolation 2:53 | ${each.value.zone} is empty for the key a | give it a value",
+      "interpolation 2:53 | ${each.value} is empty for the key b | give it a value",
+      "interpolation 2:86 | ${var.m.k} is empty | give it a value",
+      "interpolation 3:49 | ${each.value} is empty for the key c | give it a value",
+    ],
+    "all of the value of a for_each, which is none": [
+      "vms: { web: { for_each: { a: { b: 1 } }, name: 'web-${each.value[*]}' } }",
+      "interpolation 1:48 | ${each.value[*]} is not known for the key a",
+    ],
+    "how long a list is, and a key in quotes": [
+      "vars: { l: { default: [a] }, m: { default: { a: 1 } } }\nvms: { web: { name: 'web-${var.l.length}', owner: 'o-${var.m[\"a\"]}' } }",
+      "interpolation 2:21 | ${var.l} has no length",
+      'interpolation 2:51 | ${var.m} has no "a" | write ${var.m[a]}',
     ],
     "a list within a text": [
       "vars: { l: { default: [a] } }\nvms: { web: { name: 'web-${var.l}' } }",

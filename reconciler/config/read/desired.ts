@@ -181,6 +181,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   refuseEndlessNames(desired, merged, problems);
   for (const file of files) addShapeProblems(file, problems);
   for (const component of new Set(reading.components.known.values())) component?.checkShape();
+  reportMissingVersion(merged, files, problems);
   const hidden = [...new Set([...sensitiveTexts(vars), ...secrets])];
   const diagnostics = masked(hidden, written);
   const sensitive = ifAny(hidden);
@@ -209,7 +210,7 @@ function readMerged(
   { vars, environment, components, prices: priceList, given, hide }: DesiredReading,
   problems: Problems,
 ): Desired & { readonly ssh?: SshAccess } {
-  checkVersion(merged, files, problems);
+  checkVersion(merged, problems);
   const scope: InterpolationScope = { vars, environment };
   const setting = (
     name: "project" | "region" | "service" | "state" | "ssh",
@@ -345,19 +346,9 @@ function readStatePlace({ subject, values }: { subject: Subject; values: Values 
   return { state: { location, source } };
 }
 
-function checkVersion(merged: Merged, files: readonly YamlFile[], problems: Problems): void {
+function checkVersion(merged: Merged, problems: Problems): void {
   const version = merged.settings.get("version");
-  if (version === undefined) {
-    const source = files.find(({ root }) => isMap(root) && Object.keys(root).length > 0);
-    // A file with nothing in it is a valid desired state: an empty one.
-    if (source !== undefined)
-      problems.add({
-        code: "config/version",
-        summary: "version is missing",
-        fix: "write version: 1 at the top of the file",
-        at: { source, offset: 0 },
-      });
-  } else if (version.value !== 1) {
+  if (version !== undefined && version.value !== 1)
     problems.add({
       code: "config/version",
       summary: `version cannot be ${shown(version.value)}`,
@@ -365,7 +356,19 @@ function checkVersion(merged: Merged, files: readonly YamlFile[], problems: Prob
       fix: "write version: 1",
       at: placeIn(version.layers, [], "value"),
     });
-  }
+}
+
+/** Reported last: at its place stands a key that may have a problem of its own. */
+function reportMissingVersion({ settings }: Merged, files: readonly YamlFile[], problems: Problems): void {
+  // A file with nothing in it is a valid desired state: an empty one.
+  const source = files.find(({ root }) => isMap(root) && Object.keys(root).length > 0);
+  if (settings.has("version") || source === undefined) return;
+  problems.add({
+    code: "config/version",
+    summary: "version is missing",
+    fix: "write version: 1 at the top of the file",
+    at: { source, offset: 0 },
+  });
 }
 
 function addShapeProblems(file: YamlFile, problems: Problems): void {

@@ -105,11 +105,12 @@ const hasSteps = (
 export const isMap = (value: unknown): value is YamlMap =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value under a path, or `undefined`; never what an object has by inheritance. */
+/** The value under a path, or `undefined`; never what an object has by inheritance, nor how long a list is. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {
-    if (!hasSteps(value) || !Object.hasOwn(value, step)) return undefined;
+    if (!hasSteps(value) || !Object.hasOwn(value, step) || (step === "length" && Array.isArray(value)))
+      return undefined;
     value = value[step];
   }
   return value;

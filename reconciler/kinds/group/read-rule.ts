@@ -14,11 +14,14 @@ import {
   type Values,
 } from "../../config/fields";
 import { hasHole } from "../../config/interpolation";
-import { type Declared, readReference } from "../../config/references";
+import { mark, withoutMarks } from "../../config/open-text";
+import { type Declared, fixOfNaming, readReference } from "../../config/references";
 import { type Path, positionOf } from "../../config/yaml/file";
 import { parseCidr } from "../../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote } from "../../core/canonical/rules";
-import { computedName, isAddressAttribute, type OpenText } from "../../core/model/computed";
+import { kindOf } from "../../core/model/address";
+import { isAddressAttribute, type OpenText } from "../../core/model/computed";
+import { runsGuest } from "../../core/model/kinds";
 import type { Ethertype, PortRange, Rule, RuleRemote } from "../../core/model/rule";
 
 /** The fields of a rule that take a list: each combination of their items is a rule. */
@@ -214,7 +217,7 @@ function readRemote(
     return { remote: { kind: "group", group }, ethertype: stated ?? "IPv4" };
   const text = readOpenText(subject, written, "remote_ip", path);
   if (typeof text === "object")
-    return { remote: readOpenRemote(subject, text, stated, path), ethertype: stated ?? "IPv4" };
+    return { remote: readOpenRemote(subject, text, stated, path, declared), ethertype: stated ?? "IPv4" };
   return text === undefined ? { remote: any, ethertype: stated ?? "IPv4" } : readAddress(subject, text, stated, path);
 }
 
@@ -262,7 +265,13 @@ function readAddress(
 }
 
 /** One address, alone or with the length of its prefix. */
-function readOpenRemote(subject: Subject, text: OpenText, family: Ethertype | undefined, path: Path): RuleRemote {
+function readOpenRemote(
+  subject: Subject,
+  text: OpenText,
+  family: Ethertype | undefined,
+  path: Path,
+  { within }: Declared,
+): RuleRemote {
   const at = subject.place([...path, "remote_ip"]);
   const [computed, suffix = "", ...more] = text.parts;
   if (
@@ -282,9 +291,9 @@ function readOpenRemote(subject: Subject, text: OpenText, family: Ethertype | un
   else if (!isAddressAttribute(computed.attribute))
     subject.problems.add({
       code: "config/invalid-rule",
-      summary: `remote_ip cannot be \${${computedName(computed)}}`,
+      summary: `remote_ip cannot be ${withoutMarks(mark(computed), within)}`,
       detail: "expected an address: the private_ip or the floating_ip of a VM",
-      fix: computed.address.includes("vm.") ? `write \${${computed.address}.private_ip}` : undefined,
+      fix: runsGuest(kindOf(computed.address)) ? fixOfNaming(computed.address, within, "private_ip") : undefined,
       address: subject.address,
       at,
     });
