@@ -3,11 +3,12 @@
  * instances of a for_each run into it.
  */
 
-import type { Diagnostic, Severity } from "../core/model/diagnostic";
+import type { Diagnostic, Severity, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, told } from "../core/model/fix";
 import { credentialMask, shortestHidden } from "../core/text/credential-mask";
 import { asOneSentence } from "../core/text/list-text";
+import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, lineOfOffset, type Place, positionOf, type YamlFile } from "./yaml/file";
@@ -77,28 +78,54 @@ const spellingsOf = (secrets: readonly string[]): string[] =>
     .flatMap((text) => [text, printable(text)])
     .sort((a, b) => b.length - a.length);
 
+/** A text of a sensitive value, where a file gives it. */
+export interface WrittenSecret {
+  readonly at: Place;
+  readonly text: string;
+}
+
+const keyOfLine = ({ file, line }: SourcePosition): string => `${file}:${line}`;
+const reference = /^["']?\$\{[^}]*\}["']?(?=[\s,}\]]|$)/;
+
 /**
  * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which
  * nobody would find them any more. A fix for such a value may be made of its parts, and is left out. A source line keeps
- * its length, so that its mark points at the same place; `written`: what only such a line may hold.
+ * its length, so that its mark points at the same place; `written`: what only such a line may hold. One that is spelled
+ * there in another way, with quotes and escapes of the file or up to where the line is cut, is covered up to the problem or the line's end.
  */
 export function withMaskedTexts(
   diagnostics: readonly Diagnostic[],
   secrets: readonly string[],
-  written: readonly string[],
+  written: readonly WrittenSecret[],
 ): Diagnostic[] {
   const spellings = spellingsOf(secrets);
-  const inLines = spellingsOf([...secrets, ...written]);
+  const inLines = spellingsOf([...secrets, ...written.map(({ text }) => text)]);
   if (inLines.length === 0) return [...diagnostics];
-  const coverLine = (line: string): string =>
-    inLines.reduce((rest, spelling) => rest.replaceAll(spelling, "*".repeat(spelling.length)), line);
+  const byLine = groupedBy(
+    written.filter(({ text }) => text.length >= shortestHidden),
+    ({ at }) => keyOfLine(positionOf(at)),
+  );
+  const coverLine = (line: string, source: SourcePosition): string => {
+    let covered = inLines.reduce((rest, spelling) => rest.replaceAll(spelling, "*".repeat(spelling.length)), line);
+    for (const { at, text } of byLine.get(keyOfLine(source)) ?? []) {
+      const start = (positionOf(at).column ?? 1) - 1;
+      const isFound = spellingsOf([text]).some((spelling) => line.includes(spelling, start));
+      // The problem stands at the beginning of a key or a value: what began before it is over there.
+      const told = (source.column ?? 1) - 1;
+      const end = told > start ? told : line.length;
+      if (!isFound && !reference.test(line.slice(start)))
+        covered = covered.slice(0, start) + "*".repeat(Math.max(0, end - start)) + covered.slice(end);
+    }
+    return covered;
+  };
   const clean = (text: string): string =>
     spellings.reduce((rest, spelling) => withoutCut(rest.replaceAll(spelling, credentialMask), spelling), text);
   return diagnostics.map((diagnostic) => {
     const { fix: _, fixParts: __, ...kept } = diagnostic;
     const summary = clean(kept.summary);
     const detail = kept.detail === undefined ? undefined : clean(kept.detail);
-    const excerpt = kept.excerpt === undefined ? undefined : coverLine(kept.excerpt);
+    const excerpt =
+      kept.excerpt === undefined || kept.source === undefined ? kept.excerpt : coverLine(kept.excerpt, kept.source);
     return summary === kept.summary && detail === kept.detail
       ? { ...diagnostic, excerpt }
       : { ...kept, summary, detail, excerpt };

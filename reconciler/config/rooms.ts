@@ -32,7 +32,7 @@ import { type Problems, problemsIn } from "./problems";
 import { type Declared, declare } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry } from "./sources";
 import type { Expression } from "./template";
-import { type GivenValue, resolveVars } from "./vars";
+import { type GivenValue, resolveVars, type Secrets } from "./vars";
 import { isMap, type Path, type Place, placeOf, type YamlMap } from "./yaml/file";
 
 export interface Room {
@@ -67,8 +67,8 @@ interface House {
   readonly rooms: Map<string, Declared>;
   readonly addresses: Set<Address>;
   readonly opened: Room[];
-  /** The texts of sensitive parameters. */
-  readonly secrets: ((texts: readonly string[]) => void) | undefined;
+  /** Is told the values of sensitive parameters. */
+  readonly secrets: (secrets: Secrets) => void;
 }
 
 /** The largest number of rooms: no run could carry out more, and a mistyped number must not fill the memory. */

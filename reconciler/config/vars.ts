@@ -9,7 +9,7 @@ import { printable } from "../core/text/printable";
 import { interpolate, type VariableValues } from "./interpolation";
 import { holdsForeignMark } from "./open-text";
 import { readOwnYaml } from "./own-files";
-import { addNumberProblems, type Problems } from "./problems";
+import { addNumberProblems, type Problems, type WrittenSecret } from "./problems";
 import { type Declaration, type Fitted, fitToType, readDeclaration, reportMisfit } from "./typed-values";
 import {
   type ConfigSource,
@@ -20,6 +20,7 @@ import {
   type Place,
   valueAt,
   type YamlFile,
+  placeOf as yamlPlaceOf,
 } from "./yaml/file";
 
 /** Values that are given from outside the files. */
@@ -59,6 +60,7 @@ export function readVars(
   declarations: ReadonlyMap<string, VarDeclaration>,
   options: GivenVars,
   problems: Problems,
+  hide: (secrets: Secrets) => void,
   below: ReadonlyMap<string, GivenValue> = new Map(),
   environment?: string,
 ): VariableValues {
@@ -107,6 +109,7 @@ export function readVars(
     given,
     { environment },
     problems,
+    hide,
   );
 }
 
@@ -121,7 +124,7 @@ export interface DeclaredAs {
   readonly use?: Place;
 }
 
-const defaultOf = ({ declared }: VarDeclaration): unknown =>
+const defaultOf = ({ declared }: Pick<VarDeclaration, "declared">): unknown =>
   isMap(declared) && Object.hasOwn(declared, "default") ? declared["default"] : undefined;
 
 /**
@@ -134,7 +137,7 @@ export function resolveVars(
   given: ReadonlyMap<string, GivenValue>,
   names: { readonly environment?: string; readonly componentKey?: string },
   problems: Problems,
-  hide?: (texts: readonly string[]) => void,
+  hide: (secrets: Secrets) => void,
 ): VariableValues {
   const declared = new Map(declarations.map((each) => [each.name, each] as const));
   const types = new Map<string, Declaration>();
@@ -231,7 +234,19 @@ export function resolveVars(
     if (type.sensitive) sensitive.add(declaration.name);
   }
   for (const { name } of declarations) resolver.get(name);
-  if (hide !== undefined && sensitive.size > 0) hide(sensitiveTexts(resolver));
+  if (sensitive.size > 0)
+    hide({
+      texts: sensitiveTexts(resolver),
+      written: declarations.flatMap((declaration) => {
+        const { name } = declaration;
+        if (types.get(name)?.sensitive !== true) return [];
+        const { value, within } = given.get(name) ?? {};
+        return [
+          ...writtenDefault(as.section, declaration),
+          ...(within === undefined ? [] : placedTexts(value, within)),
+        ];
+      }),
+    });
   return resolver;
 }
 
@@ -254,21 +269,39 @@ const textsIn = (value: unknown): string[] =>
       ? [String(value)]
       : [];
 
-/** Every text in a sensitive value: output must not show it. */
-export const sensitiveTexts = (vars: VariableValues): string[] => [
+/** The texts of sensitive values, which no output may show, and where the files give them. */
+export interface Secrets {
+  readonly texts: readonly string[];
+  readonly written: readonly WrittenSecret[];
+}
+
+const sensitiveTexts = (vars: VariableValues): string[] => [
   ...new Set([...vars.keys()].flatMap((name) => (vars.isSensitive?.(name) === true ? textsIn(vars.get(name)) : []))),
 ];
 
+const placedTexts = (value: unknown, place: (path: Path) => Place, path: Path = []): WrittenSecret[] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([key, inner]) => placedTexts(inner, place, [...path, key]))
+    : textsIn(value).map((text) => ({ at: place(path), text }));
+
+const writtenDefault = (section: DeclaredAs["section"], { name, declared, source }: VarDeclaration): WrittenSecret[] =>
+  placedTexts(defaultOf({ declared }), (path) => yamlPlaceOf(source, [section, name, "default", ...path], "value"));
+
 /** What the files give to sensitive variables, in every environment: a line of them that is shown may hold it. */
 export const writtenSecrets = (
-  vars: Iterable<Pick<VarDeclaration, "name" | "declared">>,
-  environments: readonly { readonly value: unknown }[],
-): string[] =>
-  [...vars].flatMap(({ name, declared }) =>
-    isMap(declared) && declared["sensitive"] === true
-      ? [declared["default"], ...environments.map(({ value }) => valueAt(value, ["vars", name]))].flatMap(textsIn)
-      : [],
-  );
+  vars: Iterable<VarDeclaration>,
+  environments: readonly { readonly key: string; readonly value: unknown; readonly source: YamlFile }[],
+): WrittenSecret[] =>
+  [...vars].flatMap((each) => {
+    const { name, declared } = each;
+    if (!isMap(declared) || declared["sensitive"] !== true) return [];
+    const inEnvironments = environments.flatMap(({ key, value, source }) =>
+      placedTexts(valueAt(value, ["vars", name]), (path) =>
+        yamlPlaceOf(source, ["environments", key, "vars", name, ...path], "value"),
+      ),
+    );
+    return [...writtenDefault("vars", each), ...inEnvironments];
+  });
 
 export function readVarFile(
   source: ConfigSource,

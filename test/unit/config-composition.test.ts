@@ -233,6 +233,32 @@ outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
     expect(diagnostics[0]?.excerpt ?? diagnostics[1]?.excerpt).toBeDefined();
     expect(JSON.stringify(diagnostics)).not.toContain("sesame");
   });
+  /** Each line holds a problem of its own, `typo`, behind or before the value. */
+  it.each([
+    ["quotes of the file", `vars: { s: { sensitive: true, default: 'it''s sesame', typo: 1 } }`],
+    ["escapes", 'vars: { s: { sensitive: true, default: "\\u0073esame", typo: 1 } }'],
+    ["two of them", `vars: { s: { sensitive: true, default: { a: open-sesame, b: 'it''s sesame' }, typo: 1 } }`],
+    [
+      "more than is shown of a line",
+      `vars: { s: { typo: ${"x".repeat(130)}, sensitive: true, default: ${"sesame".repeat(9)} } }`,
+    ],
+    ["a value that does not fit", "vars: { s: { sensitive: true, max: 3 } }", '{ "s": "open-sesame", "typo": 1 }'],
+    ["a file of variables", "vars: { s: { sensitive: true } }", '{ "s": "\\u0073esame", "typo": 1 }'],
+    ["a parameter", "components: { c: { from: c.yaml, with: { s: 'it''s sesame' }, typo: 1 } }"],
+  ])("are covered in a line where they are written with %s", (_, body, varFile = "{}") => {
+    const { diagnostics } = readText(body, {
+      varFiles: [{ file: "v.json", text: varFile }],
+      open: () => ({
+        source: {
+          file: "c.yaml",
+          text: "component: 1\nparameters: { s: { sensitive: true } }\noutputs: { s: '${param.s}' }",
+        },
+      }),
+    });
+    const told = diagnostics.filter(({ summary }) => summary.includes("typo"));
+    expect(told[0]?.excerpt?.slice(told[0].source?.column)).toMatch(/^t?ypo/);
+    expect(JSON.stringify(diagnostics)).not.toMatch(/sesame|0073/);
+  });
   it.each([
     ["with signs that reports escape", "open_Sesame<&'%>!"],
     ["of several lines", "open-one\nopen-two"],

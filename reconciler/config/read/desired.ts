@@ -37,7 +37,7 @@ import { schemaProblems } from "../schema-problems";
 import { schemaWords } from "../schema-words";
 import { interpolated } from "../sections";
 import { type Merged, mergeSources, placeIn } from "../sources";
-import { type GivenVars, readVars, sensitiveTexts, writtenSecrets } from "../vars";
+import { type GivenVars, readVars, type Secrets, writtenSecrets } from "../vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "../yaml/file";
 import { externalValue, type GivenExternal, readExternal } from "./external";
 import { readGuards } from "./guards";
@@ -145,12 +145,17 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > mostTextOfFiles) return { diagnostics: [filesTooLarge(characters)] };
   const files = sources.map((source) => ("root" in source ? source : readOwnYaml(source, problems, expectedDesired())));
-  const masked = (secrets: readonly string[], { vars, environments }: Merged): Diagnostic[] =>
-    withMaskedTexts(sortDiagnostics(problems.diagnostics), secrets, writtenSecrets(vars.values(), environments));
+  const secrets: Secrets[] = [];
+  const masked = ({ vars, environments }: Merged): Diagnostic[] =>
+    withMaskedTexts(
+      sortDiagnostics(problems.diagnostics),
+      secrets.flatMap(({ texts }) => texts),
+      [...writtenSecrets(vars.values(), environments), ...secrets.flatMap(({ written }) => written)],
+    );
   // An unreadable section would make everything in it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);
-    return { diagnostics: masked([], mergeSources(files, countProblems())) };
+    return { diagnostics: masked(mergeSources(files, countProblems())) };
   }
   const written = mergeSources(files, problems);
   const opened: ConfigSource[] = [];
@@ -163,18 +168,18 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const environments = written.environments.map(({ key }) => key);
   if (chosen === undefined) {
     for (const file of files) addShapeProblems(file, problems);
-    return { diagnostics: masked([], written), environments };
+    return { diagnostics: masked(written), environments };
   }
   const { merged } = chosen;
-  const vars = readVars(merged.vars, options, problems, chosen.vars, chosen.name);
-  const secrets: string[] = [];
+  const hide = (more: Secrets): void => void secrets.push(more);
+  const vars = readVars(merged.vars, options, problems, hide, chosen.vars, chosen.name);
   const reading: DesiredReading = {
     vars,
     environment: chosen.name,
     components: { open, known: new Map() },
     prices: options.prices,
     given: options.external,
-    hide: (texts) => void secrets.push(...texts),
+    hide,
   };
   const naming = namingOrigins(problems, { root: "var", values: vars });
   const { ssh, ...desired } = readMerged(merged, files, reading, naming);
@@ -182,9 +187,8 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   for (const file of files) addShapeProblems(file, problems);
   for (const component of new Set(reading.components.known.values())) component?.checkShape();
   reportMissingVersion(merged, files, problems);
-  const hidden = [...new Set([...sensitiveTexts(vars), ...secrets])];
-  const diagnostics = masked(hidden, written);
-  const sensitive = ifAny(hidden);
+  const diagnostics = masked(written);
+  const sensitive = ifAny([...new Set(secrets.flatMap(({ texts }) => texts))]);
   const result = { diagnostics, environments, opened, sensitive };
   return hasErrors(diagnostics) ? result : { desired, ssh, ...result };
 }
@@ -200,8 +204,8 @@ interface DesiredReading {
   readonly components: ComponentFiles;
   readonly prices: ConfigSource | undefined;
   readonly given: GivenExternal | undefined;
-  /** Called with the texts of sensitive parameters. */
-  readonly hide: (texts: readonly string[]) => void;
+  /** Called with the values of sensitive parameters. */
+  readonly hide: (secrets: Secrets) => void;
 }
 
 function readMerged(
