@@ -58,6 +58,14 @@ const keyedName = /^([A-Za-z0-9_-]+)(?:\[[^[\]]*\])?$/;
 /** Fields that name a resource by its key, and its kind. */
 const fieldsWithKeys: Readonly<Record<string, Kind>> = { attach_to: "vm", remote_group: "group" };
 
+/** Where a text is an address. Elsewhere the same words are a part of a command, or what people write for each other. */
+const namesAddress = ([section]: Path, field: string): boolean =>
+  field === "jump" ||
+  Object.hasOwn(fieldsWithKeys, field) ||
+  section === "reachability" ||
+  (section === "rollout" && field === "of") ||
+  (isOneOf(section, ["moved", "removed", "imports"]) && isOneOf(field, ["from", "to"]));
+
 export function namesInFile(file: YamlFile): FileNames {
   const places: NamePlace[] = [];
   const links: FileLink[] = [];
@@ -128,7 +136,7 @@ export function namesInFile(file: YamlFile): FileNames {
     }
     if (path[0] === "reachability" && own !== undefined && isMap(valueAt(root, [sectionOf.group, own])))
       add("group", own, at, "used", path);
-    else addAddress(value, at, path);
+    else if (namesAddress(path, field)) addAddress(value, at, path);
   };
   const visit = (value: unknown, path: Path): void => {
     if (typeof value === "string") addText(value, path);

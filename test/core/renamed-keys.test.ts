@@ -121,6 +121,34 @@ describe("instances of a block", () => {
         'warning vm.a[x]: the 2 of vm.a would be deleted and 2 of vm.a, which are alike, created: were the keys of its for_each renamed? => moved: [ { from: "vm.a[0]", to: "vm.a[x]" }, { from: "vm.a[1]", to: "vm.a[y]" } ]   keeps them, in this order; change it if another is meant',
       ],
     ],
+    [
+      "of which one stays: the block cannot be moved as a whole",
+      { applied: each("a", ["x", "y", "z"]), desired: [...each("a", ["z"]), ...each("b", ["x", "y"])] },
+      [
+        'warning volume.b[x]: the 2 of volume.a would be deleted and 2 of volume.b, which are alike, created: was the key renamed? => moved: [ { from: "volume.a[x]", to: "volume.b[x]" }, { from: "volume.a[y]", to: "volume.b[y]" } ]   keeps them under their new key',
+      ],
+    ],
+    [
+      "that differ, of which one stays",
+      {
+        applied: [volume("a[x]", { name: "n", sizeGb: 1 }), volume("a[y]", { sizeGb: 2 })],
+        desired: [volume("b[x]", { name: "n", sizeGb: 1 }), volume("a[y]", { sizeGb: 2 })],
+      },
+      [
+        'warning volume.b[x]: volume.a[x] would be deleted and volume.b[x], which is alike, created: was the key renamed? => moved: [ { from: "volume.a[x]", to: "volume.b[x]" } ]   keeps it under its new key',
+      ],
+    ],
+    [
+      "that differ, and go to two blocks",
+      {
+        applied: [volume("a[x]", { name: "n", sizeGb: 1 }), volume("a[y]", { name: "m", sizeGb: 2 })],
+        desired: [volume("b[x]", { name: "n", sizeGb: 1 }), volume("c[y]", { name: "m", sizeGb: 2 })],
+      },
+      [
+        'warning volume.b[x]: volume.a[x] would be deleted and volume.b[x], which is alike, created: was the key renamed? => moved: [ { from: "volume.a[x]", to: "volume.b[x]" } ]   keeps it under its new key',
+        'warning volume.c[y]: volume.a[y] would be deleted and volume.c[y], which is alike, created: was the key renamed? => moved: [ { from: "volume.a[y]", to: "volume.c[y]" } ]   keeps it under its new key',
+      ],
+    ],
     ["of which there are fewer", { applied: each("a", ["0", "1", "2"]), desired: each("a", ["x", "y"]) }, []],
     [
       "of two blocks that come",

@@ -367,6 +367,27 @@ describe("reconcile lsp", () => {
       expect(shopAs(safe)).toHaveProperty("changes");
   });
 
+  it("leaves a command and a remark as they are that have the words of an address", () => {
+    const text = `components: { data: { from: c.yaml } }
+volumes: { d: { flush: { command: [tar, data/, vm.a] } } }
+groups: { g: { description: data/, rules: [{ remote_group: group.g }] } }
+vms: { a: { ssh: { jump: vm.b } }, b: }
+rollout: { r: { of: [vm.a] } }
+imports: [{ to: vm.a, name: vm.a }]
+removed: [{ from: data/vm.c }]
+`;
+    const { places } = namesInFile(readYaml({ file: "f.yaml", text }, collectProblems()));
+    const used = places.filter(({ is }) => is === "used");
+    expect(used.map(({ path, sort, key }) => `${path.join(".")}: ${sort} ${key}`)).toEqual([
+      "groups.g.rules.0.remote_group: group g",
+      "vms.a.ssh.jump: vm b",
+      "rollout.r.of.0: vm a",
+      "imports.0.to: vm a",
+      "removed.0.from: component data",
+      "removed.0.from: vm c",
+    ]);
+  });
+
   it("finds an output right behind its component, whatever else has its letters", () => {
     const text = 'outputs: { a: "${component.x[a.li].li.listing}" }\n';
     const { places } = namesInFile(readYaml({ file: "f.yaml", text }, collectProblems()));

@@ -39,6 +39,7 @@ export function renamedKeys(
   const components = [...wholes, ...parts];
   const isCovered = (address: Address): boolean => isIn(components, address);
   const pairs: RenamedKey[] = [];
+  const declared = new Set([...desired.keys()].map((address) => split(address)[0]));
   const comeBy = groupBy(
     come.filter(({ address }) => !isCovered(address)),
     ({ address }) => markOfResource(desired.get(address)),
@@ -57,9 +58,9 @@ export function renamedKeys(
       const otherwiseNamed =
         !canBeRenamed(to.kind) && recorded.get(from.address)?.name !== desired.get(to.address)?.name;
       pairs.push({ from: from.address, to: to.address, source: to.source, otherwiseNamed });
-    } else instances.push(...renamedInstances(before, after, recorded, desired));
+    } else instances.push(...renamedInstances(before, after, declared, recorded, desired));
   }
-  const blocks = byBlock(pairs).map(
+  const blocks = byBlock(pairs, declared).map(
     ({ from, to, source, otherwiseNamed }): Diagnostic => ({
       severity: "warning",
       code: "plan/renamed-key",
@@ -100,6 +101,7 @@ function replacedForName({ action, kind, address, fields, source, movedFrom }: C
 function renamedInstances(
   before: readonly Change[],
   after: readonly Change[],
+  declared: ReadonlySet<string>,
   recorded: ReadonlyMap<Address, RecordedResource>,
   desired: ReadonlyMap<Address, DesiredResource>,
 ): Diagnostic[] {
@@ -116,7 +118,7 @@ function renamedInstances(
     return old === undefined ? [] : [{ from: old, to: address }];
   });
   const keepsKeys = pairs.every((pair) => split(pair.from)[1] === split(pair.to)[1]);
-  const entries = keepsKeys ? [{ from: fromBlock, to: toBlock }] : pairs;
+  const entries = keepsKeys && !declared.has(fromBlock) ? [{ from: fromBlock, to: toBlock }] : pairs;
   const [first] = after;
   const isOtherwiseNamed = pairs.some(({ from: old, to: now }) => recorded.get(old)?.name !== desired.get(now)?.name);
   const names = first !== undefined && !canBeRenamed(first.kind) && isOtherwiseNamed ? keepsNames([toBlock]) : "";
@@ -218,14 +220,24 @@ function renamedComponents(
   });
 }
 
-/** The instances of one block that become those of another are one `moved` entry. */
-function byBlock<P extends { readonly from: Address; readonly to: Address }>(pairs: readonly P[]): P[] {
+/**
+ * The instances of one block that become those of another are one `moved` entry. A block of which some stay, or go
+ * elsewhere, cannot be moved as a whole. `declared`: the blocks of the files.
+ */
+function byBlock<P extends { readonly from: Address; readonly to: Address }>(
+  pairs: readonly P[],
+  declared: ReadonlySet<string>,
+): P[] {
+  const wholes = groupBy(pairs, ({ from }) => split(from)[0]);
   const blocks = new Map<string, P>();
   for (const pair of pairs) {
     const [from, fromKey] = split(pair.from);
-    const [to, toKey] = split(pair.to);
-    const whole = fromKey !== undefined && fromKey === toKey;
-    const entry = whole ? { ...pair, from, to } : pair;
+    const [to] = split(pair.to);
+    const isWhole =
+      fromKey !== undefined &&
+      !declared.has(from) &&
+      (wholes.get(from) ?? []).every((one) => one.to === to + (split(one.from)[1] ?? ""));
+    const entry = isWhole ? { ...pair, from, to } : pair;
     blocks.set(`${entry.from} ${entry.to}`, entry);
   }
   return [...blocks.values()];
