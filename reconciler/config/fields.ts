@@ -203,10 +203,10 @@ function readInteger<V extends object>(
   if (value === undefined) return undefined;
   const number = typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
-  const digits = typeof value === "string" ? /^\s*([0-9]+)\s*[A-Za-z]+\s*$/.exec(value)?.[1] : undefined;
-  return reportValue(subject, [...within, key], value, what, {
-    fix: digits === undefined ? undefined : `write ${digits}`,
-  });
+  // A number of MB or TB is another one here.
+  const [, digits] = /^\s*([0-9]+)\s*(?![kmtp]i?b?\s*$)[A-Za-z]+\s*$/i.exec(String(value)) ?? [];
+  const fits = digits !== undefined && Number(digits) >= min && Number(digits) <= max;
+  return reportValue(subject, [...within, key], value, what, { fix: fits ? `write ${digits}` : undefined });
 }
 
 /**
@@ -214,6 +214,8 @@ function readInteger<V extends object>(
  * elsewhere.
  */
 export const portsPattern = /^([1-9][0-9]*|0)(?: ?- ?([1-9][0-9]*|0))?$/;
+
+export const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65535;
 
 export function readPort<V extends object>(
   subject: Subject,
@@ -223,7 +225,9 @@ export function readPort<V extends object>(
 ): number | undefined {
   const value = fieldOf(values, key);
   if (typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) && !portsPattern.test(value))
-    return reportValue(subject, [...within, key], value, "a port from 1 to 65535", { fix: `write ${Number(value)}` });
+    return reportValue(subject, [...within, key], value, "a port from 1 to 65535", {
+      fix: isPort(value) ? `write ${Number(value)}` : undefined,
+    });
   return readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" }, within);
 }
 
@@ -251,10 +255,9 @@ export function readDuration<V extends object>(
 
 /** `5` and `2 seconds` as durations are written here. */
 function durationMeant(value: unknown): string | undefined {
-  if (typeof value === "number") return `write ${value}s`;
   const [, digits, unit = ""] = /^\s*([0-9]+)\s*(ms|s|m|h)[a-z]*\s*$/i.exec(String(value)) ?? [];
-  const meant = `${digits}${unit.toLowerCase()}`;
-  return digits === undefined || meant === value ? undefined : `write ${meant}`;
+  const meant = typeof value === "number" ? `${value}s` : `${digits}${unit.toLowerCase()}`;
+  return parseDuration(meant) === undefined ? undefined : `write ${meant}`;
 }
 
 export function readMap<V extends object>(subject: Subject, values: V, key: KeyOf<V>, within: Path = []): Values {

@@ -26,6 +26,14 @@ export interface Declared {
   readonly suggestions: { left: number };
 }
 
+export const notEnabled = (what: string) =>
+  ({
+    code: "config/unknown-reference",
+    summary: `${what} is not enabled`,
+    detail: "its block says enabled: false, as if it were not written",
+    fix: "give what names it the same enabled, or enable it",
+  }) as const;
+
 /** Reports a path of components in which nothing is declared. `rest`: what an address says behind it. */
 export function unknownComponent(named: string, { rooms }: Declared, rest = ""): UnknownReference {
   const known = [...rooms.keys()].filter((within) => within !== "");
@@ -149,13 +157,7 @@ export function unknownAddress(address: string, kind: Kind, from: Declared, full
   const named: NamedResource = { address, kind, key: parts?.key ?? address.slice(kind.length + 1), each: parts?.each };
   const block = parts === undefined ? undefined : declared.blocks[kind].get(parts.key);
   if (block !== undefined) return unknownInstance(named, block.eachKeys, declared, written);
-  if (declared.disabled[kind].has(named.key))
-    return {
-      code: "config/unknown-reference",
-      summary: `${address} is not enabled`,
-      detail: "its block says enabled: false, as if it were not written",
-      fix: "give what names it the same enabled, or enable it",
-    };
+  if (declared.disabled[kind].has(named.key)) return notEnabled(address);
   return unknownBlock(named, declared, written, full);
 }
 

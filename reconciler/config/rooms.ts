@@ -29,7 +29,7 @@ import {
 import { openValue } from "./open-values";
 import { namingOrigins, type Origins } from "./origins";
 import { type Problems, problemsIn } from "./problems";
-import { type Declared, declare } from "./references";
+import { type Declared, declare, notEnabled } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry } from "./sources";
 import type { Expression } from "./template";
 import { type GivenValue, resolveVars, type Secrets } from "./vars";
@@ -122,6 +122,7 @@ const refuseOutsideReference = ({ text }: Expression, report: Report): undefined
 /** The components that a room uses, by their key. */
 interface Uses {
   readonly keys: readonly string[];
+  readonly disabled: ReadonlySet<string>;
   /** The for_each keys of a use; `undefined` for one without. */
   eachKeys(key: string): readonly string[] | undefined;
   /** `undefined`: the use has a problem, which is reported. */
@@ -150,6 +151,7 @@ function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScop
   const { merged, base, problems, within } = plan;
   const uses = new Map<string, Use>();
   const eachKeys = new Map<string, readonly string[] | undefined>();
+  const disabled = new Set<string>();
   for (const entry of merged.components) {
     const { key, value, source } = entry;
     if (!isMap(value) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
@@ -157,7 +159,10 @@ function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScop
       placeOf(source, ["components", key, ...path], path.length === 0 ? "key" : on);
     const isOn = (scope: InterpolationScope) => isSwitchedOn(value["enabled"], scope, problems, place(["enabled"]));
     if (!Object.hasOwn(value, "for_each")) {
-      if (!isOn(base)) continue;
+      if (!isOn(base)) {
+        disabled.add(key);
+        continue;
+      }
       uses.set(key, { entry, values: value, place });
       eachKeys.set(key, undefined);
       continue;
@@ -196,6 +201,7 @@ function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScop
   };
   return {
     keys: [...eachKeys.keys()],
+    disabled,
     eachKeys: (key) => eachKeys.get(key),
     open: (key, each) => open(each === undefined ? key : `${key}[${each}]`),
     openAll: () => {
@@ -357,6 +363,7 @@ function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses,
     void report({ code: "config/unknown-reference", summary, detail, fix });
   const key = first === undefined ? undefined : keyOf(first, scope, report);
   if (key === undefined) return fail(`\${${expression.text}} is not known`, "expected ${component.KEY.OUTPUT}");
+  if (uses.disabled.has(key)) return void report(notEnabled(`the component ${key}`));
   if (!uses.keys.includes(key))
     return fail(
       `no component ${key} is used here`,

@@ -147,6 +147,16 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
       "2 the component shop has no output gruop | it hands out group, first, count, addresses | write ${component.shop.group}",
     ],
     [
+      "an output of one that is not enabled",
+      "components: { shop: { from: ./tier.yaml, enabled: false } }\noutputs: { own: '${component.shop.first}' }",
+      "2 the component shop is not enabled | its block says enabled: false, as if it were not written | give what names it the same enabled, or enable it",
+    ],
+    [
+      "names that two uses share, of a block with for_each",
+      "components: { a1: { from: ./plain.yaml }, b1: { from: ./plain.yaml } }",
+      expect.stringContaining('put ${component} into the name: name: "${component}-web-${each}"'),
+    ],
+    [
       "a component that there is not",
       "components: { shop: { from: ./tier.yaml } }\ngroups: { own: { rules: [{ remote_group: '${component.shp.group}' }] } }",
       "2 no component shp is used here | there is shop | write ${component.shop.group}",
@@ -197,7 +207,8 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
       expect.stringContaining("the key form is not known here"),
     ],
   ])("refuses %s", (_, body, expected) => {
-    expect(problems(body)).toContainEqual(expected);
+    const plain = "component: 1\nvms: { web: { for_each: 2 } }";
+    expect(problems(body, { "./plain.yaml": plain })).toContainEqual(expected);
   });
   it("is chosen by each of its uses, and told at once with all that is wrong in it", () => {
     const world = desired(

@@ -254,6 +254,20 @@ describe("shape", () => {
 describe("values", () => {
   table({
     "a size with a unit": ["vms: { web: { size: 20GB } }", 'invalid-value 1:21 | size cannot be "20GB" | write 20'],
+    "a size in other units, and what no fix could make right": [
+      "volumes: { a: { size: 10TB }, b: { size: 500 MB }, c: { size: 0GB }, d: { size: 10 GiB } }",
+      'invalid-value 1:23 | size cannot be "10TB"',
+      'invalid-value 1:42 | size cannot be "500 MB"',
+      'invalid-value 1:63 | size cannot be "0GB"',
+      'invalid-value 1:81 | size cannot be "10 GiB" | write 10',
+    ],
+    "durations and ports that no fix could make right": [
+      "vms: { web: { lifecycle: { verify_resize: { timeout: 3000000, check: { tcp: '00' } } } } }\ngroups: { web: { rules: [{ protocol: tcp, dst_port: 70000-80 }, { protocol: tcp, dst_port: '70000,80' }] } }",
+      "invalid-value 1:54 | timeout cannot be 3000000",
+      'invalid-value 1:77 | tcp cannot be "00"',
+      'invalid-value 2:53 | dst_port cannot be "70000-80"',
+      'invalid-value 2:92 | dst_port cannot be "70000,80"',
+    ],
     "a fraction of a GB": ["volumes: { data: { size: 1.5 } }", "invalid-value 1:26 | size cannot be 1.5"],
     "a VM without data volume (contract: at least 1)": [
       "vms: { web: { size: '0' } }",

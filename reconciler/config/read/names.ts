@@ -125,7 +125,7 @@ export function claimName(
     summary: within ? `several instances of one ${kind} have the name ${name}` : `two ${kind}s have the name ${name}`,
     detail: `${first.address} in ${placesOfName(first, nameOf(first))} and ${instance.address} in ${placesOfName(instance, nameOf(instance))}`,
     fix: isComponentTwice
-      ? `put \${component} into the name: name: "\${component}-${instance.block.key}"`
+      ? `put \${component} into the name: name: "\${component}-${instance.block.key}${instance.each === undefined ? "" : "-${each}"}"`
       : within
         ? first.each?.toLowerCase() === instance.each?.toLowerCase()
           ? `names have no capital letters: give ${first.each} and ${instance.each} keys that differ without them`

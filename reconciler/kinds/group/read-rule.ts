@@ -5,6 +5,7 @@
 import {
   fieldOf,
   isGiven,
+  isPort,
   portsPattern,
   readEnum,
   readOpenText,
@@ -153,7 +154,8 @@ const knownPorts: Readonly<Record<string, number>> = {
 
 function fixOfPort(value: unknown): string | undefined {
   const several = typeof value === "string" ? value.split(/[,;\s]+/) : [];
-  if (several.length > 1 && several.every((one) => portsPattern.test(one))) return `write [${several.join(", ")}]`;
+  if (several.length > 1 && several.every((one) => portsPattern.test(one) && one.split("-").every(isPort)))
+    return `write [${several.join(", ")}]`;
   const name = String(value).toLowerCase();
   const port = Object.hasOwn(knownPorts, name) ? knownPorts[name] : undefined;
   return port === undefined ? undefined : `write ${port}`;
@@ -166,7 +168,7 @@ function readPorts(subject: Subject, written: Values, path: Path, protocol: stri
   const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
   const min = Number(match?.[1]);
   const max = Number(match?.[2] ?? match?.[1]);
-  if (match === null || min < 1 || max > 65535)
+  if (match === null || min < 1 || max > 65535 || min > 65535)
     return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010", {
       fix: fixOfPort(value),
     });
