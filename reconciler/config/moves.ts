@@ -109,14 +109,12 @@ function isValidMove(move: MovedEntry, declared: Declared): boolean {
   return false;
 }
 
+/** How a name is no longer declared: one of a for_each goes without its block. */
+export const outOfFile = (name: string): string =>
+  /\]\/?$/.test(name) ? "take its key out of the for_each" : "take its block out of the file";
+
 const reportDeclared = (move: MovedEntry): void =>
-  report(
-    move,
-    `${move.from} is moved, and still declared`,
-    "from",
-    undefined,
-    "take its block out of the file, or the move",
-  );
+  report(move, `${move.from} is moved, and still declared`, "from", undefined, `${outOfFile(move.from)}, or the move`);
 
 /** Where the chain ends; `undefined` for a circle. Each address is walked once, however many chains pass it. */
 function endOfMoves(

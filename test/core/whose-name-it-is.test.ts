@@ -688,6 +688,15 @@ describe("a record that moves", () => {
     // That a key was renamed, or that nothing is left, is said elsewhere.
     expect(says(world).filter((one) => one.includes("plan/move"))).toEqual(told),
   );
+  it("and cannot is told at its entry", () => {
+    const entry = { file: "reconcile.yaml", line: 7 };
+    const moved = [
+      { from: "volume.other", to: "volume.data", source },
+      { from: "volume.old", to: "volume.data", source: entry },
+    ];
+    const { diagnostics } = planFor({ applied: [volume("old"), data], desired: [data], missing: [], moved });
+    expect(diagnostics.find(({ code }) => code === "plan/move-occupied")?.source).toEqual(entry);
+  });
 });
 
 describe("a record that is damaged", () => {

@@ -631,6 +631,11 @@ describe("imports, moved and removed", () => {
       "vms: { each: { for_each: [a] }, site: { for_each: [b] } }\nmoved: [{ from: vm.each, to: vm.site }]",
       "invalid-move 2:17 | vm.each is moved, and still declared | take its block out of the file, or the move",
     ],
+    "an instance that stays where it is declared": [
+      "vms: { each: { for_each: [a, b] } }\nmoved: [{ from: 'vm.each[a]', to: 'vm.each[b]' }]\nremoved: [{ from: 'vm.each[b]' }]",
+      "invalid-move 2:17 | vm.each[a] is moved, and still declared | take its key out of the for_each, or the move",
+      "invalid-removal 3:19 | vm.each[b] is removed, and still declared | take its key out of the for_each, or this removal",
+    ],
     "moving to what is not declared": [
       `${vms}moved: [{ from: vm.old, to: vm.wbe }]`,
       "unknown-reference 3:29 | vm.wbe is not declared | write vm.web",

@@ -4,7 +4,7 @@ import { isComponentPath, kindOf, parseAddress } from "../../core/model/address"
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../../core/model/desired";
 import { definitionOf } from "../../core/model/kinds";
 import { isGiven, readBoolean, readText, readUnmanagedId, reportMissing, reportValue, type Subject } from "../fields";
-import { isDeclared, resolveMoves } from "../moves";
+import { isDeclared, outOfFile, resolveMoves } from "../moves";
 import type { ConfigCode } from "../problems";
 import { type Declared, unknownAddress } from "../references";
 import { itemsOfList, type SectionContext, type Written } from "../sections";
@@ -106,7 +106,7 @@ function readRemoved(items: readonly Written[], moved: ReadonlySet<string>, cont
     if (from === undefined) return [];
     const report = reporter(subject, "config/invalid-removal", from);
     if (isDeclared(from, context.declared))
-      report(`${from} is removed, and still declared`, ["from"], "take its block out of the file, or this removal");
+      report(`${from} is removed, and still declared`, ["from"], `${outOfFile(from)}, or this removal`);
     if (moved.has(from)) report(`${from} is both moved and removed`, ["from"], "keep one of the two");
     oncePerKey(seen, from, subject.place(["from"]), (first) =>
       report(`${from} is removed twice`, ["from"], "keep one of the two", `first in ${lineOf(first)}`),

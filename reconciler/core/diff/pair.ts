@@ -115,7 +115,9 @@ function applyMoves(
       continue;
     }
     if (recorded.has(to) || intents.has(to)) {
-      diagnostics.push(occupied(from, to, first));
+      const { source } =
+        desired.moved.find((move) => movedBy(from, new Map([[move.from, move.to]])) !== undefined) ?? {};
+      diagnostics.push({ ...occupied(from, to, first), source });
       continue;
     }
     const record = recorded.get(from);
