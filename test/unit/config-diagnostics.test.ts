@@ -27,6 +27,11 @@ describe("shape", () => {
       "volumes: { data: { sise: 1 } }",
       "unknown-key 1:20 | the key sise is not known here | write size",
     ],
+    "a key of an output that there is not": [
+      "outputs: { a: { value: 1, descr: x, sensitve: true } }",
+      "unknown-key 1:27 | the key descr is not known here | put what it holds under value:",
+      "unknown-key 1:37 | the key sensitve is not known here | write sensitive",
+    ],
     "a misspelt key far inside": [
       "vms: { web: { lifecycle: { verify_resize: { check: { tpc: 22 } } } } }",
       "unknown-key 1:54 | the key tpc is not known here | write tcp",

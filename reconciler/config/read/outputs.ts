@@ -1,7 +1,7 @@
 /** `outputs:` — what the project hands out: a value by itself, or one with a description and whether it is sensitive. */
 import type { DesiredOutput, Shaped } from "../../core/model/output";
 import { nearestText } from "../../core/text/nearest";
-import { readBoolean, readText, reportValue, type Subject } from "../fields";
+import { readBoolean, readText, type Subject } from "../fields";
 import type { InterpolationScope } from "../interpolation";
 import { openText } from "../open-text";
 import type { Problems } from "../problems";
@@ -75,12 +75,14 @@ function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Pro
   ];
 }
 
-function reportKey(key: string, subject: Subject): void {
-  reportValue(subject, [key], key, "value, description or sensitive", {
+const reportKey = (key: string, { problems, place }: Subject): void =>
+  problems.add({
     code: "config/unknown-key",
+    summary: `the key ${key} is not known here`,
+    detail: `expected ${outputKeys.join(", ")}`,
     fix: nearestText(key, outputKeys, (near) => `write ${near}`) ?? "put what it holds under value:",
+    at: place([key], "key"),
   });
-}
 
 /** `undefined` where a part could not be interpolated, which is reported. */
 function shapedOf(value: unknown): Shaped | undefined {
