@@ -325,6 +325,22 @@ describe("a plan asks, warns or refuses", () => {
       [],
     ],
     [
+      "a VM that is let go before its resize was decided",
+      {
+        applied: [{ ...vm("web"), now: { phase: "verify_resize" }, memory: { resizing: { to: "m1.large" } } }],
+        removed: [{ from: "vm.web", destroy: false, source: vm("web").source }],
+      },
+      ["warning apply/resize-waits"],
+    ],
+    [
+      "one whose resize others began is theirs",
+      {
+        applied: [{ ...vm("web"), now: { phase: "verify_resize" } }],
+        removed: [{ from: "vm.web", destroy: false, source: vm("web").source }],
+      },
+      [],
+    ],
+    [
       "two volumes of one name may be",
       { applied: [volume("data")], desired: [volume("data"), volume("more", { name: "data" })] },
       [],

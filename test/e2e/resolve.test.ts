@@ -183,16 +183,17 @@ it.each([
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
 });
 
-it.each<[address: string, patch: object, stopped: () => string]>([
-  ["vm.web", { stoppedForFlush: true }, () => resources()["vm.web"].id],
-  ["volume.data", { stoppedVm: "theirs" }, () => "theirs"],
-])("state rm %s names the VM that it leaves stopped", async (address, patch, stopped) => {
+it.each<[address: string, what: string, patch: object, says: () => string]>([
+  ["vm.web", "VM", { stoppedForFlush: true }, () => `VM ${resources()["vm.web"].id} was stopped for a flush`],
+  ["volume.data", "VM", { stoppedVm: "theirs" }, () => "VM theirs was stopped for a flush"],
+  ["vm.web", "resize", { resizing: { to: "m1.large" } }, () => "The resize of VM web to m1.large is not decided"],
+])("state rm %s names the %s that it leaves as a run has left it", async (address, _, patch, says) => {
   declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });
   expect((await apply()).exitCode).toBe(0);
   leave(address, patch);
-  const vm = stopped();
+  const told = says();
   const ran = await reconcile("state", "rm", address);
-  expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`VM ${vm} was stopped for a flush`)]);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(told)]);
 });
 
 describe("state resolve", () => {

@@ -219,7 +219,7 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
         const record = state.resources.get(address);
         const orphans = record === undefined ? [] : leftWhenForgotten(record);
         left.push(...orphans);
-        still.push(...stoppedByUs(record));
+        still.push(...leftUndone(record));
         const quarantined = state.quarantined.some((piece) => piece.address === address);
         if (record === undefined && !state.intents.has(address) && !quarantined) throw addressUnknown(address, state);
         return [
@@ -237,18 +237,26 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
     );
   for (const { kind, id, reason } of left)
     invocation.output.note(`${kind} ${id}, which ${reason}, is an orphan now: reconcile orphans list`);
-  for (const vm of still)
-    invocation.output.note(
-      `VM ${vm} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,
-    );
+  for (const told of still) invocation.output.note(told);
   return invocation.output.finish({ exitCode: 0 });
 }
 
-/** The VM that an interrupted run has stopped, and that this record alone remembers as one to start again. */
-function stoppedByUs(record: RecordedResource | undefined): readonly string[] {
+/** What runs have begun and this record alone remembers, in words. */
+function leftUndone(record: RecordedResource | undefined): readonly string[] {
   const own = ofKind(record, "vm");
-  const vm = own?.stoppedForFlush === true ? own.id : ofKind(record, "volume")?.stoppedVm;
-  return vm === undefined ? [] : [vm];
+  const stopped = own?.stoppedForFlush === true ? own.id : ofKind(record, "volume")?.stoppedVm;
+  return [
+    ...(stopped === undefined
+      ? []
+      : [
+          `VM ${stopped} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,
+        ]),
+    ...(own?.resizing === undefined
+      ? []
+      : [
+          `The resize of VM ${own.name} to ${own.resizing.to} is not decided, and no run decides it any more: confirm or revert it in the service's console, where it waits for that.`,
+        ]),
+  ];
 }
 
 /** The address that is named, or all addresses of a component that is named. */

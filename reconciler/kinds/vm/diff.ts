@@ -38,7 +38,15 @@ import { isCarriedBy, moveUnknown } from "../volume/open-moves";
 import { alikeByCatalogue, compareVm, findDataVolume, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
-import { checkCatalogue, checkSize, dataVolumeAway, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
+import {
+  checkCatalogue,
+  checkSize,
+  dataVolumeAway,
+  failedNote,
+  idWillBeUnknown,
+  undecidedWhenLetGo,
+  volumesUnseenNote,
+} from "./findings";
 
 interface VmFacts extends Facts<"vm"> {
   /** What the interrupted create that made this VM had asked for. */
@@ -213,7 +221,9 @@ function removalOfVm(
     const change = forgotten(recorded, { reason: "let_go", because: letGo });
     const { dataVolumeId } = recorded;
     const isOff = dataVolumeAt({ recorded, found, isGrown: false, dataVolumeId, context }) === "off";
-    return { recorded, live, action: "forget", change, dataVolumeId, dataVolumeOff: isOff, diagnostics: [] };
+    const waits = live?.phase === "verify_resize" && recorded.resizing !== undefined;
+    const diagnostics = waits ? [undecidedWhenLetGo(pair, live.name, recorded.resizing.to)] : [];
+    return { recorded, live, action: "forget", change, dataVolumeId, dataVolumeOff: isOff, diagnostics };
   }
   const name = live?.name ?? recorded.name;
   const said = lossesOfRemoval(

@@ -86,6 +86,15 @@ export function dataVolumeAway(
 
 const entriesOf = (index: DiffContext["flavors"]) => [...(index?.byId.values() ?? [])];
 
+/** A run began the resize, and no other one will decide it. */
+export const undecidedWhenLetGo = ({ address }: Pick<Pair, "address">, name: string, to: string): Diagnostic => ({
+  severity: "warning",
+  code: "apply/resize-waits",
+  summary: `VM ${name} is let go while its resize to ${to} waits to be confirmed or reverted, and no run decides that any more`,
+  fix: "confirm or revert it in the service's console",
+  address,
+});
+
 /** A flavor or region that no list has is an error before anything is sent; an image id may be private and is only noted. */
 export function checkCatalogue(
   desired: DesiredVm,
