@@ -266,6 +266,17 @@ describe("a VM whose volumes come off", () => {
       ["vm.web/flush-start (down)", "vm.web/forget < vm.web/flush-start?"],
     ],
     [
+      "has a volume back that was taken off to be grown, before the record of that goes",
+      {
+        ...world(
+          [web, { ...volume("data", off), now: { attachedTo: null }, memory: { goesBackTo: idOf("vm.web") } }],
+          [web],
+        ),
+        removed: [{ from: data.address, destroy: false, source: web.source }],
+      },
+      ["volume.data/attach", "volume.data/forget < volume.data/attach"],
+    ],
+    [
       "has its data volume back before its own record goes",
       {
         ...world([{ ...web, ...volumeOff }], []),

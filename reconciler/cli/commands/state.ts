@@ -244,12 +244,18 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
 /** What runs have begun and this record alone remembers, in words. */
 function leftUndone(record: RecordedResource | undefined): readonly string[] {
   const own = ofKind(record, "vm");
-  const stopped = own?.stoppedForFlush === true ? own.id : ofKind(record, "volume")?.stoppedVm;
+  const volume = ofKind(record, "volume");
+  const stopped = own?.stoppedForFlush === true ? own.id : volume?.stoppedVm;
   return [
     ...(stopped === undefined
       ? []
       : [
           `VM ${stopped} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,
+        ]),
+    ...(volume?.goesBackTo === undefined
+      ? []
+      : [
+          `Volume ${volume.name ?? volume.id} was taken off VM ${volume.goesBackTo} to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there by now.`,
         ]),
     ...(own?.resizing === undefined
       ? []

@@ -149,8 +149,10 @@ function removalOfVolume(
     ? []
     : [...openMoves(pair.address, undefined, recorded, live, context), ...hostThatIsNone(pair, live, context)];
   const seen = { recorded, live, attachedTo, diagnostics };
-  if (pair.forget)
-    return { ...seen, action: "forget", change: forgotten(recorded, { reason: "let_go", because: letGo }) };
+  if (pair.forget) {
+    const attachTo = attachedTo === undefined ? goesBack(recorded, context, fates) : undefined;
+    return { ...seen, attachTo, action: "forget", change: forgotten(recorded, { reason: "let_go", because: letGo }) };
+  }
   const { id } = recorded;
   const name = live?.name ?? recorded.name ?? id;
   const sizeGb = live?.sizeGb ?? recorded.sizeGb;

@@ -172,6 +172,7 @@ function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft):
   const noted = difference.adopts === true ? [need(noteFound(draft, recorded, change.name))] : [];
   const gone = { address, id: recorded.id, label: live?.name ?? change.name };
   const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
+  if (difference.attachTo?.id !== undefined) needs.push(need(putBack(gone, difference.attachTo.id, draft)));
   if (change.action === "delete") {
     addStep(draft, {
       id: `${address}/delete`,
@@ -201,6 +202,24 @@ function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft):
     title: orphan === undefined ? `forget volume ${change.name}` : `leave volume ${change.name} as an orphan`,
     needs,
   });
+}
+
+/** An interrupted run took the volume off to grow it, and nothing but the record knows where it hung. */
+function putBack(
+  { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
+  on: string,
+  draft: Draft,
+): StepId {
+  const vm = { id: on };
+  const step = addStep(draft, {
+    id: `${address}/attach`,
+    address,
+    action: { operation: "volume.attach", volume: { id }, vm },
+    title: `attach volume ${label} to ${vmLabel(draft, vm)} again`,
+    holds: [holdOf("volume", address), vmHold(draft, vm)],
+  });
+  draft.flushStopOf(on)?.users.push(step);
+  return step;
 }
 
 const orphanOf = (recorded: RecordedVolume, reason: string) => ({
