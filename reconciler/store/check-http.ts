@@ -86,6 +86,11 @@ export async function probeHttp(address: string, options: HttpStoreOptions): Pro
   return findings;
 }
 
+export async function isTakenHttp(address: string, options: HttpStoreOptions): Promise<boolean> {
+  const { status, text } = await httpProbe(address, options).read();
+  return isYes(status) && text !== "";
+}
+
 /** Many servers cannot delete a state: then it is left behind, and its name is told. */
 export async function removeHttp(address: string, options: HttpStoreOptions): Promise<boolean> {
   const server = httpProbe(address, options);

@@ -1,7 +1,7 @@
 /** The trial of each kind of place: where its own state lies beside the one that is named, and how it is taken away again. */
 import { rmSync } from "node:fs";
 import type { StoreTrial } from "./check";
-import { probeHttp, removeHttp } from "./check-http";
+import { isTakenHttp, probeHttp, removeHttp } from "./check-http";
 import { emptyPrefix, probeBucket } from "./check-s3";
 import { followLinks } from "./durable-file";
 import { besideHttp } from "./http";
@@ -28,13 +28,33 @@ function httpPlaceBeside<O extends Pick<OpenOptions, "environment">>(location: s
   return { url, options: { ...options, environment } };
 }
 
+/** What was there before the trial is not taken away, nor where nobody could say. */
 export function trialAt(location: string, name: string, options: Omit<OpenOptions, "times">): PlaceTrial {
+  const trial = trialOfKind(location, name, options);
+  let isFree = false;
+  return {
+    ...trial,
+    async isTaken() {
+      isFree = !(await trial.isTaken());
+      return !isFree;
+    },
+    remove: async () => {
+      if (isFree) await trial.remove();
+    },
+  };
+}
+
+function trialOfKind(location: string, name: string, options: Omit<OpenOptions, "times">): PlaceTrial {
   // What is no address is refused as elsewhere, before anything is made of it.
   openStateStore(location, { ...options, times: defaultLease });
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
-  const at = (beside: string, given = options): Pick<PlaceTrial, "open" | "beside"> => {
+  const at = (beside: string, given = options): Pick<PlaceTrial, "open" | "beside" | "isTaken"> => {
     const open = () => openStateStore(beside, { ...given, times: defaultLease });
-    return { open, beside: open().location };
+    const isTaken = async (): Promise<boolean> => {
+      const { snapshot, journal } = await open().read();
+      return snapshot !== undefined || journal.length > 0;
+    };
+    return { open, beside: open().location, isTaken };
   };
   switch (scheme) {
     case "http":
@@ -43,6 +63,8 @@ export function trialAt(location: string, name: string, options: Omit<OpenOption
       const probing = httpPlaceBeside(location, `${name}-probe`, options);
       return {
         ...at(beside.url, beside.options),
+        isTaken: async () =>
+          (await isTakenHttp(beside.url, beside.options)) || (await isTakenHttp(probing.url, probing.options)),
         probe: () => probeHttp(probing.url, probing.options),
         async remove() {
           const isGone = [await removeHttp(beside.url, beside.options), await removeHttp(probing.url, probing.options)];

@@ -1,7 +1,7 @@
 /**
  * What a place for states really does, found out by trying it on a state of its own beside the one that is named: whether
  * what is written is read, whether a second holder is kept out, whether a former one can still write, and for a server of
- * somebody else's what it answers to each request. The named state itself is neither read nor written.
+ * somebody else's what it answers to each request. Nothing of the named state itself is written.
  */
 import { type Holder, StateLocked, type StateSession, type StateStore } from "./store";
 
@@ -18,6 +18,11 @@ export interface StoreFinding {
 }
 
 export interface StoreTrial {
+  /**
+   * Whether something is there already: a server may tell states apart by something else than what the trial changes in
+   * the address, and answer with the state itself.
+   */
+  isTaken(): Promise<boolean>;
   /** The store at the place beside, opened anew with each call. */
   open(): StateStore;
   /** What only stores of this kind have. Absent: nothing. */
@@ -58,16 +63,21 @@ const refusalText = async (asked: Promise<unknown>): Promise<string | undefined>
 export async function checkStore(trial: StoreTrial, holder: Holder): Promise<readonly StoreFinding[]> {
   const findings: StoreFinding[] = [];
   const sessions: StateSession[] = [];
+  let isBegun = false;
   try {
+    if (await trial.isTaken())
+      return [
+        breaks(
+          "empty",
+          "a state that was never written is answered with something",
+          "nothing was tried, for it may be the state itself: give each state a path of its own",
+        ),
+      ];
+    isBegun = true;
     if (trial.probe !== undefined) findings.push(...(await trial.probe()));
-    const before = await trial.open().read();
+    await trial.open().read();
     findings.push(
-      probeVerdict(
-        before.snapshot === undefined && before.journal.length === 0,
-        "empty",
-        ["a state that was never written is answered as none", "a first run begins a state"],
-        ["a state that was never written is answered with something", "this address holds what somebody else wrote"],
-      ),
+      holdsTrue("empty", "a state that was never written is answered as none", "a first run begins a state"),
     );
     const first = await trial.open().lock({ ...holder, who: "check-1" });
     sessions.push(first);
@@ -135,10 +145,11 @@ export async function checkStore(trial: StoreTrial, holder: Holder): Promise<rea
     findings.push(breaks("error", message, "this place cannot hold a state as it is"));
   } finally {
     for (const session of sessions) await session.release().catch(() => undefined);
-    await trial
-      .open()
-      .breakLock()
-      .catch(() => undefined);
+    if (isBegun)
+      await trial
+        .open()
+        .breakLock()
+        .catch(() => undefined);
   }
   return findings;
 }

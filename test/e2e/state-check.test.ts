@@ -1,9 +1,12 @@
 /** What `state check` says of places of every kind, right and odd ones; it writes only beside the state, and leaves nothing. */
+
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
+import { closeHere, listenHere } from "../support/loopback";
 import { type S3Server, type StateServerOptions, startS3Server, startStateServer } from "../support/state-server";
 
 let folder: string;
@@ -67,6 +70,27 @@ describe("state check", () => {
       expect(server.requests.every((request) => request.includes("prod-reconcile-check-"))).toBe(true);
     } finally {
       await server.stop();
+    }
+  });
+
+  it("writes and takes away nothing on a server that answers with the state itself, whatever the path", async () => {
+    let text = "";
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.method ?? "");
+      if (request.method === "DELETE") text = "";
+      response.writeHead(text === "" ? 404 : 200).end(text);
+    });
+    const url = await listenHere(server);
+    try {
+      for (const there of ["{}", "<html>a page</html>"]) {
+        text = there;
+        const ran = await check(`${url}/state?name=prod`, "--json");
+        expect([ran.exitCode, broken(ran), text]).toEqual([1, ["empty"], there]);
+      }
+      expect(new Set(asked)).toEqual(new Set(["GET"]));
+    } finally {
+      await closeHere(server);
     }
   });
 

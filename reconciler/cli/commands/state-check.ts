@@ -40,7 +40,7 @@ async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonl
     output.event({ type: "probe", probe, holds: verdict === "holds", seen, therefore });
   const rows = findings.map(({ probe, verdict, seen, therefore }) => [wordOfVerdict[verdict], probe, seen, therefore]);
   output.print(
-    `Tried on ${trial.beside}, beside the state, which was neither read nor written.\n\n${columnsTable([["HOLDS", "PROBE", "SEEN", "THEREFORE"], ...rows])}\n`,
+    `Tried on ${trial.beside}, beside the state, of which nothing was written.\n\n${columnsTable([["HOLDS", "PROBE", "SEEN", "THEREFORE"], ...rows])}\n`,
   );
   if (left !== undefined) output.note(`Not removed: ${left}`);
   const broken = findings.filter(({ verdict }) => verdict === "breaks");
