@@ -127,7 +127,8 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
           if ((Name ?? KeyCount ?? IsTruncated ?? Contents) === undefined) throw new NoList();
           return answer;
         });
-        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
+        // What is listed here may be removed, and a server may list what it was not asked for.
+        for (const { Key } of page.Contents ?? []) if (Key?.startsWith(prefix) === true) keys.push(Key);
         const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
         if (page.IsTruncated === true && (next === undefined || next === token))
           throw new StoreFailed(

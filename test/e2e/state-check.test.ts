@@ -114,6 +114,15 @@ describe("state check", () => {
     },
   );
 
+  it("takes nothing of others out of a bucket that lists them as well", async () => {
+    s3.objects.set("states/other/0000000001", { body: Buffer.from("another state"), etag: '"1"', at: new Date() });
+    s3.odd.ignoresPrefix = true;
+    await check("s3://states/prod");
+    delete s3.odd.ignoresPrefix;
+    expect([...s3.objects.keys()]).toEqual(["states/other/0000000001"]);
+    s3.objects.clear();
+  });
+
   it("says of a bucket what holds, and of one that ignores conditions or shows no clock what does not", async () => {
     expect(broken(await check("s3://states/prod", "--json"))).toEqual([]);
     expect([...s3.objects.keys()]).toEqual([]);

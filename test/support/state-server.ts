@@ -132,6 +132,8 @@ export interface S3Server {
     ignoresConditions?: boolean;
     /** Lists say that they are cut off, and not how to go on. */
     losesTokens?: boolean;
+    /** Lists show the whole bucket, whatever they are asked for. */
+    ignoresPrefix?: boolean;
     /** Status and text of the answer to every read. */
     reads?: [number, string];
   };
@@ -190,7 +192,10 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
     const bucket = path.replace(/\/$/, "");
     const after = query.get("continuation-token") ?? "";
     const keys = [...objects.keys()]
-      .filter((key) => key.startsWith(`${bucket}/${query.get("prefix") ?? ""}`) && key > after)
+      .filter(
+        (key) =>
+          key.startsWith(`${bucket}/${odd.ignoresPrefix === true ? "" : (query.get("prefix") ?? "")}`) && key > after,
+      )
       .sort();
     const page = keys.slice(0, pageSize);
     const contents = page.map((key) => `<Contents><Key>${key.slice(bucket.length + 1)}</Key></Contents>`).join("");
