@@ -4,6 +4,7 @@
  */
 
 import { type Address, kindOf } from "../core/model/address";
+import type { Reference } from "../core/model/desired";
 import { identity } from "../core/model/identity";
 import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
@@ -18,8 +19,8 @@ export function orderAcrossResources(draft: Draft): void {
   deleteVolumeAfterItsVm(draft);
   takeNameAfterItIsFree(draft);
   stopAfterVmChanges(draft);
-  stopAfterFlushCommands(draft);
   startAfterFlushes(draft);
+  restartAfterFlushed(draft);
   deleteGroupsAfterVms(draft);
   deleteNamedGroupsLast(draft);
 }
@@ -113,18 +114,51 @@ function stopAfterVmChanges(draft: Draft): void {
   editSteps(draft, (step) => before.get(step.id) ?? []);
 }
 
-/** A command that flushes a volume needs its VM running, which is stopped for another one. */
-function stopAfterFlushCommands(draft: Draft): void {
-  const before = new Map<string, readonly Need[]>();
-  for (const [id, commands] of draft.flushCommands()) {
-    const stop = draft.flushStopOf(id)?.stop;
-    if (stop !== undefined)
-      before.set(
-        stop,
-        commands.map((step) => need(step, "end")),
-      );
+/** The VM whose guest the step starts anew. */
+function restartedBy({ action }: Step): Reference | undefined {
+  switch (action.operation) {
+    case "vm.stop":
+    case "vm.start":
+    case "vm.resize":
+    case "vm.resize.revert":
+    case "vm.rebuild":
+      return action.vm;
+    default:
+      return undefined;
   }
-  if (before.size > 0) editSteps(draft, (step) => before.get(step.id) ?? []);
+}
+
+/**
+ * A flush counts until the guest starts anew, which mounts the volume again. So a volume that is flushed while its VM
+ * runs comes off, and goes back, before anything restarts that VM. A command that flushes after the restart, as that of a
+ * VM's own data volume, stays where it is.
+ */
+function restartAfterFlushed(draft: Draft): void {
+  const flushed = new Map<string, Step[]>();
+  for (const step of draft.steps) {
+    const { action, address } = step;
+    if (action.operation !== "volume.detach" || action.flush === "stop") continue;
+    const hold = vmHold(draft, action.vm);
+    const back = draft.steps.filter(
+      (other) => other.address === address && hostAttachedTo(other.action) !== undefined && other.holds.includes(hold),
+    );
+    for (const one of [step, ...back]) appendTo(flushed, hold, one);
+  }
+  if (flushed.size === 0) return;
+  const steps = new Map(draft.steps.map((step) => [step.id, step]));
+  const follows = (step: Step, before: StepId, seen = new Set<StepId>()): boolean =>
+    step.needs.some(({ step: id }) => {
+      if (id === before) return true;
+      const next = steps.get(id);
+      if (next === undefined || seen.has(id)) return false;
+      seen.add(id);
+      return follows(next, before, seen);
+    });
+  editSteps(draft, (step) => {
+    const vm = restartedBy(step);
+    const before = vm === undefined ? [] : (flushed.get(vmHold(draft, vm)) ?? []);
+    return before.filter((one) => !follows(one, step.id)).map(({ id }) => need(id, "end"));
+  });
 }
 
 /**

@@ -83,8 +83,11 @@ const passes = {
   deleteVolumeAfterItsVm: ["delete a volume after its VM", "then it needs no flush: the VM lets it off"],
   takeNameAfterItIsFree: ["take a name after it is free", "names are unique"],
   stopAfterVmChanges: ["stop for a flush after the VM's other changes", "those want a running VM"],
-  stopAfterFlushCommands: ["stop after the flush commands", "they run in the VM"],
   startAfterFlushes: ["start after the flushes", "one stop serves all volumes of a VM"],
+  restartAfterFlushed: [
+    "restart a VM after what was flushed while it ran came off",
+    "a guest that starts mounts it again",
+  ],
   deleteGroupsAfterVms: ["delete groups after VMs", "a group attached to a VM cannot go"],
   deleteNamedGroupsLast: ["delete named groups last", "a service may refuse to delete what is named"],
 };

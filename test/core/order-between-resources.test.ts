@@ -6,6 +6,20 @@ const web = vm("web");
 const db = vm("db");
 const onWeb = { attachTo: { address: "vm.web" } };
 const stopFlush = { flush: { via: "stop" } } as const;
+const onDb = { attachTo: { address: "vm.db" } };
+const byCommand = { flush: { via: "command", argv: ["sync"] } } as const;
+const otherImage = "9f1b2c3d-0000-4000-8000-000000000001";
+/** Two volumes that leave a VM: one is flushed while it runs, the other by its stop. */
+const bothMove = (flush: object): World => ({
+  applied: [web, db, volume("data", { ...onWeb, ...flush }), volume("logs", { ...onWeb, ...stopFlush })],
+  desired: [web, db, volume("data", { ...onDb, ...flush }), volume("logs", { ...onDb, ...stopFlush })],
+});
+/** A volume that grows on a VM that is changed. */
+const growsOn = (changed: object, flush: object): World => ({
+  applied: [web, volume("data", { ...onWeb, ...flush })],
+  desired: [vm("web", changed), volume("data", { ...onWeb, ...flush, sizeGb: 200 })],
+});
+const backOnceGrown = ["end of volume.data/attach", "end of volume.data/detach"];
 const namesBack = rule(5432, { remote: { kind: "group", group: { address: "group.back" } } });
 
 /** `[…, step, the steps it waits for, with "end of" where their end is enough]` */
@@ -69,6 +83,38 @@ const rows: readonly [pass: string, world: World, step: string, waitsFor: readon
     },
     "vm.web/flush-start",
     ["end of volume.data/attach", "end of volume.data/detach", "vm.web/flush-stop"],
+  ],
+  [
+    "a VM is stopped for one volume when another, which a command flushed, came off",
+    bothMove(byCommand),
+    "vm.web/flush-stop",
+    ["end of volume.data/detach"],
+  ],
+  ["or one that a person flushed", bothMove({}), "vm.web/flush-stop", ["end of volume.data/detach"]],
+  [
+    "a VM is resized when its flushed volume is back",
+    growsOn({ flavor: "m1.large" }, byCommand),
+    "vm.web/resize",
+    backOnceGrown,
+  ],
+  ["also when a person flushed it", growsOn({ flavor: "m1.large" }, {}), "vm.web/resize", backOnceGrown],
+  [
+    "a VM is rebuilt when its flushed volume is back",
+    growsOn({ image: otherImage }, byCommand),
+    "vm.web/rebuild",
+    backOnceGrown,
+  ],
+  [
+    "a VM's own data volume that a person flushed is back before its resize",
+    { applied: [web], desired: [vm("web", { sizeGb: 200, flavor: "m1.large" })] },
+    "vm.web/resize",
+    ["end of vm.web/data-attach", "end of vm.web/data-detach"],
+  ],
+  [
+    "one that a command flushes is flushed after it",
+    { applied: [web], desired: [vm("web", { sizeGb: 200, flavor: "m1.large", ...byCommand })] },
+    "vm.web/flush",
+    ["end of vm.web/confirm"],
   ],
   [
     "a group is deleted when the VMs that go are gone",

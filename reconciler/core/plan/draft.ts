@@ -31,7 +31,6 @@ export class Draft {
   readonly #powerSteps = new Set<StepId>();
   readonly #reverts = new Map<string, StepId>();
   readonly #powerOpen = new Set<string>();
-  readonly #flushCommands = new Map<string, StepId[]>();
   readonly #flushStops = new Map<string, FlushStop>();
 
   constructor(
@@ -140,16 +139,6 @@ export class Draft {
 
   isPowerOpen(host: string): boolean {
     return this.#powerOpen.has(host);
-  }
-
-  /** A flush command needs the VM running, and so comes before its stop. */
-  flushesBy(host: string, step: StepId): void {
-    appendTo(this.#flushCommands, host, step);
-  }
-
-  /** The flush commands, by the id of their VM. */
-  flushCommands(): ReadonlyMap<string, readonly StepId[]> {
-    return this.#flushCommands;
   }
 
   /** One stop of a VM for everything that comes off it or outlives it: made when it is first asked for. */

@@ -58,7 +58,7 @@ function hasFailed({ id }: { readonly id: string }, draft: Draft): boolean {
 }
 
 function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, which = "" }: ComesOff): StepId {
-  const step = addStep(draft, {
+  return addStep(draft, {
     id: `${address}/flush${which}`,
     address,
     action: { operation: "flush", argv, ...onlyDefined({ env }) },
@@ -67,6 +67,4 @@ function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, whi
     // One guest: as with the commands that are owed to it, one runs after the other.
     holds: [`volume:${address}`, vmHold(draft, vm)],
   });
-  draft.flushesBy(vm.id, step);
-  return step;
 }

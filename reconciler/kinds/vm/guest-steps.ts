@@ -287,7 +287,8 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
   const after = first ? [] : touching.map((other) => need(other.id, isDecisive(other) ? "done" : "end"));
   addStep(draft, { ...step, needs: [...known, ...after] });
   if (duty === "after_ready") others.provisioned.add(address);
-  if (first) goesFirst(step.id, host, touching, others);
+  // A command that an earlier run left owed goes before whatever this plan does to the VM.
+  if (first) for (const { id } of touching) appendTo(others.later, id, need(step.id, "end"));
   return before === undefined ? [] : [before];
 }
 
@@ -333,12 +334,6 @@ function readyNeeds({ address, duty }: DeclaredDuty, host: Reference, { draft, p
 /** The values in the command are those that hold when the plan has made what they belong to. */
 const valueNeeds = (action: StepAction, draft: Draft): Need[] =>
   computedOf(action).flatMap(({ address }) => draft.onceMade(address));
-
-/** A command that an earlier run left owed goes before whatever this plan does to the VM. */
-function goesFirst(pay: StepId, host: Reference, touching: readonly Step[], { draft, later }: Others): void {
-  const flushes = "id" in host ? (draft.flushCommands().get(host.id) ?? []) : [];
-  for (const id of new Set([...touching.map(({ id }) => id), ...flushes])) appendTo(later, id, need(pay, "end"));
-}
 
 const phaseOf = (host: Reference, draft: Draft) => {
   const seen = "id" in host ? sight(draft.context.live, "vm", host.id) : undefined;

@@ -275,17 +275,20 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
   if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
   if (difference.verify === "confirm")
     updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
+  const { dataVolumeId } = difference;
+  const dataChanges = dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true);
+  const stopsFirst = powerWanted(desired, difference.recorded) === "stopped";
+  // What a person has flushed comes off before anything starts the guest anew.
+  const isAsked = dataChanges && !stopsFirst && (desired.flush?.via ?? "ask") === "ask";
+  if (isAsked) growDataVolume(updating, dataVolumeId);
   const rename = fields.get("name");
   if (rename !== undefined) stepsToRenameVm(updating, String(rename.before));
   const resize = fields.get("flavor_id");
   if (resize !== undefined) stepsToResizeVm(updating, resize.before);
   if (fields.has("image_id") && difference.imageId !== undefined) stepsToRebuildVm(updating, difference.imageId);
   // A VM that is stopped anyway is stopped first: that flushes its data volume.
-  const stopsFirst = powerWanted(desired, difference.recorded) === "stopped";
   if (stopsFirst) setPower(updating, fields);
-  const { dataVolumeId } = difference;
-  if (dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
-    growDataVolume(updating, dataVolumeId);
+  if (dataChanges && !isAsked) growDataVolume(updating, dataVolumeId);
   if (!stopsFirst) setPower(updating, fields);
 }
 
