@@ -13,10 +13,18 @@ import {
   openConnection,
 } from "../reconciler/for-provider";
 import { PartialFailure, type Props } from "../reconciler/index";
-import { capturedKey, isNamedByItself, madeUpName, packageName, programKey, programNote } from "./captured";
+import {
+  capturedKey,
+  isNamedByItself,
+  madeUpName,
+  type ProgramNote,
+  packageName,
+  programKey,
+  programNote,
+} from "./captured";
 import { engineAddress, isEngineThere } from "./engine";
 import { otherEnginesOf } from "./processes";
-import { type Hide, hiding } from "./secrets";
+import { type Hide, hiding, wrapSecret } from "./secrets";
 import { readSettings } from "./settings";
 import { isToldToReplace } from "./told-to-replace";
 
@@ -71,7 +79,8 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     },
     async check(before, raw) {
       const exists = Object.keys(own(before)).length > 0;
-      const { inputs, failures } = handler.check({ ...own(raw), ...sameName(type, before, raw) }, exists);
+      const same = sameName(type, before, raw);
+      const { inputs, failures } = handler.check({ ...own(raw), ...same }, exists);
       const hide = hidingIn(raw, before);
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const { of: urn, removed } = programNote(raw) ?? {};
@@ -85,7 +94,10 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
         );
         if (refused !== undefined) found.push({ property: "", reason: refused });
       }
-      return { inputs: { ...clean(inputs), ...noteIn(raw) }, failures: found };
+      const checked = { ...clean(inputs), ...noteIn(raw) };
+      // A name that stays is as secret as it was.
+      const isSecretName = Object.hasOwn(same, "name") && programNote(before)?.secrets?.includes("name") === true;
+      return { inputs: isSecretName ? withSecretName(checked) : checked, failures: found };
     },
     async diff(id, before, raw) {
       const hide = hidingIn(raw, before);
@@ -172,21 +184,31 @@ function connectionFor(config: dynamic.Config | undefined): Connection {
   return connection;
 }
 
+/** The program does not say any more that the name is a secret. */
+function withSecretName(inputs: Inputs): Inputs {
+  const note = programNote(inputs);
+  const secrets = [...(note?.secrets ?? []), "name"];
+  return { ...inputs, name: wrapSecret(inputs["name"]), [programKey]: { ...note, secrets } };
+}
+
+const nameToKeep = (note: ProgramNote | undefined, name: string | undefined) =>
+  note?.secrets?.includes("name") === true ? wrapSecret(name) : name;
+
 function noteIn(raw: Inputs): Inputs {
   const { removed: _removed, ...note } = programNote(raw) ?? {};
   return Object.keys(note).length === 0 ? {} : { [programKey]: note };
 }
 
 /**
- * The inputs as the program gave them, with what a refresh shows. A name that the resource has from the program is noted
- * as it was, where another one is shown.
+ * The inputs as the program gave them, with what a refresh shows, which is as secret as it was in the last update. A
+ * name that the resource has from the program is noted as it was, where another one is shown.
  */
 function inputsShown(props: Inputs, shown: Props): Inputs {
   const note = programNote(props);
   const name = note?.named === true && note.name !== shown["name"] ? note.name : undefined;
   return {
-    ...clean(shown),
-    ...(note === undefined ? {} : clean({ [programKey]: { ...note, name } })),
+    ...clean({ ...shown, ...Object.fromEntries((note?.secrets ?? []).map((key) => [key, wrapSecret(shown[key])])) }),
+    ...(note === undefined ? {} : clean({ [programKey]: { ...note, name: nameToKeep(note, name) } })),
     [capturedKey]: props[capturedKey],
   };
 }
@@ -195,7 +217,7 @@ function inputsShown(props: Inputs, shown: Props): Inputs {
 function withName(raw: Inputs): Inputs {
   const note = programNote(raw);
   return note?.named === true && typeof raw["name"] === "string"
-    ? { ...raw, [programKey]: { ...note, name: raw["name"] } }
+    ? { ...raw, [programKey]: { ...note, name: nameToKeep(note, raw["name"]) } }
     : raw;
 }
 

@@ -17,9 +17,10 @@ import {
 import { dynamicToken, nameIn, namesAreUnique, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component, Parts } from "../components/parts";
 import { components } from "../components/table";
+import { isSecret, wrapSecret } from "../secrets";
 import { channelOptions, type Log } from "./engine-log";
 import { alias, type Empty, grpc, messages, ResourceMonitorClient, resources } from "./sdk";
-import { isSecret, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
+import { readStruct, secretsIn, unwrap, unwrapAll, writeStruct } from "./wire";
 
 interface Registered {
   readonly urn: string;

@@ -1,4 +1,4 @@
-import { isBag } from "./wire";
+import { isBag } from "../secrets";
 
 /** Which properties differ, at every depth (`rules[1].dstPort`), and whether each was added, removed or changed. */
 export type DiffKind = "add" | "delete" | "update";

@@ -34,7 +34,7 @@ import {
   type RemovedByFiles,
 } from "../captured";
 import { otherEnginesOf } from "../processes";
-import { type Hide, hiding } from "../secrets";
+import { type Hide, hiding, wrapSecret } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { isToldToReplace } from "../told-to-replace";
 import { construct } from "./construct";
@@ -43,17 +43,7 @@ import type { Log } from "./engine-log";
 import { progressOf } from "./progress";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
-import {
-  anySecret,
-  isInClear,
-  ownProps,
-  readStruct,
-  secretsIn,
-  unwrap,
-  unwrapAll,
-  wrapSecret,
-  writeStruct,
-} from "./wire";
+import { anySecret, isInClear, ownProps, readStruct, secretsIn, unwrap, unwrapAll, writeStruct } from "./wire";
 
 const changesOf = { none: 1, some: 2 } as const;
 const detailOf = {

@@ -1,15 +1,7 @@
 /** Property bags on the wire: secrets come wrapped and go out wrapped again, and nothing but JSON values goes out. */
 import type { Props } from "../../reconciler/index";
+import { isBag, isSecret, wrapSecret } from "../secrets";
 import { type PropertyStruct, Struct } from "./sdk";
-
-const signatureKey = "4dabf18193072939515e22adb298388d";
-const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
-
-export const isBag = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const isSecret = (value: unknown): value is { value: unknown } =>
-  isBag(value) && value[signatureKey] === secretSignature;
 
 export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> => ({
   ...struct?.toJavaScript(),
@@ -36,9 +28,6 @@ export function secretsIn(value: unknown): unknown[] {
 
 const holdsSecret = (value: unknown): boolean =>
   isSecret(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
-
-export const wrapSecret = <T>(value: T): T | { [signatureKey]: string; value: T } =>
-  isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
 
 /** Whether any value of these bags came wrapped as a secret. */
 export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Object.values(bag).some(holdsSecret));

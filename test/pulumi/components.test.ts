@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { channelOptions } from "../../provider/plugin/engine-log";
 import { alias, grpc, messages, resources, Struct } from "../../provider/plugin/sdk";
 import { createService } from "../../provider/plugin/service";
-import { wrapSecret } from "../../provider/plugin/wire";
+import { wrapSecret } from "../../provider/secrets";
 import { unknownValue } from "../../reconciler/index";
 import { fromSdk } from "./provider-process";
 

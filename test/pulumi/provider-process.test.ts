@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { capturedProvider } from "../../provider/captured";
-import { isSecret } from "../../provider/plugin/wire";
+import { isSecret } from "../../provider/secrets";
 import { eventually } from "../support/eventually";
 import { InitFailed, type ProviderProcess, secret, startProviderProcess, unknownText } from "./provider-process";
 
@@ -82,6 +82,24 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     const refused = await provider.check(urn("Vm", "db"), {}, wanted, { proposedName: "", mode: "disable" });
     expect(refused.failures.map(({ property }) => property)).toEqual(["name"]);
   });
+
+  it.runIf(kind === "dynamic")(
+    "what was a secret stays one: a name that is left out, and what a refresh finds",
+    async () => {
+      const of = urn("Volume");
+      const made = await provider.create(
+        of,
+        raw("Volume", { name: "data", size: 5, __program: { of, secrets: ["name"] } }),
+      );
+      const read = await provider.read(made.id, of, made.outs, {});
+      expect(isSecret(read.inputs?.["name"])).toBe(true);
+      const unnamed = raw("Volume", { name: "one", size: 6, __program: { of, named: true } });
+      const { inputs } = await provider.check(of, made.outs, unnamed);
+      expect(inputs).toMatchObject({ name: secret("data"), __program: { named: true, secrets: ["name"] } });
+      const outs = await provider.update(made.id, of, made.outs, { ...inputs, name: "data" });
+      expect(outs).toMatchObject({ size: 6, __program: { name: secret("data") } });
+    },
+  );
 
   it("takes what is not known yet at any depth for what it is", async () => {
     const rules = [{ protocol: "tcp", dstPort: "22", remoteGroup: unknownText }];

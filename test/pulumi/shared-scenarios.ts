@@ -176,8 +176,15 @@ ${wrong}`;
     await told(stack.refresh());
     expect(await leaks()).toEqual([]);
     // What the program calls a secret no longer may still be remembered.
-    stack.write({ "index.js": program("canary-volume-3").replace(/s\("[^"]*(owner|text|rule)[^"]*"\)/g, '"plain"') });
-    expect((await told(stack.up())).ok, said.at(-1)).toBe(true);
+    const less = program("canary-volume-3").replace(/s\("[^"]*(owner|text|rule)[^"]*"\)/g, '"plain"');
+    // A name that is left out stays what it was.
+    for (const text of [less, less.replaceAll(/name: s\("[^"]*"\), /g, "")]) {
+      stack.write({ "index.js": text });
+      expect((await told(stack.up())).ok, said.at(-1)).toBe(true);
+      expect(await leaks()).toEqual([]);
+    }
+    expect(stack.emulator.dump().vms.map(({ name }) => name)).toContain("canary-vm");
+    await told(stack.refresh());
     expect(await leaks()).toEqual([]);
     await told(stack.destroy());
     expect(await leaks()).toEqual([]);

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator, type WorldDump } from "../../emulator";
-import { isSecret } from "../../provider/plugin/wire";
+import { isSecret } from "../../provider/secrets";
 import { type ProviderProcess, secret, startProviderProcess } from "./provider-process";
 import { dialectWithRuleDelete as dialect, everything } from "./shared-scenarios";
 
