@@ -27,6 +27,14 @@ describe("shape", () => {
       "volumes: { data: { sise: 1 } }",
       "unknown-key 1:20 | the key sise is not known here | write size",
     ],
+    "a time behind the end of the day": [
+      "checks: { hours: { from: '08:00', to: '24:30' } }",
+      'invalid-value 1:39 | to cannot be "24:30"',
+    ],
+    "how many of a block may be down, by each of them": [
+      "vms: { web: { for_each: [a], max_unavailable: '${each}' } }",
+      "interpolation 1:47 | ${each} has no meaning here | write a number, a share such as 25%, or a variable",
+    ],
     "a key of an output that there is not": [
       "outputs: { a: { value: 1, descr: x, sensitve: true } }",
       "unknown-key 1:27 | the key descr is not known here | put what it holds under value:",

@@ -114,10 +114,10 @@ function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>):
     reportValue(subject, ["hours", "days", days.indexOf(day)], day, `days of ${dayNames.join(", ")}`);
   const time = (key: "from" | "to"): number | undefined => {
     const text = readText(subject, values, key, ["hours"]);
-    const match = /^([01][0-9]|2[0-4]):([0-5][0-9])$/.exec(text ?? "");
+    const match = /^(?:([01][0-9]|2[0-3]):([0-5][0-9])|(24):(00))$/.exec(text ?? "");
     if (text === undefined) reportMissing(subject, key, `add ${key}: "08:00"`, ["hours"]);
     else if (match === null) reportValue(subject, ["hours", key], text, 'a time in UTC such as "08:00", in quotes');
-    return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);
+    return match === null ? undefined : Number(match[1] ?? match[3]) * 60 + Number(match[2] ?? match[4]);
   };
   const [from, to] = [time("from"), time("to")];
   if (from === undefined || to === undefined || wrong.length > 0) return undefined;

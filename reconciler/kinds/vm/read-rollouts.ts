@@ -40,6 +40,9 @@ export function readRollouts(merged: Merged, context: ReachabilityContext, rooms
 
 const usualReadyTimeoutMs = 120_000;
 
+const ofWhole = "it is one number for all instances of the block";
+const fixOfWhole = "write a number, a share such as 25%, or a variable";
+
 /** `max_unavailable` of blocks, each room with its own names. */
 const ofBlocks = ({ within, declared, scope, problems }: Room, context: ReachabilityContext): Rollout[] =>
   [...declared.blocks.vm].flatMap(([key, block]) => {
@@ -47,8 +50,10 @@ const ofBlocks = ({ within, declared, scope, problems }: Room, context: Reachabi
     const subject: Subject = { problems, address: name, place: (path, on) => placeInBlock(block, path, on) };
     const written = isMap(block.entry.value) ? fieldOf(block.entry.value, "max_unavailable") : undefined;
     if (written === undefined) return [];
+    const ofAll =
+      typeof written === "string" && /\$\{\s*each\b/.test(written) ? { detail: ofWhole, fix: fixOfWhole } : {};
     const value: unknown = interpolate(written, scope, (problem) =>
-      problems.add({ ...problem, at: subject.place(["max_unavailable"]) }),
+      problems.add({ ...problem, ...ofAll, at: subject.place(["max_unavailable"]) }),
     );
     const maxUnavailable = value === undefined ? undefined : readDown(subject, ["max_unavailable"], value);
     if (maxUnavailable === undefined) return [];
