@@ -377,7 +377,10 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
   const { kind } = rowOf(operation);
   const { status, location } = answer;
   const isSignIn = leadsToSignIn(location);
-  const words = `the service redirects to ${hostOf(location)}, and a credential is not sent on to where a redirect leads`;
+  const words =
+    status === 304
+      ? "a cache has answered that nothing changed (304), and no request here asks for that"
+      : `the service redirects to ${hostOf(location)}, and a credential is not sent on to where a redirect leads`;
   const message = isSignIn ? `${words}; it looks like a sign-in: ${credentialMayBeOver}` : words;
   const said = parseJson(answer.text);
   const known = errors.find(

@@ -530,6 +530,13 @@ describe("what is no refusal", () => {
     expect(redirect().message).toMatch(/unnamed/);
   });
 
+  test("a 304 leads nowhere", () => {
+    expect(judge("vm.list", { status: 304 })).toMatchObject({
+      status: "rejected",
+      message: expect.stringMatching(/^a cache has answered that nothing changed \(304\)/),
+    });
+  });
+
   test.each([
     ["volume.get", "/error/not-found?id=7", "/error/not-found"],
     ["volume.delete", "https://portal.example/404.html", "/404.html"],
