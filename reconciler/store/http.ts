@@ -122,6 +122,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   async function askForLock(id: string, holder: Holder): Promise<Present | undefined> {
     const { status, text } = await send(protocol.lockMethod, protocol.lockUrl, lockBody(id, holder));
     if (status === 200 || status === 201 || status === 204) return undefined;
+    if (lacksMethod.has(status)) throw cannotLock(location, protocol.lockMethod, status);
     if (status !== 409 && status !== 423) throw statusRefusal(location, status);
     const present = parsePresent(text);
     // The second request met the lock of the first, whose answer was lost.
@@ -486,6 +487,14 @@ function httpProblem(error: unknown): string {
   if (certificate !== undefined) return `is not believed: ${certificate}`;
   return `cannot be reached: ${errorCode(causeOf(error)) ?? errorMessage(causeOf(error) ?? error)}`;
 }
+
+/** What a server answers to a method that it does not have. */
+const lacksMethod: ReadonlySet<number> = new Set([405, 501]);
+
+const cannotLock = (location: string, method: string, status: number): StoreFailed =>
+  new StoreFailed(
+    `the state ${location} cannot be locked: ${method} is answered with ${status}; where its server locks in another way, RECONCILE_STATE_LOCK_ADDRESS and RECONCILE_STATE_LOCK_METHOD say how`,
+  );
 
 function statusRefusal(location: string, status: number): StoreFailed {
   if (status === 401 || status === 403)

@@ -66,6 +66,14 @@ describe.each(["gitlab", "plain", "careless"] as const)("the HTTP state protocol
     expect(await keysIn(store)).toEqual(kind === "gitlab" ? ["v1", "v2"] : ["v1"]);
   });
 
+  it("says of a server that has no locks what is missing", async () => {
+    const method = kind === "gitlab" ? "POST" : "LOCK";
+    server.answerInstead(method, 405, "", 1);
+    await expect(createHttpStore(`${server.url}/no-locks`, { environment }).lock(holder())).rejects.toThrow(
+      `cannot be locked: ${method} is answered with 405; where its server locks in another way, RECONCILE_STATE_LOCK_`,
+    );
+  });
+
   it("does not call a lock taken away that stays", async () => {
     const store = createHttpStore(`${server.url}/stays`, { environment });
     const session = await store.lock(holder());
