@@ -80,6 +80,21 @@ export async function noteDeleting(
   return sentBefore;
 }
 
+/**
+ * Takes the note back of a delete that was refused. What is not found and shows all the same may be gone by the delete of
+ * an earlier run, and was meant to go then.
+ */
+export async function noteRefused(
+  step: Step,
+  id: string,
+  run: Run,
+  outcome: Outcome<unknown>,
+  sentBefore: boolean,
+): Promise<void> {
+  if (outcome.status === "unknown" || (sentBefore && isGone(outcome))) return;
+  await noteDeleting(step, id, run, undefined);
+}
+
 /** The address may be that of a VM whose volume goes with it. */
 const kindDeleted = ({ action, address }: Step): Kind =>
   action.operation === "volume.delete" ? "volume" : kindOf(address);

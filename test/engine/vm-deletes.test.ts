@@ -62,6 +62,16 @@ describe("the delete of a VM", () => {
     ["of what is gone already is done", { shows: [gone], answers: [gone], planned: {} }, "done | delete | no record"],
     ["of what was not found and shows yet is not done", { answers: [gone] }, "failed service/not_found | delete"],
     [
+      "of what was not found and shows yet, where an earlier run had sent it, is still meant to go",
+      { answers: [gone], recorded: { deleting: true } },
+      "failed service/not_found | delete | deleting true",
+    ],
+    [
+      "that is refused after an earlier one is no delete under way",
+      { answers: [refused("forbidden")], recorded: { deleting: true } },
+      "failed service/forbidden | delete",
+    ],
+    [
       "that is refused while the VM is on its way is sent once more when it has arrived",
       {
         answers: [refused("conflict"), preserved()],

@@ -13,7 +13,7 @@ import { ifAny, onlyDefined } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce } from "../../engine/create-once";
 import { plainText } from "../../engine/fill-in";
-import { missingInstead, noteDeleting, recordAccepted, recordOf } from "../../engine/record-step";
+import { missingInstead, noteDeleting, noteRefused, recordAccepted, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -230,7 +230,7 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const look = async () => (await readDoubted(id, { ...run, client })) ?? (sentBefore ? undefined : tellsNothing);
   const outcome = await confirmGone(deleted, look, doubtOf(run, "group", id, sentBefore));
   if (outcome.status !== "accepted") {
-    if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+    await noteRefused(step, id, run, outcome, sentBefore);
     if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedOn(step, outcome, run);
     const namers = speaksOfVms.test(outcome.message) ? [] : await stillNaming(id, run);
     const said = `the service does not delete group ${action.name} while rules of other groups name it`;

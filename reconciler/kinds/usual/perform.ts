@@ -16,7 +16,7 @@ import { fieldsIn, ifAny } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { readOfKind } from "../../engine/observe";
-import { missingInstead, noteDeleting, recordEnd, recordOf } from "../../engine/record-step";
+import { missingInstead, noteDeleting, noteRefused, recordEnd, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -145,7 +145,7 @@ async function remove(step: Step, kind: Kind, id: string, run: Run): Promise<Ste
   const read = () => readOfKind(kind, run.ports.client, id, { signal: run.signal, makesSure: true });
   const outcome = await confirmGone(deleted, read, doubtOf(run, kind, id, sentBefore));
   if (outcome.status !== "accepted") {
-    if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+    await noteRefused(step, id, run, outcome, sentBefore);
     return failedBy(outcome);
   }
   const seen = await onceArrived(async () => {

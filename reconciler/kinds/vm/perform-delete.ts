@@ -13,7 +13,7 @@ import { type FieldsOf, withFields } from "../../core/plan/record-patch";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { confirmGone, confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
-import { missingInstead, noteDeleting, orphanDeleting, recordOf } from "../../engine/record-step";
+import { missingInstead, noteDeleting, noteRefused, orphanDeleting, recordOf } from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -55,7 +55,7 @@ export async function performVmDelete(
   const look = canSee(run) ? () => fetchVmCheaply(run, id) : undefined;
   const outcome = await confirmGone(deleted, look, doubtOf(run, "vm", id, sentBefore));
   if (outcome.status !== "accepted") {
-    if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+    await noteRefused(step, id, run, outcome, sentBefore);
     return failedBy(outcome);
   }
   const named = outcome.value?.preservedVolumes;

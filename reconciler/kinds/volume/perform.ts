@@ -9,7 +9,7 @@ import type { VolumeWait } from "../../core/schedule/settle";
 import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { oweNothing } from "../../engine/guest";
-import { missingInstead, noteDeleting, recordEnd, recordOf } from "../../engine/record-step";
+import { missingInstead, noteDeleting, noteRefused, recordEnd, recordOf } from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -175,7 +175,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
     return doneAndSeen;
   }
-  if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
+  await noteRefused(step, id, run, outcome, sentBefore);
   return failedBy(outcome);
 };
 
