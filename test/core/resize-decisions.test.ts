@@ -67,10 +67,16 @@ describe("who decides a resize", () => {
     expect(records["revert"]).toEqual({ resizing: undefined });
   });
 
-  it("the record keeps its flavor where a resize is reverted that somebody else began", () => {
+  it("the record keeps its flavor where a resize is reverted that somebody else began, and the plan shows both", () => {
     const now = { phase: "verify_resize", status: "VERIFY_RESIZE", flavor: "m1.huge" } as const;
-    const { steps } = planFor({ applied: [{ ...vm("web"), now }], desired: [vm("web")] });
+    const { steps, changes } = planFor({ applied: [{ ...vm("web"), now }], desired: [vm("web")] });
     expect(steps.map(({ record }) => record)).toStrictEqual([{ resizing: undefined }]);
+    expect(changes).toMatchObject([
+      {
+        because: "its resize waits in VERIFY_RESIZE to be reverted",
+        fields: [{ field: "flavor_id", before: "m1.huge", after: "m1.small" }],
+      },
+    ]);
   });
 });
 

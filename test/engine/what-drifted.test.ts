@@ -38,6 +38,14 @@ describe("drift is", () => {
   it.each<readonly [what: string, changes: (stage: Stage) => Promise<unknown>, drifts: readonly string[]]>([
     ["nothing", async () => undefined, []],
     ["another name", ({ client, id }) => client.renameVm(id("vm.web"), "other"), ["vm.web: name web > other"]],
+    [
+      "a resize that others began, also before it is decided",
+      async ({ client, clock, id }) => {
+        await client.resizeVm(id("vm.web"), "m1.large");
+        await clock.sleep(60_000);
+      },
+      ["vm.web: flavor_id m1.small > m1.large"],
+    ],
     ["another size", ({ client, id }) => client.resizeVolume(id("volume.data"), 9), ["volume.data: size 5 > 9"]],
     [
       "what is gone, without its fields",

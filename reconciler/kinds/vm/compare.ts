@@ -25,6 +25,9 @@ export interface VmComparison {
   readonly verify?: "confirm" | "revert";
 }
 
+/** The verb of a flavor that others began to change: the revert of their resize brings the former one back. */
+export const goesBack = "revert the resize";
+
 /** Fields that are compared by the value that the service shows, or else by the one that was applied last. */
 const plainFields = keysWith(vmFields, { compare: "plain" });
 
@@ -64,6 +67,15 @@ export function compareVm(
           fieldChange(vmFields.flavor, nameLike(desired.flavor, flavor, context.flavors), desired.flavor),
           verify === undefined && recorded?.flavor === desired.flavor,
         );
+      else if (verify === "revert" && recorded?.resizing === undefined && live?.flavor !== undefined)
+        fields.push(
+          fieldChange(
+            vmFields.flavor,
+            nameLike(desired.flavor, live.flavor, context.flavors),
+            desired.flavor,
+            goesBack,
+          ),
+        );
     },
     image() {
       if (image.change !== undefined) differ(image.change, recorded?.image === desired.image);
@@ -95,7 +107,8 @@ export function compareVm(
   };
   for (const compare of Object.values(comparisons)) compare();
 
-  const isOurs = ({ verb }: FieldChange): boolean => verb === "start" && recorded?.stoppedForFlush === true;
+  const isOurs = ({ verb }: FieldChange): boolean =>
+    verb === goesBack || (verb === "start" && recorded?.stoppedForFlush === true);
   const reasons = fields.filter((field) => !isOurs(field));
   return { fields, reasons, imageId: image.wanted, drifted: !intended, verify };
 }

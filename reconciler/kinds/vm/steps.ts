@@ -23,7 +23,7 @@ import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { mayBeStopped } from "../volume/open-moves";
-import { powerWanted } from "./compare";
+import { goesBack, powerWanted } from "./compare";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
 import { noteStopped } from "./flush-stop";
@@ -284,7 +284,7 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
   const rename = fields.get("name");
   if (rename !== undefined) stepsToRenameVm(updating, String(rename.before));
   const resize = fields.get("flavor_id");
-  if (resize !== undefined) stepsToResizeVm(updating, resize.before);
+  if (resize !== undefined && resize.verb !== goesBack) stepsToResizeVm(updating, resize.before);
   if (fields.has("image_id") && difference.imageId !== undefined) stepsToRebuildVm(updating, difference.imageId);
   // A VM that is stopped anyway is stopped first: that flushes its data volume.
   if (stopsFirst) setPower(updating, fields);
