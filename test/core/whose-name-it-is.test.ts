@@ -649,6 +649,15 @@ describe("a record that moves", () => {
       [],
     ],
     [
+      "to another block takes no instance of its own that is declared, nor one whose key is gone",
+      {
+        applied: [volume("old[a]"), volume("old[b]"), data],
+        desired: [volume("old[a]"), data],
+        moved: move("volume.old", "volume.data"),
+      },
+      [],
+    ],
+    [
       "to what no file declares: it is deleted there",
       { applied: [volume("old")], desired: [], moved: move("volume.old", "volume.data") },
       [],
@@ -696,6 +705,13 @@ describe("a record that moves", () => {
     ];
     const { diagnostics } = planFor({ applied: [volume("old"), data], desired: [data], missing: [], moved });
     expect(diagnostics.find(({ code }) => code === "plan/move-occupied")?.source).toEqual(entry);
+  });
+
+  it("of a component to another one takes nothing of its for_each that is declared", () => {
+    const within = (component: string) => ({ ...volume("data"), address: `${component}volume.data`, name: component });
+    const both = [within("shop[b]/"), within("store/")];
+    const { changes } = planFor({ applied: both, desired: both, moved: move("shop/", "store/") });
+    expect(changes.map(({ action, address }) => `${action} ${address}`)).toEqual([]);
   });
 });
 

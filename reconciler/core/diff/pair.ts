@@ -3,7 +3,16 @@
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
 
-import { type Address, blockOf, compareAddresses, type Kind, movedBy, parseAddress, quoted } from "../model/address";
+import {
+  type Address,
+  blockOf,
+  compareAddresses,
+  isInstanceOf,
+  type Kind,
+  movedBy,
+  parseAddress,
+  quoted,
+} from "../model/address";
 import { type Desired, type DesiredResource, type ImportRequest, removalFor } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { guardedAsDeclared } from "../model/facts";
@@ -103,9 +112,9 @@ function applyMoves(
   const intents = new Map(state.intents);
   const movedFrom = new Map<Address, Address>();
   if (desired.moved.length === 0) return { recorded, intents, movedFrom };
-  const moves = new Map(desired.moved.map((move) => [move.from, move.to]));
+  const endOf = followMoves(desired.moved, [...wanted.keys()]);
   for (const from of [...recorded.keys(), ...intents.keys()]) {
-    const to = followMoves(from, moves);
+    const to = endOf(from);
     const first = movedFrom.get(to);
     // A record and the create that is open at its address move together.
     if (to === from || first === from) continue;
@@ -148,15 +157,24 @@ const occupied = (from: Address, to: Address, first: Address | undefined): Diagn
   ),
 });
 
-/** Chains are followed to their end; the reader of the file has refused cycles. A whole for_each block moves with its keys. */
-function followMoves(address: Address, moves: ReadonlyMap<Address, Address>): Address {
-  let current = address;
-  for (let hops = 0; hops <= moves.size; hops++) {
-    const next = movedBy(current, moves);
-    if (next === undefined || next === current) return current;
-    current = next;
-  }
-  return current;
+/**
+ * Chains are followed to their end; the reader of the file has refused cycles. A whole for_each block moves with its keys.
+ * The name of a block or component that is declared with for_each means what it was before that, and no instance of it.
+ */
+function followMoves(moved: Desired["moved"], declared: readonly Address[]): (address: Address) => Address {
+  const moves = new Map(moved.map(({ from, to }) => [from, to]));
+  const stay = [...moves.keys()].filter((name) => declared.some((one) => isInstanceOf(one, name)));
+  const ofInstances = new Map([...moves].filter(([from]) => !stay.includes(from)));
+  return (address) => {
+    const open = stay.some((name) => isInstanceOf(address, name)) ? ofInstances : moves;
+    let current = address;
+    for (let hops = 0; hops <= open.size; hops++) {
+      const next = movedBy(current, open);
+      if (next === undefined || next === current) return current;
+      current = next;
+    }
+    return current;
+  };
 }
 
 /**
@@ -167,10 +185,10 @@ export function blocksBeside(
   { resources, intents }: State,
   { resources: meant, moved: meantMoves, leftOut = { resources: [], moved: meantMoves } }: Desired,
 ): ReadonlyMap<Address, DesiredResource> {
-  const moves = new Map(leftOut.moved.map(({ from, to }) => [from, to]));
   const own = new Set(meant.map(({ address }) => address));
+  const endOf = followMoves(leftOut.moved, [...own, ...leftOut.resources.map(({ address }) => address)]);
   const beside = [...resources.keys(), ...intents.keys()]
-    .map((from) => ({ from, address: followMoves(from, moves) }))
+    .map((from) => ({ from, address: endOf(from) }))
     .filter(({ address }) => !own.has(address));
   if (beside.length === 0) return new Map();
   const others = new Map(leftOut.resources.map((resource) => [resource.address, resource]));
