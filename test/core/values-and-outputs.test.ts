@@ -124,6 +124,16 @@ describe("a value that only the service knows", () => {
       "missing: vm.web has no floating IP: its skip_floating_ip is true",
     ],
     [
+      "a floating IP of a VM that was only just built without one",
+      {
+        applied: [{ ...web, skipFloatingIp: true, memory: { building: true } }],
+        desired: [vm("web", { skipFloatingIp: true })],
+      },
+      "vm.web",
+      "floating_ip",
+      "missing: vm.web has no floating IP: its skip_floating_ip is true",
+    ],
+    [
       "a floating IP of a VM that is made without one",
       { desired: [vm("web", { skipFloatingIp: true })] },
       "vm.web",

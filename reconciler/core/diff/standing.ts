@@ -144,16 +144,16 @@ function addressShown(
   if (shown !== undefined) return { is: "known", text: shown };
   const before = vm?.[key];
   if (before !== undefined && (live === undefined || !showsAddresses(live))) return { is: "known", text: before };
+  if (attribute === "floating_ip" && vm?.skipFloatingIp === true) return withoutFloatingIp(address);
   // An address that was recorded and is not shown any more will not come later: the dialect does not say where the
   // record has it.
   const young = before === undefined && vm !== undefined && (vm.building === true || isYoung(vm));
   if (live?.phase === "changing" || (live !== undefined && young))
     return { is: "open", computed: { ...computed, late: true } };
-  return standingNotShown(computed, look, vm?.skipFloatingIp === true);
+  return standingNotShown(computed, look);
 }
 
-function standingNotShown({ address, attribute }: Computed, live: LiveVm | Unobserved, hasNone: boolean): Standing {
-  if (attribute === "floating_ip" && hasNone) return withoutFloatingIp(address);
+function standingNotShown({ address, attribute }: Computed, live: LiveVm | Unobserved): Standing {
   if ("seen" in live)
     return {
       is: "missing",
