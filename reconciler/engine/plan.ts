@@ -222,7 +222,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   if (nowhere.length > 0) plan = planFrom({ ...seen, findings: [...seen.findings, ...nowhere] });
   input.emit?.({ type: "refresh", status: "done", resources, elapsedMs: input.clock.now() - started });
   // The credential may be known only once it was used.
-  const scope = scopeToRemember(state, scopeOf(client, desired), seen.live, accepted, part !== undefined);
+  const scope = scopeToRemember(state, scopeOf(client, desired), seen.live, accepted, part !== undefined, plan.changes);
   const sightings = sightingsIn(known, seen.live, options, today);
   return {
     desired,

@@ -8,14 +8,14 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
 import { type Advice, told, toSay } from "../core/model/fix";
-import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
-import { kinds } from "../core/model/kinds";
+import { type Kind, kinds } from "../core/model/kinds";
 import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
+import { hostOf } from "../core/model/relations";
 import { deepEqual } from "../core/text/deep-equal";
 import { lazily } from "../core/text/lazily";
 import { listed } from "../core/text/list-text";
-import { onlyDefined } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 
 export class ScopeRefused extends Error {
@@ -145,13 +145,15 @@ function witnessesAmong(shown: readonly string[]): readonly string[] {
  * Resources that the service shows and this state does not know: the groups that every project has come first, since
  * they stay.
  */
-function strangersIn(state: State, live: Live): readonly string[] {
-  const managed = lazily(() => lookUpIn(addressesByIdentity(state.resources.values())));
+function strangersIn(state: State, live: Live, isOwn: (one: string) => boolean): readonly string[] {
   const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
   const found = kinds.flatMap((kind) =>
     [...live.of[kind].byId].flatMap(([id, sighting]) => {
-      if (sighting.seen !== "yes" || managed()(identity(kind, id)) !== undefined) return [];
+      if (sighting.seen !== "yes" || isOwn(`${kind}:${id}`)) return [];
       const { name = "" } = sighting.value;
+      const host = hostOf[kind];
+      // What hangs on the state's own goes with it.
+      if (host !== undefined && isOwn(`${host.kind}:${fieldsIn(sighting.value)[host.recorded]}`)) return [];
       // The resource of an open create is looked for, so it proves nothing here.
       return open.has(name.toLowerCase()) ? [] : [{ isDefault: name === "default", at: `${kind}:${id}` }];
     }),
@@ -166,6 +168,8 @@ export function scopeToRemember(
   live: Live,
   accepted: boolean,
   isPart = false,
+  /** What the run changes or takes over is the state's own, and no stranger by which the project may be recognised. */
+  taken: readonly { readonly kind: Kind; readonly id?: string }[] = [],
 ): Scope | undefined {
   const { scope } = state;
   const { environment: chosen, ...place } = now;
@@ -173,14 +177,19 @@ export function scopeToRemember(
     ...place,
     ...onlyDefined({ environment: chosen === undefined || chosen === noEnvironment ? undefined : chosen }),
   };
-  const shown = strangersIn(state, live);
+  const own = lazily(() => new Set([...state.resources.values(), ...taken].map(({ kind, id }) => `${kind}:${id}`)));
+  const isOwn = (one: string): boolean => own().has(one);
+  const shown = strangersIn(state, live, isOwn);
   const fresh: Scope = { ...here, ...onlyDefined({ sees: shown.length === 0 ? undefined : witnessesAmong(shown) }) };
   if (scope !== undefined && !accepted) {
+    const { sees: before, ...others } = scope;
+    const left = before?.filter((one) => !isOwn(one));
     // None of the remembered strangers is left: those that are shown now take their place.
-    const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
+    const isStale = !isPart && left?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
+    const sees = isStale ? fresh.sees : left?.length === 0 ? undefined : left;
     // Whoever got as far as this was shown what the state remembers, or remembers nothing to be shown.
     const subject = here.subject ?? scope.subject;
-    const learnt = { ...here, ...scope, ...onlyDefined({ sees: isStale ? fresh.sees : undefined, subject }) };
+    const learnt = { ...here, ...others, ...onlyDefined({ sees, subject }) };
     return deepEqual(learnt, scope) ? undefined : learnt;
   }
   const { environment: _, ...rest } = scope ?? {};

@@ -1,7 +1,7 @@
 /** What a run writes down of where it was, and when the state has it already (engine/scope.ts). */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { noEnvironment } from "../../reconciler/core/model/evidence";
-import { notSeen } from "../../reconciler/core/model/live";
+import { type Live, notSeen } from "../../reconciler/core/model/live";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { scopeToRemember } from "../../reconciler/engine/scope";
 
@@ -31,4 +31,69 @@ it.each<
     false,
   );
   expect(found).toEqual(remembered === undefined ? undefined : { origin, ...remembered });
+});
+
+describe("the strangers that a run remembers", () => {
+  const show = (
+    kind: "volume" | "group",
+    ...values: readonly { readonly id: string; readonly attachedTo?: string }[]
+  ) => ({
+    [kind]: {
+      ...notSeen.of[kind],
+      byId: new Map(values.map((value) => [value.id, { seen: "yes", value: { kind, name: value.id, ...value } }])),
+    },
+  });
+  const shown = (...of: readonly object[]): Live =>
+    Object.assign({}, notSeen, { of: Object.assign({}, notSeen.of, ...of) });
+  const theirs = show("group", { id: "theirs" });
+  const sees = (...ids: readonly string[]) => ({ origin, sees: ids });
+
+  it.each<
+    readonly [
+      what: string,
+      live: Live,
+      taken: readonly { kind: "vm" | "volume"; id: string }[],
+      scope: object | undefined,
+      remembered: object,
+    ]
+  >([
+    [
+      "are what it does not take over",
+      shown(show("volume", { id: "a" }, { id: "b" })),
+      [{ kind: "volume", id: "a" }],
+      undefined,
+      sees("volume:b"),
+    ],
+    [
+      "are nothing that hangs on its own",
+      shown(show("volume", { id: "a", attachedTo: "web" })),
+      [{ kind: "vm", id: "web" }],
+      undefined,
+      { origin },
+    ],
+    [
+      "are no strangers any more once they are taken over",
+      shown(show("volume", { id: "a" })),
+      [{ kind: "volume", id: "a" }],
+      sees("volume:a"),
+      { origin },
+    ],
+    [
+      "are others, once all are taken over",
+      shown(show("volume", { id: "a" }), theirs),
+      [{ kind: "volume", id: "a" }],
+      sees("volume:a"),
+      sees("group:theirs"),
+    ],
+    [
+      "are those that are left",
+      shown(show("volume", { id: "a" }), theirs),
+      [{ kind: "volume", id: "a" }],
+      sees("volume:a", "group:theirs"),
+      sees("group:theirs"),
+    ],
+  ])("%s", (_, live, taken, scope, remembered) => {
+    const state = { ...emptyState("here"), ...(scope === undefined ? {} : { scope: { origin, ...scope } }) };
+    expect(scopeToRemember(state, { origin }, live, false, false, taken)).toEqual(remembered);
+  });
 });

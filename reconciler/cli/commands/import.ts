@@ -362,11 +362,10 @@ function withScope(
   desired: Desired,
   live: Live,
 ): readonly StateChange[] {
-  const resources = new Map(state.resources);
-  // What is taken over is the state's own, and no stranger by which the project may be recognised.
-  for (const change of changes)
-    if (change.type === "resource" && change.record !== null) resources.set(change.address, change.record);
-  const scope = scopeToRemember({ ...state, resources }, scopeOf(client, desired), live, false, true);
+  const taken = changes.flatMap((change) =>
+    change.type === "resource" && change.record !== null ? [change.record] : [],
+  );
+  const scope = scopeToRemember(state, scopeOf(client, desired), live, false, true, taken);
   return scope === undefined ? changes : [...changes, { type: "scope", scope }];
 }
 
