@@ -180,6 +180,20 @@ it("a VM that is taken over has an ignored flavor as the file says it, where the
   expect(steps[0]?.action).toMatchObject({ changes: [{ record: { flavor: "m1.large" } }, {}] });
 });
 
+it.each([{ ignoreChanges: ["image_id"] }, { onImageChange: "ignore" as const }])(
+  "a VM that is taken over has the image that the service shows, where the file leaves it to others by %o",
+  (left) => {
+    const image = "5b1c8f0e-0000-4000-8000-000000000002";
+    const { steps } = planFor({
+      desired: [vm("web", { lifecycle: { ...web.lifecycle, ...left } })],
+      strangers: [{ kind: "vm", id: "s", name: "web", status: "ACTIVE", phase: "running", image }],
+      imports: [{ to: "vm.web", id: "s", source: { file: "f", line: 1, column: 1 } }],
+    });
+    expect(steps.map(({ id }) => id)).toEqual(["vm.web/import"]);
+    expect(steps[0]?.action).toMatchObject({ changes: [{ record: { image } }, {}] });
+  },
+);
+
 describe("by its steps, and by no other", () => {
   const recordOf = (world: World, id: string) => planFor(world).steps.find((step) => step.id === id)?.record;
   const resized = { applied: [web], desired: [vm("web", { flavor: "m1.large" })] };

@@ -141,26 +141,32 @@ describe("drift is", () => {
 
   it("what the file leaves alone, until the file says it as well", async () => {
     const stage = virtualWorld({ with: ["volume.list", "group.list"] });
-    const world = (vm: string, sizeGb: number, group: string) =>
+    const world = (vm: string, sizeGb: number, group: string, image: string) =>
       projectOf({
-        vms: { web: { name: vm, lifecycle: { ignore_changes: ["name"] } } },
+        vms: {
+          web: { name: vm, lifecycle: { ignore_changes: ["name"] } },
+          old: { image_id: image, lifecycle: { on_image_change: "ignore" } },
+        },
         volumes: { data: { size: sizeGb, lifecycle: { ignore_changes: ["size"] } } },
         groups: { front: { description: group, rules: [], lifecycle: { ignore_changes: ["description"] } } },
       });
     const apply = async (desired: ReturnType<typeof world>) => stage.apply(await stage.plan(desired));
-    await apply(world("web", 5, "first"));
+    await apply(world("web", 5, "first", "ubuntu-24.04"));
     const { resources } = await stage.state();
     const id = (address: string) => resources.get(address)!.id!;
     await stage.client.renameVm(id("vm.web"), "other");
     await stage.client.resizeVolume(id("volume.data"), 9);
     await stage.client.updateGroup(id("group.front"), { description: "second" });
+    const debian = stage.emulated.dump().images.find(({ name }) => name === "debian-12");
+    await stage.client.rebuildVm(id("vm.old"), debian!.id);
+    await stage.clock.sleep(60_000);
     const drifts = async () =>
       (await findDrift(stage.client, await stage.state())).drifts.flatMap(({ fields }) =>
         fields.map(({ field }) => field),
       );
-    await apply(world("web", 5, "first"));
-    expect(await drifts()).toEqual(["description", "name", "size"]);
-    await apply(world("other", 9, "second"));
+    await apply(world("web", 5, "first", "ubuntu-24.04"));
+    expect(await drifts()).toEqual(["description", "image_id", "name", "size"]);
+    await apply(world("other", 9, "second", "debian-12"));
     expect(await drifts()).toEqual([]);
   });
 

@@ -95,6 +95,12 @@ export interface DesiredVm extends DesiredFields<typeof vmFields>, DesiredAny {
 export const powerDeclared = ({ power, lifecycle }: DesiredVm): DesiredVm["power"] =>
   lifecycle.ignoreChanges.includes("power") ? undefined : power;
 
+/** The fields that the file leaves to others: an image of which no change is followed is one of them. */
+export const leftToOthers = ({ lifecycle }: DesiredResource): readonly string[] =>
+  "onImageChange" in lifecycle && lifecycle.onImageChange === "ignore"
+    ? [...lifecycle.ignoreChanges, "image_id"]
+    : lifecycle.ignoreChanges;
+
 /** What the create of a VM sends: flavor and image as the service takes them. */
 export type NewVm = SentFields<typeof vmFields>;
 

@@ -12,7 +12,7 @@ import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
 import { canonicalLiveRule, referenceText, ruleKey } from "../canonical/rules";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
-import { type DesiredGroup, type DesiredVm, powerDeclared, type Reference } from "../model/desired";
+import { type DesiredGroup, type DesiredVm, leftToOthers, powerDeclared, type Reference } from "../model/desired";
 import { referencesIn } from "../model/facts";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
@@ -67,7 +67,7 @@ function ignoredFields(
     ...alike,
     ...rows.flatMap(([key, { field }]) => (shown[key] !== undefined && shown[key] === wished[key] ? [field] : [])),
   ]);
-  return desired.lifecycle.ignoreChanges.filter((field) => !agrees.has(field));
+  return leftToOthers(desired).filter((field) => !agrees.has(field));
 }
 
 const pendingFields = ({ change }: Pick<ResourceDifference, "change">): readonly string[] =>
@@ -137,12 +137,11 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
 }
 
-function undecidedFields({ difference, desired: { power, lifecycle } }: KnownVm): readonly string[] {
+function undecidedFields({ difference, desired: { power } }: KnownVm): readonly string[] {
   const { live, verify } = difference;
   return [
     ...ignoredFields(difference, difference.alike),
     ...(verify === undefined ? [] : ["flavor_id"]),
-    ...(lifecycle.onImageChange === "ignore" ? ["image_id"] : []),
     // The VM is in transition: whether it runs as the file says is compared when it has arrived.
     ...(power === undefined || live === undefined || live.phase === "running" || live.phase === "stopped"
       ? []

@@ -7,7 +7,15 @@ import { recordRules } from "../../kinds/group/diff";
 import type { Change } from "../diff/changes";
 import type { Abilities } from "../model/abilities";
 import type { Text } from "../model/computed";
-import type { DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
+import {
+  type DesiredGroup,
+  type DesiredResource,
+  type DesiredVm,
+  type DesiredVolume,
+  leftToOthers,
+  type NewVm,
+  type Reference,
+} from "../model/desired";
 import { fieldsOf, groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import { perKind } from "../model/kinds";
 import type { Live, LiveVm } from "../model/live";
@@ -144,7 +152,7 @@ export const keptAsShown = <T extends RecordedResource>(
 ): readonly string[] => [
   ...change.fields.map(({ field }) => field),
   // What the file leaves alone is as it is, and not as the file has it.
-  ...desired.lifecycle.ignoreChanges.filter((field) =>
+  ...leftToOthers(desired).filter((field) =>
     recordFields[next.kind][field]?.some(
       (key) => fieldsIn(next)[key] !== undefined && fieldsIn(shown)[key] !== undefined,
     ),

@@ -25,7 +25,7 @@ import {
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import type { Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
-import { type DesiredVm, type Inherited, powerDeclared } from "../../core/model/desired";
+import { type DesiredVm, type Inherited, leftToOthers, powerDeclared } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../../core/model/disks";
 import { vmFields, vmServiceFields } from "../../core/model/fields";
@@ -57,7 +57,7 @@ interface VmFacts extends Facts<"vm"> {
   readonly unsettled?: boolean;
   /** The id of the desired image, where its name could be resolved. */
   readonly imageId?: string;
-  /** Of a VM with ignored fields: which of the catalogue the service shows as the file says them. */
+  /** Of a VM of which fields are left to others: which of the catalogue the service shows as the file says them. */
   readonly alike?: readonly string[];
   /** The volume that grows when `size` does. */
   readonly dataVolumeId?: string;
@@ -330,7 +330,7 @@ function factsOf(vm: PresentVm) {
   return {
     live,
     imageId,
-    alike: desired.lifecycle.ignoreChanges.length === 0 ? undefined : alikeByCatalogue(desired, live, vm.context),
+    alike: leftToOthers(desired).length === 0 ? undefined : alikeByCatalogue(desired, live, vm.context),
     dataVolumeId,
     disks: disksAt(vm),
     dataVolumeOff: dataVolumeOf(vm) === "off",
