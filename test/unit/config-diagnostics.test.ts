@@ -35,6 +35,10 @@ describe("shape", () => {
       "vms: { web: { for_each: [a], max_unavailable: '${each}' } }",
       "interpolation 1:47 | ${each} has no meaning here | write a number, a share such as 25%, or a variable",
     ],
+    "the value of an output, at its line": [
+      "vms: { web: }\noutputs:\n  ip:\n    ${vm.wbe.id}",
+      "unknown-reference 4:5 | vm.wbe is not declared | write vm.web",
+    ],
     "a key of an output that there is not": [
       "outputs: { a: { value: 1, descr: x, sensitve: true } }",
       "unknown-key 1:27 | the key descr is not known here | put what it holds under value:",

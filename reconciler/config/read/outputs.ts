@@ -7,7 +7,7 @@ import { openText } from "../open-text";
 import type { Problems } from "../problems";
 import { interpolated, subjectOfEntry } from "../sections";
 import type { MergedEntry } from "../sources";
-import { isMap, positionOf } from "../yaml/file";
+import { isMap, placeOf, positionOf } from "../yaml/file";
 
 const outputKeys = ["value", "description", "sensitive"];
 
@@ -31,6 +31,8 @@ function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Pro
     return [];
   }
   const isLong = isMap(written);
+  const place: Subject["place"] = (path, on) =>
+    path.length === 0 && !isLong ? placeOf(entry.source, ["outputs", name], "value") : subject.place(path, on);
   const before = problems.reported;
   const told: InterpolationScope = {
     ...scope,
@@ -40,10 +42,10 @@ function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Pro
         summary: `the sensitive value ${variable} would be stored in the clear`,
         detail: "outputs are kept in the state",
         fix: "leave it out of the outputs, or take sensitive: true off its declaration",
-        at: subject.place(path),
+        at: place(path),
       }),
   };
-  const values = interpolated(subject, written, told);
+  const values = interpolated({ ...subject, place }, written, told);
   if (!isLong) {
     const value = problems.reported > before ? undefined : shapedOf(values);
     return value === undefined ? [] : [{ name, value, source: positionOf(subject.place([])) }];
