@@ -173,12 +173,18 @@ export function createService(log: Log) {
   }
 
   /**
-   * The program's last inputs take precedence over what was seen: after an import the two differ where nothing was
-   * sent.
+   * The program's last inputs take precedence over what was seen, which the outputs repeat: after an import the two
+   * differ where nothing was sent, and what the program left out, such as rules, is not its own.
    */
-  function beforeIn(request: DiffRequest | UpdateRequest) {
+  function beforeOf({ inputs }: Handler, outputs: Props, lastInputs: Props): Props {
+    const isSaid = Object.keys(lastInputs).length > 0;
+    const seen = Object.entries(outputs).filter(([name]) => !(isSaid && Object.hasOwn(inputs, name)));
+    return { ...Object.fromEntries(seen), ...lastInputs };
+  }
+
+  function beforeIn(handler: Handler, request: DiffRequest | UpdateRequest) {
     const [olds, oldInputs] = [readStruct(request.getOlds()), readStruct(request.getOldInputs())];
-    return { olds, oldInputs, before: { ...ownProps(olds), ...ownProps(oldInputs) } };
+    return { olds, oldInputs, before: beforeOf(handler, ownProps(olds), ownProps(oldInputs)) };
   }
 
   /** A property that the program never declared is no input while it keeps its value. */
@@ -332,7 +338,7 @@ export function createService(log: Log) {
     async diff(request: DiffRequest) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
-      const { olds, oldInputs, before } = beforeIn(request);
+      const { olds, oldInputs, before } = beforeIn(handler, request);
       const news = readStruct(request.getNews());
       const inputs = ownProps(news);
       const hide = hidingIn(oldInputs, olds, news);
@@ -415,7 +421,7 @@ export function createService(log: Log) {
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
       const inputs = ownProps(raw);
-      const { olds, oldInputs, before } = beforeIn(request);
+      const { olds, oldInputs, before } = beforeIn(handler, request);
       // The record may repeat former inputs, so their secrets count as well.
       const repeatsSecrets = anySecret(raw, olds, oldInputs);
       const response = new messages.UpdateResponse();
@@ -435,8 +441,8 @@ export function createService(log: Log) {
     async delete(request: DeleteRequest) {
       const urn = request.getUrn();
       const [outputs, oldInputs] = [readStruct(request.getProperties()), readStruct(request.getOldInputs())];
-      const before = { ...ownProps(outputs), ...ownProps(oldInputs) };
       const handler = handlerFor(urn);
+      const before = beforeOf(handler, ownProps(outputs), ownProps(oldInputs));
       const hide = hidingIn(oldInputs, outputs);
       await within(urn, request.getTimeout(), hide, (context) => handler.delete(context, request.getId(), before));
       return new Empty();

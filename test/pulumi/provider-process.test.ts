@@ -101,6 +101,16 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     },
   );
 
+  it.runIf(kind === "plugin")("rules that an import has shown and the program left out are not its own", async () => {
+    const [of, rules] = [urn("SecurityGroup"), [{ protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" }]];
+    const { id } = await provider.create(urn("SecurityGroup", "theirs"), { name: "web-group", rules });
+    const found = await provider.read(id, of, {}, {});
+    const inputs = { name: "web-group", rulesMode: "shared" };
+    // Without a difference the engine keeps what the import has shown, beside what the program says.
+    for (const said of [found.inputs, inputs])
+      expect((await provider.diff(id, of, found.outs!, inputs, said)).changes).toBe("none");
+  });
+
   it("takes what is not known yet at any depth for what it is", async () => {
     const rules = [{ protocol: "tcp", dstPort: "22", remoteGroup: unknownText }];
     const checked = await provider.check(urn("SecurityGroup"), {}, raw("SecurityGroup", { name: "web-group", rules }));
