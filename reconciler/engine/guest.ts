@@ -73,6 +73,8 @@ export const performDuty: Performer<Duty> = async (step, action, run) => {
   const command = { argv, ...onlyDefined({ env: action.env }) };
   const { timeoutMs: limitMs } = action;
   const result = await run.ports.runCommand(command, { signal: run.signal, address, duty, values, limitMs });
+  if (result.exitCode !== 0 && run.signal.aborted)
+    return stoppedWith(`${duty} of ${address} did not end and is still owed`, result);
   if (result.exitCode !== 0) return notPaid(address, duty, result, argv, values);
   await run.recorder.record([{ type: "patch", address, owes: { paid: [duty] } }, ...recordOf(step, run)]);
   return doneAndSeen;
@@ -167,6 +169,14 @@ function notPaid(
     ],
   };
 }
+
+/** Whoever stopped the run has stopped its programs as well, so nothing says that the command is to be repaired. */
+export const stoppedWith = (message: string, result: CommandResult): StepResult => ({
+  end: "unknown",
+  code: "apply/interrupted",
+  ...toldBy(message, result),
+  fix: "run the same command again: it runs the program anew",
+});
 
 /** How many lines of what a program printed are shown. */
 const shownLines = 40;

@@ -14,7 +14,7 @@ import { vmPerformers } from "../kinds/vm/perform";
 import { volumePerformers } from "../kinds/volume/perform";
 import { doubtOf } from "./confirm-gone";
 import { fillIn, plainText } from "./fill-in";
-import { oweFirst, performDuty, toldBy } from "./guest";
+import { oweFirst, performDuty, stoppedWith, toldBy } from "./guest";
 import { doneAndSeen, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
@@ -64,14 +64,14 @@ const performFlush: Performer<"flush"> = async (step, action, run) => {
     { ...action, argv: action.argv.map(plainText) },
     { signal: run.signal, address: step.address },
   );
-  return result.exitCode === 0
-    ? doneAndSeen
-    : {
-        end: "failed",
-        code: "apply/flush-failed",
-        ...toldBy(`the flush command ended with ${result.exitCode}`, result),
-        fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${inShell(step.address)}`,
-      };
+  if (result.exitCode === 0) return doneAndSeen;
+  if (run.signal.aborted) return stoppedWith("nothing was detached, because the flush command did not end", result);
+  return {
+    end: "failed",
+    code: "apply/flush-failed",
+    ...toldBy(`the flush command ended with ${result.exitCode}`, result),
+    fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${inShell(step.address)}`,
+  };
 };
 
 const performers: Performers<StepOperation> = {

@@ -6,6 +6,7 @@ import { accepted } from "../../reconciler/core/model/outcome";
 import type { RecordedResource, RecordedVm, RecordedVolume } from "../../reconciler/core/model/recorded";
 import type { Step, StepAction } from "../../reconciler/core/plan/step";
 import { oweFirst, oweNothing, performDuty, toldBy } from "../../reconciler/engine/guest";
+import { performStep } from "../../reconciler/engine/perform";
 import type { CommandResult } from "../../reconciler/engine/ports";
 import { loneRun, stepAt } from "../support/virtual-world";
 
@@ -275,6 +276,38 @@ describe("a command that is owed", () => {
     expect(JSON.stringify((result as { fix?: unknown }).fix)).toContain(
       `in the folder of its file: ${told.join(" ")} mount`,
     );
+  });
+});
+
+describe("a run that is stopped at once, with the program that it has started", () => {
+  const cut: CommandResult = { exitCode: 127, output: "it was stopped with this command" };
+  it.each<readonly [what: string, action: object, message: string]>([
+    [
+      "asks nobody to repair a flush command",
+      { operation: "flush", argv: ["sync"] },
+      "nothing was detached, because the flush command did not end",
+    ],
+    [
+      "asks nobody to run by hand what is owed",
+      { operation: "after_ready", argv: ["mount"], vm: { id: "v-1" }, timeoutMs: 1 },
+      "after_ready of vm.web did not end and is still owed",
+    ],
+  ])("%s", async (_, action, message) => {
+    const shown = accepted({ kind: "vm", id: "v-1", name: "web", phase: "running", status: "ACTIVE" });
+    const { run, recorder } = await loneRun({
+      records: [web({ owes: [ready] })],
+      client: { getVm: async () => shown as never, listVms: async () => accepted([shown.value]) as never },
+      more: { signal: AbortSignal.abort() } as never,
+    });
+    Object.assign(run.ports, { runCommand: async () => cut });
+    const step = { ...stepAt("vm.web", "a-command"), action } as unknown as Step;
+    expect(await performStep(step, run)).toEqual({
+      end: "unknown",
+      code: "apply/interrupted",
+      message: `${message}: ${cut.output}`,
+      fix: "run the same command again: it runs the program anew",
+    });
+    expect(owesOf(recorder.state, "vm.web")).toEqual([ready]);
   });
 });
 
