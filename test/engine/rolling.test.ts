@@ -196,6 +196,35 @@ describe("a rollout that reverts", () => {
     );
   });
 
+  it.each<readonly [what: string, web: object, more: object]>([
+    ["a VM with a check of its own", { lifecycle: { verify_resize: { check: { tcp: 22 } } } }, {}],
+    ["a VM on which a command is run afterwards", { after_ready: { command: ["true"], again: "when_changed" } }, {}],
+    [
+      "a VM that is stopped for a flush afterwards",
+      {},
+      { volumes: { data: { for_each: 2, size: "GB", attach_to: "web[${each}]", flush: { via: "stop" } } } },
+    ],
+  ])("is checked once more where more is done than the resize: %s", async (_, web, more) => {
+    const { world } = await stage();
+    const of = (flavor: string, command: string, size: number) => {
+      const text = JSON.stringify({
+        ...{ version: 1, project: "acme", region: "in-west-1" },
+        defaults: { vm: { owner: "o@acme.example", user_id: "1042", image_id: "ubuntu-24.04", size: 10 } },
+        vms: { web: { for_each: 2, name: "two-${each}", flavor_id: flavor, ...web } },
+        ...more,
+        rollout: { web: { of: "vm.web", check: { tcp: 443 }, on_failure: "revert" } },
+      });
+      const given = text.replaceAll('"true"', `"${command}"`).replaceAll('"GB"', String(size));
+      return readDesired([{ file: "reconcile.yaml", text: given }]).desired!;
+    };
+    await world.apply(await world.plan(of("m1.small", "true", 5)));
+    const { plan } = await world.plan(of("m1.large", "false", 9));
+    const [first] = plan.steps.filter(({ id }) => id.endsWith("/rollout-check"));
+    expect(first?.action).toMatchObject({ check: { kind: "tcp", port: 443 } });
+    const gate = plan.steps.find(({ id }) => id.endsWith("/wave-1"));
+    expect(gate?.needs.map(({ step }) => step)).toContain(first?.id);
+  });
+
   it("needs a check, and knows no third way", () => {
     expect(() => file("debian-12", { check: undefined, on_failure: "revert" })).toThrow("check is missing");
     expect(() => file("debian-12", { on_failure: "roll back" })).toThrow("on_failure cannot be");

@@ -15,7 +15,7 @@ import { itemAt } from "../text/invariant";
 import { appendTo } from "../text/objects";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
-import { isGuestStep, need, type Step, type StepId } from "./step";
+import { isGuestStep, need, type Step, type StepId, type StepOperation } from "./step";
 
 export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired, "rollouts" | "resources">): void {
   const stopped = new Set(
@@ -126,9 +126,25 @@ function wayBack(plan: Indexed, { reverts }: Rollout, affected: readonly Address
   return [...(resized.length > 0 ? [back] : []), ...(rest > 0 ? [stays] : [])];
 }
 
-/** A resize that is reverted was checked before its confirmation. */
-const isCheckedAlready = (plan: Indexed, { reverts }: Rollout, member: Address): boolean =>
-  reverts === true && isResizedAlone(plan, member);
+/**
+ * A resize that is reverted was checked before its confirmation: by the rollout's own check, unless the VM has another
+ * one. What the plan does to the VM besides may come after that check.
+ */
+const isCheckedAlready = (plan: Indexed, { reverts, check }: Rollout, member: Address): boolean => {
+  const actions = stepsOf(plan, member).map(({ action }) => action);
+  return (
+    reverts === true &&
+    isResizedAlone(plan, member) &&
+    actions.every(({ operation }) => besideCheck.has(operation)) &&
+    actions.some((action) => action.operation === "vm.check" && JSON.stringify(action.check) === JSON.stringify(check))
+  );
+};
+
+/** A resize, and what comes before it or changes nothing about how the VM answers. */
+const besideCheck: ReadonlySet<StepOperation> = new Set([
+  ...(["vm.rename", "vm.snapshot", "vm.resize", "vm.check"] as const),
+  ...(["vm.resize.confirm", "vm.resize.revert", "record"] as const),
+]);
 
 /**
  * What an earlier run left of a VM that is not changed any more, before the first wave: an undecided resize is confirmed
