@@ -144,7 +144,11 @@ describe("drift is", () => {
     const world = (vm: string, sizeGb: number, group: string, image: string) =>
       projectOf({
         vms: {
-          web: { name: vm, lifecycle: { ignore_changes: ["name"] } },
+          web: {
+            name: vm,
+            power: vm === "web" ? "running" : "stopped",
+            lifecycle: { ignore_changes: ["name", "power"] },
+          },
           old: { image_id: image, lifecycle: { on_image_change: "ignore" } },
         },
         volumes: { data: { size: sizeGb, lifecycle: { ignore_changes: ["size"] } } },
@@ -155,6 +159,7 @@ describe("drift is", () => {
     const { resources } = await stage.state();
     const id = (address: string) => resources.get(address)!.id!;
     await stage.client.renameVm(id("vm.web"), "other");
+    await stage.client.stopVm(id("vm.web"));
     await stage.client.resizeVolume(id("volume.data"), 9);
     await stage.client.updateGroup(id("group.front"), { description: "second" });
     const debian = stage.emulated.dump().images.find(({ name }) => name === "debian-12");
@@ -165,7 +170,7 @@ describe("drift is", () => {
         fields.map(({ field }) => field),
       );
     await apply(world("web", 5, "first", "ubuntu-24.04"));
-    expect(await drifts()).toEqual(["description", "image_id", "name", "size"]);
+    expect(await drifts()).toEqual(["description", "image_id", "name", "power", "size"]);
     await apply(world("other", 9, "second", "debian-12"));
     expect(await drifts()).toEqual([]);
   });

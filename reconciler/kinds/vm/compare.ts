@@ -251,9 +251,9 @@ function comparableImage(live: LiveVm | undefined, wanted: string, images: DiffC
   return image !== undefined && isEntry(image, wanted, images) !== undefined ? image : undefined;
 }
 
-/** The fields that the service shows as the file says them, be it that one has the name and the other the id. */
-export const alikeByCatalogue = (
-  { flavor, image }: DesiredVm,
+/** The fields that the service shows as the file says them, be it in another form: a name for an id, a state for a wish. */
+export const shownAlike = (
+  { flavor, image, power }: DesiredVm,
   live: LiveVm | undefined,
   { flavors, images }: DiffContext,
 ): readonly string[] => [
@@ -263,6 +263,7 @@ export const alikeByCatalogue = (
   ...(live?.image !== undefined && catalogueId(live.image, images) === catalogueId(image, images)
     ? [vmFields.image.field]
     : []),
+  ...(power !== undefined && live?.phase === power ? [vmFields.power.field] : []),
 ];
 
 /** The image as the file spelled it when it was applied, where it is still that image. */

@@ -35,7 +35,7 @@ import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
-import { alikeByCatalogue, compareVm, findDataVolume, type VmComparison } from "./compare";
+import { compareVm, findDataVolume, shownAlike, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
 import {
@@ -57,7 +57,7 @@ interface VmFacts extends Facts<"vm"> {
   readonly unsettled?: boolean;
   /** The id of the desired image, where its name could be resolved. */
   readonly imageId?: string;
-  /** Of a VM of which fields are left to others: which of the catalogue the service shows as the file says them. */
+  /** Of a VM of which fields are left to others: which the service shows as the file says them. */
   readonly alike?: readonly string[];
   /** The volume that grows when `size` does. */
   readonly dataVolumeId?: string;
@@ -330,7 +330,7 @@ function factsOf(vm: PresentVm) {
   return {
     live,
     imageId,
-    alike: leftToOthers(desired).length === 0 ? undefined : alikeByCatalogue(desired, live, vm.context),
+    alike: leftToOthers(desired).length === 0 ? undefined : shownAlike(desired, live, vm.context),
     dataVolumeId,
     disks: disksAt(vm),
     dataVolumeOff: dataVolumeOf(vm) === "off",
