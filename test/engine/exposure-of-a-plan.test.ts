@@ -172,6 +172,44 @@ describe("what a plan opens", () => {
   });
 });
 
+describe("a resource that the plan moves to another address", () => {
+  const vm = { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 };
+  /** Some addresses come after the new ones in the alphabet, and some before. */
+  const fileWith = (key: string, rules: readonly object[], more: object = {}) =>
+    projectOf({
+      vms: { [key]: { ...vm, name: "machine" } },
+      groups: {
+        [key]: { name: "front", rules },
+        back: { rules: [{ protocol: "tcp", dst_port: 5432, remote_group: key }, rule(80, `\${vm.${key}.private_ip}`)] },
+      },
+      ...more,
+    });
+  const moves = (from: string, to: string) => ({
+    moved: ["vm", "group"].map((kind) => ({ from: `${kind}.${from}`, to: `${kind}.${to}` })),
+  });
+  it.each([
+    ["alpha", "omega"],
+    ["omega", "alpha"],
+  ])("is what it was before, from %s to %s", async (from, to) => {
+    const reachability = [
+      { never: { from: "internet", to: `group.${to}`, tcp: 22 } },
+      { always: { from: `group.${to}`, to: "group.back", tcp: 5432, direction: "ingress" } },
+      { always: { from: `vm.${to}`, to: "group.back", tcp: 80 } },
+    ];
+    const stage = virtualWorld({ with: ["group.rule.delete"] });
+    await stage.apply(await stage.plan(fileWith(from, [rule(443)])));
+    const prepared = await stage.plan(fileWith(to, [rule(443), rule(22, open)], { ...moves(from, to), reachability }));
+    const exposure = exposureOf(prepared);
+    expect(exposure.groups.map(({ address }) => address).sort()).toEqual([`group.${to}`, "group.back"].sort());
+    expect([opensToWorld(exposure), exposureFindings(exposure, { plannedOnly: true }).length]).toEqual([
+      [`group.${to}`],
+      1,
+    ]);
+    const { verdicts } = judgeReachability(prepared, { today: "2026-01-01" });
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(["violated", "holds", "holds"]);
+  });
+});
+
 describe("a VM that an assertion names", () => {
   const vms = Object.fromEntries(
     ["web", "other"].map((key) => [

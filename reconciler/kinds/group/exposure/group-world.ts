@@ -13,7 +13,7 @@ import { notLookedAt } from "../../../core/model/evidence";
 import { recordedAttribute } from "../../../core/model/facts";
 import { allOfKind } from "../../../core/model/kinds";
 import { type Live, sight } from "../../../core/model/live";
-import type { State } from "../../../core/model/recorded";
+import type { RecordedResource, State } from "../../../core/model/recorded";
 import { groupNamed, type Rule } from "../../../core/model/rule";
 import type { Plan } from "../../../core/plan/plan";
 import type { Step } from "../../../core/plan/step";
@@ -60,20 +60,38 @@ interface GroupObject {
   readonly facts: DraftFact[];
 }
 
+type Records = ReadonlyMap<Address, RecordedResource>;
+
+/** The records by the addresses that the plan gives them: what it moves is at its new address from the start. */
+export function recordsAsMoved({ state, plan }: Pick<ExposureInput, "state" | "plan">): Records {
+  const moved = plan.changes.flatMap(({ address, movedFrom }) =>
+    movedFrom === undefined ? [] : [[address, movedFrom] as const],
+  );
+  if (moved.length === 0) return state.resources;
+  const records = new Map(state.resources);
+  for (const [, from] of moved) records.delete(from);
+  for (const [address, from] of moved) {
+    const record = state.resources.get(from);
+    if (record !== undefined) records.set(address, { ...record, address });
+  }
+  return records;
+}
+
 /** What a value is by now: as the resource shows it, or else as it is recorded. */
-export function valueNow({ address, attribute }: Computed, { live, state }: ExposureInput): string | undefined {
-  const record = state.resources.get(address);
+function valueNow({ address, attribute }: Computed, live: Live, records: Records): string | undefined {
+  const record = records.get(address);
   const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
   return recordedAttribute(sighting?.seen === "yes" ? sighting.value : record, attribute);
 }
 
 export function groupWorld(input: ExposureInput): GroupWorld {
-  const { plan, state, live, desired } = input;
-  const ids = groupIdsIn(plan, state);
+  const { plan, live, desired } = input;
+  const records = recordsAsMoved(input);
+  const ids = groupIdsIn(plan, records);
   const addressOf = new Map<string, Address>();
   for (const [address, id] of ids) addressOf.set(id, address);
   const retired = new Map<Address, readonly string[]>();
-  for (const record of allOfKind(state.resources.values(), "group"))
+  for (const record of allOfKind(records.values(), "group"))
     if (record.retired !== undefined) {
       retired.set(
         record.address,
@@ -93,7 +111,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
         ? newObject(group.address)
         : (ids.get(group.address) ?? group.address);
 
-  const known = (rule: Rule): Rule => knownRule(rule, (computed) => valueNow(computed, input));
+  const known = (rule: Rule): Rule => knownRule(rule, (computed) => valueNow(computed, live, records));
   const wanted = new Map<Address, ReadonlySet<string>>();
   // A rule that follows an address is there with the address of now, and a step may add it with the next one.
   for (const { address, rules } of allOfKind(desired.resources, "group"))
@@ -132,7 +150,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     const isLookedAt = sighting.seen === "yes" || sighting.reason !== notLookedAt.reason;
     if (seen === undefined) unobserved.set(address, isLookedAt ? "not-shown" : "not-looked");
     const object = objectFor(id, address);
-    const rules = seen?.map(canonicalLiveRule) ?? recordedRules(state, address);
+    const rules = seen?.map(canonicalLiveRule) ?? recordedRules(records, address);
     for (const rule of rules) addFact(object, rule);
   }
   for (const step of plan.steps) applyStep(step);
@@ -190,18 +208,18 @@ export function groupWorld(input: ExposureInput): GroupWorld {
 const newObject = (address: Address): string => `new ${address}`;
 
 /** Addresses that have an id now: recorded, or taken over by this plan. */
-function groupIdsIn(plan: Plan, state: State): Map<Address, string> {
+function groupIdsIn(plan: Plan, records: Records): Map<Address, string> {
   const ids = new Map<Address, string>();
   for (const change of allOfKind(plan.changes, "group"))
     if (change.id !== undefined) ids.set(change.address, change.id);
-  for (const record of allOfKind(state.resources.values(), "group"))
+  for (const record of allOfKind(records.values(), "group"))
     if (!ids.has(record.address)) ids.set(record.address, record.id);
   return new Map([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Those of the file, those that it leaves where they are, and the service's own. */
-function recordedRules(state: State, address: Address): readonly Rule[] {
-  const record = state.resources.get(address);
+function recordedRules(records: Records, address: Address): readonly Rule[] {
+  const record = records.get(address);
   if (record?.kind !== "group") return [];
   return [...record.rules, ...(record.left ?? []), ...record.platformRules.map(ruleOfKey)];
 }

@@ -14,7 +14,7 @@ import { portsWritten, type Rule, remoteOfAll } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
 import { groupedBy } from "../../../core/text/objects";
-import { type ExposureInput, type Fact, type GroupWorld, groupWorld } from "../exposure/group-world";
+import { type ExposureInput, type Fact, type GroupWorld, groupWorld, recordsAsMoved } from "../exposure/group-world";
 import { describeSpan } from "../exposure/protocols";
 import { knownRule } from "../fill-in";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
@@ -45,8 +45,9 @@ export const noReachability: Reachability = { findings: [], verdicts: [] };
 
 /** Judges a plan; with a plan that changes nothing, the live service. */
 export function judgeReachability(input: ExposureInput, options: ReachabilityOptions): Reachability {
-  const { desired, plan, live, state } = input;
+  const { desired, plan, live } = input;
   if (desired.reachability === undefined) return noReachability;
+  const records = recordsAsMoved(input);
   return judgeWorld(
     {
       desired,
@@ -54,7 +55,7 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
       steps: plan.steps,
       destroys: plan.options.destroy === true,
       addressesOf: (vm) => {
-        const record = state.resources.get(vm);
+        const record = records.get(vm);
         const sighting = record?.id === undefined ? undefined : sight(live, "vm", record.id);
         const known = sighting?.seen === "yes" ? sighting.value : ofKind(record, "vm");
         return [known?.privateIp, known?.floatingIp].flatMap((ip) => parseCidr(ip ?? "")?.text ?? []);
