@@ -1,14 +1,15 @@
 /** What an answer holds: the payload in its envelope, the items of a list and the signs that it goes on. */
 import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
-import { accepted } from "../core/model/outcome";
+import { accepted, type Rejection } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
 import type { Dialect, ListRoute, Paging } from "./dialect";
 import { envelopeReader } from "./envelope";
+import { keyOfFailure } from "./failure-inside";
 import { pointerTo } from "./likely-key";
-import { own } from "./messages";
+import { cleanMessage, own } from "./messages";
 import { pagingOver } from "./next-page";
 import { endsWithout, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
-import { findAtPath, itself } from "./places";
+import { asText, findAtPath, itself } from "./places";
 import { compilePointers, findArrayAt, findAt, findLink, findText, type PointerPath } from "./pointers";
 import { compileAll, type Reading } from "./reading";
 import { directionsOf } from "./rule-record";
@@ -116,9 +117,12 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     const found = operation === "group.rule.list" ? rulesIn(body, inOne(held)) : findItems(operation, body, held);
     if (found.status !== "accepted") return found;
     const { items, tokens, parts } = { parts: undefined, ...found.value };
+    const holders = holdersOf(body, held, tokens);
+    const failure = items.length > 0 || succeeded(body) === true ? undefined : emptyForFailure(operation, holders);
+    if (failure !== undefined) return failure;
     const { ignore, next } = pagingOf(operation).paging;
     const end = endsWithout(next, body);
-    const shown = pageSigns({ holders: holdersOf(body, held, tokens), parts, items, headers });
+    const shown = pageSigns({ holders, parts, items, headers });
     const signs = end === undefined ? shown : [...shown, end];
     return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
   }
@@ -206,6 +210,26 @@ function firstShown(value: unknown, places: readonly PointerPath[]): unknown {
 
 const onlySpeaks = (payload: unknown): boolean =>
   ["message", "msg", "error", "errors", "detail"].some((key) => own(payload, key) !== undefined);
+
+/** What says of an empty list that it is empty because something failed. */
+function emptyForFailure(operation: PagedOperation, holders: readonly PageHolder[]): Rejection | undefined {
+  for (const { value, at: place } of holders) {
+    const key = keyOfFailure(value);
+    if (key === undefined) continue;
+    const at = place + pointerTo(key);
+    const said = asText(own(value, key));
+    const shown =
+      said === undefined ? undefined : typeof own(value, key) === "number" ? said : JSON.stringify(cleanMessage(said));
+    const line = `; in the dialect, if that is said of what went well: envelope: { success: { value: ${at}, is: ${shown} } }`;
+    return {
+      status: "rejected",
+      condition: "unreadable",
+      message: `the answer to ${operation} shows nothing, and ${at}${shown === undefined ? "" : `, which is ${shown},`} says that something failed`,
+      hint: `run the same command again when the service can show the list${shown === undefined ? "" : line}`,
+    };
+  }
+  return undefined;
+}
 
 /** Anywhere in it. */
 const holdsList = (payload: unknown): boolean =>

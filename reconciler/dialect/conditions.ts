@@ -46,7 +46,7 @@ import { isEpoch, readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
 import { contractEnvelope, type EnvelopeReader } from "./envelope";
-import { failureInside, holdsMore } from "./failure-inside";
+import { failureInside, holdsMore, meansSuccess } from "./failure-inside";
 import { parseJsonText } from "./json-text";
 import { cleanMessage, messageInBody, own } from "./messages";
 import { credentialMayBeOver, isHtml, leadsToSignIn, looksLikeSignIn } from "./sign-in";
@@ -339,10 +339,6 @@ const isDeletedVm = (body: unknown): boolean =>
   isObject(body) &&
   failureInside(body, (text) => text) === undefined &&
   [body, ...Object.values(body)].some((payload) => own(payload, "preserved_volumes") !== undefined);
-
-/** A code that every answer has, and that speaks of no failure. */
-const meansSuccess = (code: string | undefined): boolean =>
-  code !== undefined && /^(0+|2\d\d|ok|success|succeeded|)$/i.test(code);
 
 /** A text is an acknowledgement of a kind. A page for people is none: whoever answered may not be the service. */
 function judgeNotJson(operation: Operation, answer: Answer, judging: Judging): Failure {

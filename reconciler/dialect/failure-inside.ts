@@ -4,7 +4,9 @@
  * state `error`, or keeps the error of a build, is data about it.
  */
 import { isObject } from "../core/text/objects";
+import { holdsSomething } from "./jobs";
 import { messageInBody, own } from "./messages";
+import { asText } from "./places";
 
 /** The message of the failure, or a text that says that there is one. */
 export function failureInside(body: unknown, scrub: (text: string) => string, told?: string): string | undefined {
@@ -61,6 +63,24 @@ const isErrorStatus = (value: unknown): boolean =>
   (typeof value === "number" || (typeof value === "string" && /^\d{3}$/.test(value))) &&
   Number(value) >= 400 &&
   Number(value) <= 599;
+
+/** A code that every answer has, and that speaks of no failure. */
+export const meansSuccess = (code: string | undefined): boolean =>
+  code !== undefined && /^(0+|2\d\d|ok|success|succeeded|)$/i.test(code);
+
+/**
+ * The key under which an object that shows nothing else says why: a code that is none of success, or where it has no
+ * code an error. Beside a record it may be anything.
+ */
+export function keyOfFailure(holder: object): string | undefined {
+  const told = Object.entries(holder);
+  const coded = told.filter(([key, value]) => codeKey.test(key) && asText(value) !== undefined);
+  if (coded.length > 0) return coded.find(([, code]) => !meansSuccess(asText(code)))?.[0];
+  return told.find(([key, value]) => errorKey.test(key) && holdsSomething(value))?.[0];
+}
+
+const codeKey = /^(ret|err|errors?|result|status)?_?(code|no)$/i;
+const errorKey = /^(err|errors?|faults?|exceptions?)_?(text|messages?|msg|info|details?|strings?)?$/i;
 
 const failedWords: ReadonlySet<string> = new Set(["error", "fail", "failed", "failure"]);
 

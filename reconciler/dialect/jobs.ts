@@ -28,6 +28,8 @@ export function readJob(wait: JobRoute, body: unknown): JobReading | undefined {
 const showsError = ({ error }: JobRoute, body: unknown): boolean =>
   compilePointers(error).some((place) => holdsSomething(findAtPath(body, place)));
 
-/** Zero, no, an empty text and an empty map say that there is no error. */
+/** Zero, no, an empty text and a map of nothing else say that there is no error. */
 export const holdsSomething = (value: unknown): boolean =>
-  typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value) && value !== "0";
+  typeof value === "object" && value !== null
+    ? Object.values(value).some(holdsSomething)
+    : Boolean(value) && value !== "0";

@@ -110,12 +110,9 @@ function chooserOf(selector: Selector): Chooser {
       return text !== undefined && texts.includes(text);
     });
   function valueIn(item: unknown): unknown {
-    if (joined !== undefined) {
-      const texts = joined.flatMap((tokens) => asText(findAt(item, tokens)) ?? []);
-      return texts.length === 0 ? undefined : texts.join("/");
-    }
-    const found = findAt(item, at);
-    if (nothings?.includes(asText(found) ?? "") === true) return null;
+    const found = joined === undefined ? findAt(item, at) : joinedText(item, joined);
+    const said = asText(found);
+    if (said !== undefined && nothings?.includes(said) === true) return null;
     if ((cutter === undefined && letters === undefined) || found === null || found === undefined) return found;
     const text = typeof found !== "string" ? undefined : cutter === undefined ? found : cutter(found);
     return letters === "lower" ? text?.toLowerCase() : letters === "upper" ? text?.toUpperCase() : text;
@@ -150,6 +147,12 @@ function chooserOf(selector: Selector): Chooser {
     isTrue: selector.is === undefined ? undefined : truthOf(textsOf(selector.is)),
     unit,
   };
+}
+
+/** Of those that are there; `undefined`: none is. */
+function joinedText(item: unknown, places: readonly (readonly string[])[]): string | undefined {
+  const texts = places.flatMap((tokens) => asText(findAt(item, tokens)) ?? []);
+  return texts.length === 0 ? undefined : texts.join("/");
 }
 
 /** A star finds the members of an empty list or map: there are none, nor anything within them. */

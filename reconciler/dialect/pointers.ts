@@ -98,7 +98,9 @@ export function findArrayAt(value: unknown, paths: readonly PointerPath[]): Foun
   for (const { tokens, chooser, inParts } of paths) {
     if (chooser !== undefined) {
       const items = chooser.all(value);
-      if (items !== undefined)
+      // What may be left out is looked for at the places that follow.
+      if (items?.length === 0 && findAt(value, tokens) == null) empty ??= tokens;
+      else if (items !== undefined)
         return { items, tokens, ...(inParts === true && { parts: partsWithin(findAt(value, tokens)) }) };
       continue;
     }

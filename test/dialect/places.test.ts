@@ -57,6 +57,8 @@ describe("selectors", () => {
     ["not shown", { in: "/labels", where: { key: "Name" }, value: "/value" }, undefined],
     ["a sign for nothing", { value: "/diskMb", none: ["-", 20480] }, null],
     ["another value than the sign", { value: "/status", none: 0 }, "ok"],
+    ["a sign for nothing, and nothing there", { value: "/host", none: ["", 0] }, undefined],
+    ["a sign for nothing, and a map there", { value: "/power", none: ["", 0] }, undefined],
     ["not shown, which means none", { value: "/host", absent: "none" }, null],
     ["in small letters", { in: "/tags", where: { value: "web" }, value: "/key", case: "lower" }, "name"],
     ["in capitals, without the text around it", { value: "/power/state", cut: "o{value}", case: "upper" }, "N"],
@@ -74,6 +76,8 @@ describe("selectors", () => {
       undefined,
     ],
     ["two places joined", { join: ["/status", "/power/state"] }, "ok/on"],
+    ["two places joined, without the text around it", { join: ["/status", "/power/state"], cut: "*/{value}" }, "on"],
+    ["two places joined, which means none", { join: ["/status", "/power/state"], none: "ok/on" }, null],
   ])("%s", (_, place, expected) => expect(findText(server, paths(place))).toBe(expected));
 
   test("a map is opened to a list, whatever its members are", () => {
@@ -149,6 +153,14 @@ test.each([
   ["nothing of it", { message: "maintenance" }, undefined],
 ] as const)("a list that was XML shows %s", (_, body, items) => {
   expect(findArray(body, paths({ in: "/vms/vm", absent: "none" }))).toEqual(items);
+});
+
+test("a list that may be left out is looked for at the other places as well", () => {
+  const places = paths({ in: "/vms", absent: "none" }, "/servers");
+  expect(findArray({ servers: [1] }, places)).toEqual([1]);
+  expect(findArray({ vms: [2], servers: [1] }, places)).toEqual([2]);
+  expect(findArray({ vms: [], servers: [1] }, places)).toEqual([]);
+  expect(findArray({}, places)).toEqual([]);
 });
 
 test.each([

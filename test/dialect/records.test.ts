@@ -456,6 +456,38 @@ describe("a list that is left out when there is nothing", () => {
     expect(read(7, { operations, envelope })).toMatchObject({ status: "rejected" });
   });
 
+  test.each<[string, RecordPlace, unknown, boolean]>([
+    ["a code of no success, and null", "", { code: 10500, msg: "busy", data: null }, true],
+    ["a code of no success, and a list of nothing", "", { code: "E1", msg: "busy", data: [] }, true],
+    ["a code of success, and null", "", { code: 0, msg: "no error", data: null }, false],
+    ["another code of success", "", { errCode: "200", errMsg: "ok", data: null }, false],
+    ["a code of no success beside a list", "", { code: 10500, data: [{ id: "1" }] }, false],
+    ["an error around it", { in: "/R/Vms", absent: "none" }, { R: { Error: { Code: "Busy" }, RequestId: "1" } }, true],
+    ["no error around it", { in: "/R/Vms", absent: "none" }, { R: { Error: null, RequestId: "1" } }, false],
+    ["an empty error around it", { in: "/R/Vms", absent: "none" }, { R: { error: { code: 0, message: "" } } }, false],
+    ["a code around it", { in: "/r/vm", absent: "none" }, { r: { errorcode: 530, errortext: "x" } }, true],
+    ["a fault beside it", { in: "/vms", absent: "none" }, { fault: { text: "busy" } }, true],
+  ])("an empty list beside %s", (_, items, body, isFailure) => {
+    const read = page(items, body);
+    if (!isFailure) return expect(read.status).toBe("accepted");
+    expect(read).toMatchObject({
+      status: "rejected",
+      condition: "unreadable",
+      message: expect.stringContaining("failed"),
+    });
+  });
+
+  test("and the line that is named for a code that is one of success reads it", () => {
+    const body = { code: 20000, msg: "done", data: null };
+    const unread = page("", body);
+    expect(unread).toMatchObject({
+      hint: expect.stringContaining("envelope: { success: { value: /code, is: 20000 } }"),
+    });
+    const readers = createRecordReaders(mergeDialect({ envelope: { success: { value: "/code", is: 20000 } } }));
+    expect(readers.page("vm.list", body, {})).toMatchObject({ value: { items: [] } });
+    expect(readers.page("group.rule.list", body, {})).toMatchObject({ value: { items: [] } });
+  });
+
   test("and not where a list is somewhere else", () => {
     const elsewhere = page("/answer/vms", { answer: { machines: [] } });
     expect(JSON.stringify(elsewhere)).not.toContain("absent");

@@ -293,9 +293,12 @@ test("a job whose state is null is not over, and one that shows none is a questi
   } as const;
   const shown = [{ outcome: null }, { outcome: "ok" }, { outcome: "KO" }, { state: "OK" }];
   expect(shown.map((body) => readJob(wait, body)?.means)).toEqual(["waiting", "done", "failed", undefined]);
-  const errors = [null, {}, "", 0, { code: 9 }, "busy"].map((error) => ({ outcome: "OK", error }));
+  const errors = [null, {}, "", 0, { code: 0, message: "" }, { code: 9 }, "busy"].map((error) => ({
+    outcome: "OK",
+    error,
+  }));
   expect(errors.map((body) => readJob(wait, body)?.means)).toEqual(
-    [..."1234"].map(() => "done").concat("failed", "failed"),
+    [..."12345"].map(() => "done").concat("failed", "failed"),
   );
 });
 
