@@ -14,6 +14,8 @@ export interface FlagRow {
   readonly shape?: ValueShape;
   /** The flag's value when no number follows it, or none of the words that the flag takes. */
   readonly whenBare?: string;
+  /** Its file is written. */
+  readonly writes?: true;
   /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, environments, or these words. */
   readonly offers?: "files" | "addresses" | "volumes" | "environments" | readonly string[];
   readonly help: string;
@@ -91,6 +93,7 @@ export const flagTable = {
   json: { type: "boolean", help: "one JSON object a line on standard output, the last one a summary" },
   "json-into": {
     type: "string",
+    writes: true,
     value: "FILE",
     offers: "files",
     help: "writes the lines of --json into this file, beside the text for people",
@@ -146,7 +149,7 @@ export const flagTable = {
     type: "boolean",
     help: "exit 3, and nothing is sent, when the plan has any warning that no consent covers",
   },
-  out: { type: "string", value: "FILE", offers: "files", help: "writes the result into a file" },
+  out: { type: "string", writes: true, value: "FILE", offers: "files", help: "writes the result into a file" },
   record: {
     type: "string",
     value: "DIR",
@@ -349,14 +352,16 @@ export const flagTable = {
   user: { type: "string", value: "NAME", help: "logs in as this user; wins over ssh: of the file" },
   write: {
     type: "string",
+    writes: true,
     value: "FILE",
     offers: "files",
     help: "writes it into this file; in one that has its block already, that block alone is replaced",
   },
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
-  report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
+  report: { type: "string", writes: true, value: "FILE", help: "writes one HTML page about the run" },
   profile: {
     type: "string",
+    writes: true,
     value: "FILE",
     offers: "files",
     help: "writes how long each part of the run took, for a trace viewer such as ui.perfetto.dev",

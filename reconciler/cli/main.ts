@@ -15,6 +15,7 @@ import { flagRows } from "./flags";
 import { groupHelp, helpText, noCommand } from "./help";
 import { canFinish, finishMoves } from "./move/finish";
 import { createOutput, type Output } from "./output";
+import { refuseInputs } from "./output-files";
 import { tellOutputLost } from "./output-lost";
 import { type ReadFlags, readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
@@ -116,6 +117,7 @@ async function runFound(command: NamedCommand, rest: readonly string[]): Promise
   const ofCommandLine = { noted: misspeltSettings(process.env), here: onSameProject(commands, command, read) };
   let output: Output | undefined;
   try {
+    refuseInputs(read, command);
     const opened = createOutput(name, read.flags, ofCommandLine);
     output = opened;
     if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });

@@ -170,8 +170,8 @@ function refuseLink(path: string): void {
 }
 
 /**
- * What a state knows is nowhere else, and its name is offered where any file may stand. A file of the desired state is
- * somebody's own work, and stands on the same command line. `overFiles`: the caller may write over the latter.
+ * What a state knows is nowhere else, and its name is offered where any file may stand. A file of the desired state, its
+ * dialect and its policy are somebody's own work, and stand on the same command line or beside it. `overFiles`: the caller may write over the latter.
  */
 export function refuseKept(path: string, overFiles = false): void {
   if (ifPossible(() => statSync(path))?.isFile() !== true) return;
@@ -192,15 +192,29 @@ function refuseNewerPlan(path: string, text: string): void {
   if (newer !== undefined) throw new WrittenByNewer(`the plan ${path}`, `its version is ${newer}`);
 }
 
-function keptIn(text: string): "a state" | "a desired state" | "tests" | undefined {
+/** What a text is by the keys at its top. */
+const keptByKeys = [
+  ["a fleet", /^(["']?)(?:stacks|tenants)\1[ \t]*:/m],
+  ["tests", /^(["']?)tests\1[ \t]*:/m],
+  [
+    "a desired state",
+    /^(["']?)(?:version|component|project|service|environments|vars|defaults|components|vms|volumes|groups|reads|lookups|outputs|imports|moved|removed|reachability|checks|policy|rollout)\1[ \t]*:/m,
+  ],
+  ["a dialect", /^(["']?)(?:operations|answers|records|states|pagination|authorization|errors|limits)\1[ \t]*:/m],
+  ["prices", /^(["']?)currency\1[ \t]*:/m],
+] as const;
+
+type Kept = "a state" | "a program" | (typeof keptByKeys)[number][0];
+
+function keptIn(text: string): Kept | undefined {
   if (/^\s*\{\s*"format":\s*"reconcile-cloud\/(?:state"|sealed",[^{}]*"purpose":\s*"state")/.test(text))
     return "a state";
   // The journal beside the snapshot of a file, in the clear or not.
   if (/^(?:[0-9a-f]{16} \{"n":|sealed1 )/.test(text)) return "a state";
   // Saved plans, reports and pictures begin otherwise.
   if (/^\s*[{<]/.test(text)) return undefined;
-  if (/^(["']?)(?:version|component|vms|volumes|groups)\1[ \t]*:/m.test(text)) return "a desired state";
-  return /^(["']?)tests\1[ \t]*:/m.test(text) ? "tests" : undefined;
+  if (text.startsWith("#!")) return "a program";
+  return keptByKeys.find(([, keys]) => keys.test(text))?.[0];
 }
 
 function nameAsNew(temporary: string, path: string): void {

@@ -1,5 +1,5 @@
 /** The words of a command line: where flags may stand, what is refused and how, and what an empty variable means. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -49,6 +49,31 @@ it.each(["report", "profile"])("--%s names a file that can be written, before an
     ]);
   }
   expect(existsSync(join(folder, "reconcile.state.json"))).toBe(false);
+});
+
+it.each([
+  ["plan --target-file own --json-into own", "--json-into own"],
+  ["plan --target-file own --out ./own", "--out ./own"],
+  ["apply -y --target-file own --report own", "--report own"],
+  ["validate --var-file own --json-into link", "--json-into link"],
+  ["doctor --sample vm.list=own --json-into own", "--json-into own"],
+  ["show own --json-into own", "--json-into own"],
+])("a file that a command reads is not written by it: %s", async (words, flag) => {
+  writeFileSync(join(folder, "own"), "group.web\n");
+  rmSync(join(folder, "link"), { force: true });
+  symlinkSync("own", join(folder, "link"));
+  const ran = await run(words.split(" "));
+  expect([ran.exitCode, ran.stderr]).toEqual([
+    1,
+    expect.stringContaining(`${flag} cannot be written: the same command reads it`),
+  ]);
+  expect(readFileSync(join(folder, "own"), "utf8")).toBe("group.web\n");
+});
+
+it("two results in one file are refused", async () => {
+  const ran = await run(["plan", "--out", "x.json", "--json-into", "./x.json"]);
+  expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("--out and --json-into name one file")]);
+  expect(existsSync(join(folder, "x.json"))).toBe(false);
 });
 
 describe("flags", () => {

@@ -1,5 +1,15 @@
 /** The doctor as a command: what it keeps, works from, is told, and says of a dialect that does not fit. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,13 +57,17 @@ test("answers that were kept teach the same without the service, and hold no cre
   );
   await front.close();
   const start = join(folder, "start.yaml");
-  writeFileSync(start, 'authorization: { name: X-Auth-Token, header: "{token}" }\n');
+  writeFileSync(start, 'authorization: { name: X-Auth-Token, header: "{token}" }\n', { mode: 0o644 });
   const again = await runCli(["doctor", "--from", "answers", "--dialect", start, "--out", "kept.yaml"], {
     cwd: folder,
   });
   expect([again.exitCode, again.stderr]).toEqual([0, expect.not.stringContaining("error")]);
   const learnt = (name: string) => ({ ...parse(written(name)), authorization: undefined });
   expect(learnt("kept.yaml")).toEqual(learnt("live.yaml"));
+  // What it starts from, it writes in its place.
+  const inPlace = await runCli(["doctor", "--from", "answers", "--dialect", start, "--out", start], { cwd: folder });
+  expect([inPlace.exitCode, parse(written("start.yaml"))]).toEqual([0, parse(written("kept.yaml"))]);
+  expect(statSync(start).mode & 0o777).toBe(0o644);
 });
 
 test("a command for curl and a description say what no read can find", async () => {
@@ -338,8 +352,9 @@ test("what a person tells stands anywhere among the words, and its credential's 
 test("a proof is a line for each thing that was tried, and its figures stand in the file's head", async () => {
   const routes = ["vm.list", "vm.resize.confirm", "vm.resize.revert", "volume.delete", "flavor.list", "image.list"];
   const text = `# mine\noperations: { ${routes.map((name) => `${name}: null`).join(", ")}, region.list: null }\n`;
-  writeFileSync(join(folder, "bare.yaml"), text);
-  const { exitCode, stdout } = await runCli(["dialect", "prove", "bare.yaml", "--json", "--part", "life-cycle"], {
+  writeFileSync(join(folder, "bare.yaml"), text, { mode: 0o640 });
+  symlinkSync("bare.yaml", join(folder, "link.yaml"));
+  const { exitCode, stdout } = await runCli(["dialect", "prove", "link.yaml", "--json", "--part", "life-cycle"], {
     cwd: folder,
   });
   const events = stdout
@@ -352,4 +367,7 @@ test("a proof is a line for each thing that was tried, and its figures stand in 
   const words = figures.map(({ part, held, of }: Record<string, unknown>) => `${part} ${held}/${of}`).join(", ");
   const [head, ...rest] = readFileSync(join(folder, "bare.yaml"), "utf8").split("\n");
   expect([head, rest.join("\n")]).toEqual([expect.stringContaining(words), text]);
+  // The file is somebody's own: others read it as before.
+  expect(statSync(join(folder, "bare.yaml")).mode & 0o777).toBe(0o640);
+  expect(lstatSync(join(folder, "link.yaml")).isSymbolicLink()).toBe(true);
 });

@@ -71,6 +71,20 @@ describe("a file that a command writes for its user", () => {
     expect(readFileSync(at("reconcile.yaml"), "utf8")).toBe("new");
   });
 
+  it.each([
+    ["a desired state", "# what there is to read\noutputs:\n  x: { value: a }\n"],
+    ["a dialect", "operations:\n  vm.get: null\n"],
+    ["prices", "currency: EUR\nper: month\n"],
+    ["a fleet", "version: 1\nstacks: {}\n"],
+    ["tests", "tests: []\n"],
+    ["a program", "#!/bin/sh\nexec judge\n"],
+  ])("is not written over %s that stands beside the files", (what, text) => {
+    writeFileSync(at("own"), text);
+    expect(() => writePrivately(at("own"), "new")).toThrow(`holds ${what}, and nothing is written over it`);
+    expect(() => openJsonFile(at("own"))).toThrow(`holds ${what}`);
+    expect(readFileSync(at("own"), "utf8")).toBe(text);
+  });
+
   it("is not written over a plan of a newer version", () => {
     for (const what of [
       { base_url: "u", format: "reconcile-cloud/plan" },

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { hasErrors } from "../../core/model/diagnostic";
 import { readDialectFile } from "../../open-service";
-import { writePrivately } from "../../outside/private-file";
+import { isStream, replaceOwnFile } from "../../outside/private-file";
 import { type ProofCheck, proofParts, proveDialect } from "../../rehearse/prove";
 import { command } from "../command";
 import { CommandFailed } from "../crash";
@@ -61,7 +61,7 @@ export const dialectProveCommand = command({
             },
           ],
     );
-    if (isWhole && existsSync(file)) {
+    if (isWhole && existsSync(file) && !isStream(file)) {
       writeHead(file, `# Proven by reconcile dialect prove on ${new Date().toISOString().slice(0, 10)}: ${text}`);
       output.note(`Wrote it into the head of ${file}`);
     }
@@ -75,5 +75,5 @@ function writeHead(file: string, line: string): void {
     .split("\n")
     .filter((one) => !one.startsWith("# Proven by reconcile dialect prove "));
   const at = lines[0]?.startsWith("# yaml-language-server") === true ? 1 : 0;
-  writePrivately(file, [...lines.slice(0, at), line, ...lines.slice(at)].join("\n"));
+  replaceOwnFile(file, [...lines.slice(0, at), line, ...lines.slice(at)].join("\n"));
 }

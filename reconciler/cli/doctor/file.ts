@@ -17,7 +17,7 @@ import { readDialectText } from "../../dialect/read-dialect";
 import type { DialectBase, DoctorReport } from "../../engine/doctor/report";
 import { readyDialectPath } from "../../open-service";
 import { setting } from "../../outside/environment";
-import { writePrivately } from "../../outside/private-file";
+import { isStream, refuseKept, replaceOwnFile, writePrivately } from "../../outside/private-file";
 import { proveDialect } from "../../rehearse/prove";
 import { type DialectOrigin, dialectYaml } from "../../report/doctor-text";
 import type { Flags } from "../flags";
@@ -96,7 +96,10 @@ export async function writeDialectFile(text: string, { out, base, misfits }: Wri
   if (hasErrors(errors)) return { diagnostics: errors, isWritten: false };
   const lost = lostLines(text, out, base);
   if (lost !== undefined) return { diagnostics: [lost], isWritten: false };
-  writePrivately(out, text);
+  if (existsSync(out) && !isStream(out)) {
+    refuseKept(out, true);
+    replaceOwnFile(out, text);
+  } else writePrivately(out, text);
   const wrong = await misfits(read.dialect);
   if (wrong.length > 0) return { diagnostics: wrong, isWritten: true };
   const checks = await proveDialect(read.dialect, { parts: ["life-cycle"] });

@@ -21,7 +21,7 @@ export const explanations = {
     "todo": "Correct the path or the rights."
   },
   "cli/file-unwritable": {
-    "means": "The file named by --out, --write or --json-into cannot be written, or it holds a state, a desired state or tests.",
+    "means": "The file named by --out, --write or --json-into cannot be written, or it holds a state or a file of your own, or the same command reads it.",
     "todo": "Name another file, or correct the rights."
   },
   "cli/name-missing": {

@@ -1,0 +1,51 @@
+/**
+ * The files that a command line has written. One that it also names to be read would be gone before it was read, or be
+ * another one afterwards: a list of targets, variables, a saved plan. Two results in one file are one of them.
+ */
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { ifPossible } from "../core/text/errors";
+import { isStream } from "../outside/private-file";
+import { fail } from "./crash";
+import { type FlagRow, flagRows } from "./flags";
+import type { ReadFlags } from "./read-flags";
+
+export function refuseInputs(
+  { flags, args }: Pick<ReadFlags, "flags" | "args">,
+  { name, flags: taken }: { readonly name: string; readonly flags: readonly string[] },
+): void {
+  const given = Object.entries(flags).flatMap(([flag, values]) =>
+    [values].flat().flatMap((value) => {
+      const row: FlagRow | undefined = flagRows[flag];
+      return row === undefined || typeof value !== "string"
+        ? []
+        : [{ flag: `--${flag}`, row, path: pathIn(row, value) }];
+    }),
+  );
+  // What doctor was given is what it writes again, and where --force is needed it says that the file may be lost.
+  const rewrites = name === "doctor" || taken.includes("force");
+  const written = given.filter(
+    ({ flag, row, path }) => row.writes && !isStream(path) && !(rewrites && flag === "--out"),
+  );
+  const read = [
+    ...args.map((path) => ({ flag: path, path })),
+    ...given.filter(({ row }) => row.writes !== true && (row.offers === "files" || row.twoWords === true)),
+  ].filter(({ path }) => ifPossible(() => statSync(path))?.isFile() === true);
+  for (const [at, { flag, path }] of written.entries()) {
+    const twice = written.slice(0, at).find((other) => placeOf(other.path) === placeOf(path));
+    if (twice !== undefined)
+      throw fail("cli/file-unwritable", `${twice.flag} and ${flag} name one file: ${path}`, "name a file for each");
+    if (read.some((one) => placeOf(one.path) === placeOf(path)))
+      throw fail(
+        "cli/file-unwritable",
+        `${flag} ${path} cannot be written: the same command reads it`,
+        "name another file",
+      );
+  }
+}
+
+/** Of `OP=FILE` the file. */
+const pathIn = ({ twoWords }: FlagRow, value: string): string =>
+  twoWords === true ? value.slice(value.indexOf("=") + 1) : value;
+
+const placeOf = (path: string): string => ifPossible(() => realpathSync(path)) ?? resolve(path);
