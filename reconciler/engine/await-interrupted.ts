@@ -150,7 +150,9 @@ export async function whyMayBeCreated(
     const names = intents.map(({ name }) => name).join(", ");
     if (looked.status === "blind")
       return `whether an interrupted run created ${names} cannot be told: ${whyUnread(looked.failure)}`;
-    if (looked.status === "seen" && looked.shown.length > 0)
+    // The plan ends the intent, and without that nothing would look for the create ever again.
+    if (looked.status === "aborted") return `stopped while looking for what an interrupted run created (${names})`;
+    if (looked.shown.length > 0)
       return `what an interrupted run created shows by now (${names})`;
   }
   return undefined;

@@ -9,6 +9,9 @@ import { whyMayBeCreated } from "../../reconciler/engine/await-interrupted";
 import { defaultTiming } from "../../reconciler/engine/ports";
 import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import type { ServiceReader } from "../../reconciler/service/client";
+import { desiredOf } from "../support/desired-file";
+import { carryOutOn } from "../support/engine-on";
+import { virtualWorld } from "../support/virtual-world";
 
 const { vmCreateTimeoutMs, discoveryWindowMs } = defaultTiming;
 
@@ -48,4 +51,25 @@ describe("an open create that no list shows is looked for", () => {
     expect(waited).toBeGreaterThanOrEqual(ms);
     expect(waited).toBeLessThan(ms + 30_000);
   });
+});
+
+it("stays open where the run is stopped while it is looked for", async () => {
+  const world = virtualWorld({ with: ["volume.list"] });
+  const address = "volume.data";
+  const sentAt = world.clock.instant();
+  const step = `${address}/create`;
+  const open: Intent = { step, address, operation: "volume.create", name: "data", sentAt, idsBefore: [] };
+  await world.record([{ type: "intent", address, intent: open }]);
+  const prepared = await world.plan(desiredOf("volumes: { data: { size: 5 } }\n"));
+  expect(prepared.plan.changes.map(({ action }) => action)).toEqual(["create"]);
+  const stop = new AbortController();
+  const list = world.client.listVolumes.bind(world.client);
+  world.client.listVolumes = async (options) => {
+    stop.abort();
+    return list(options);
+  };
+  const run = carryOutOn(world, prepared, { soft: stop.signal, hard: new AbortController().signal });
+  await expect(run).rejects.toThrow(/stopped/);
+  expect([...(await world.state()).intents.values()]).toEqual([open]);
+  expect(world.takeSent().filter(({ operation }) => operation === "volume.create")).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { carryOutPermitted } from "../../reconciler/engine/apply";
 import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
 import { type Prepared, type PreparePlan, preparePlan } from "../../reconciler/engine/plan";
 import type { Ports } from "../../reconciler/engine/ports";
-import type { RunReport } from "../../reconciler/engine/run-plan";
+import type { RunReport, StopSignals } from "../../reconciler/engine/run-plan";
 import type { StateStore } from "../../reconciler/store/store";
 
 export interface OnWorld {
@@ -25,10 +25,13 @@ export const prepareOn = (
   preparePlan({ desired: asClosed(desired), store, client, clock, lineage, options: {}, observe: true, ...more });
 
 /** As on a twin: nobody is asked. */
-export const carryOutOn = ({ store, ports }: OnWorld, prepared: Prepared): Promise<RunReport> =>
+export const carryOutOn = (
+  { store, ports }: OnWorld,
+  prepared: Prepared,
+  stop: StopSignals = { soft: never, hard: never },
+): Promise<RunReport> =>
   carryOutPermitted(PermittedPlan.onTwin(prepared.plan), {
-    ...{ prepared, store, ports, holder, planId: "plan" },
-    stop: { soft: never, hard: never },
+    ...{ prepared, store, ports, holder, planId: "plan", stop },
   });
 
 /** What a run that was interrupted left in flight, as `apply` waits for it. */
