@@ -152,8 +152,7 @@ export async function whyMayBeCreated(
       return `whether an interrupted run created ${names} cannot be told: ${whyUnread(looked.failure)}`;
     // The plan ends the intent, and without that nothing would look for the create ever again.
     if (looked.status === "aborted") return `stopped while looking for what an interrupted run created (${names})`;
-    if (looked.shown.length > 0)
-      return `what an interrupted run created shows by now (${names})`;
+    if (looked.shown.length > 0) return `what an interrupted run created shows by now (${names})`;
   }
   return undefined;
 }

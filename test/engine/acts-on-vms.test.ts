@@ -21,7 +21,7 @@ import {
   yes,
 } from "../support/acts-on-vm";
 import { volume } from "../support/sample-plans";
-import { stepAt } from "../support/virtual-world";
+import { imageId, stepAt } from "../support/virtual-world";
 
 const on = { vm: { id: "v" } } as const;
 const stopped = vm({ phase: "stopped", status: "SHUTOFF" });
@@ -179,6 +179,14 @@ describe("a rebuild", () => {
         shows: [vm({ image: "a" })],
         becomes: "failed service/forbidden | rebuild from b, rebuild from b",
       },
+    ],
+    [
+      "that was lost is not sent again where the VM shows no image",
+      { answers: [lost], shows: [vm()], becomes: "unknown service/unknown | rebuild from b" },
+    ],
+    [
+      "that was lost is not sent again where nothing tells which image the VM shows",
+      { answers: [lost], shows: [vm({ image: imageId })], becomes: "unknown service/unknown | rebuild from b" },
     ],
   ])("%s", async (_, row) => {
     const { told, sent, result } = await performed(row, action, { record: { image: "b" } });

@@ -66,8 +66,8 @@ const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
 };
 
 const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
-  const hasImage = ({ image }: LiveVm): boolean =>
-    image !== undefined && isEntry(image, action.image, run.images) === true;
+  const hasImage = ({ image }: LiveVm): boolean | undefined =>
+    image === undefined ? undefined : isEntry(image, action.image, run.images);
   // The plan's look may have been of an earlier time, or of a VM on its way: what has the image is not wiped for it.
   if ((await lookAtVm(run, id, hasImage)()) === "done") {
     await oweNothing(step, run);
@@ -79,8 +79,15 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
     lookAtVm(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
     run,
   );
-  if (outcome.status === "rejected" || outcome.status === "unavailable") await oweNothing(step, run);
-  if (outcome.status !== "accepted") return failedBy(outcome);
+  if (outcome.status === "unknown")
+    return {
+      ...failedBy(outcome),
+      fix: "look in the service's console; where the VM does not show its new image, the same command wipes the root disk once more",
+    };
+  if (outcome.status !== "accepted") {
+    await oweNothing(step, run);
+    return failedBy(outcome);
+  }
   const isOther = (image: string): boolean => isEntry(image, action.image, run.images) === false;
   return noteRebuild(step, id, run, await waitThenRecord(step, run, id, { for: "rebuilt", isOther }));
 };

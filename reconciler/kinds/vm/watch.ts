@@ -43,12 +43,15 @@ export async function fetchVm(
   return isGone(outcome) ? { seen: true, vm: undefined } : { seen: false };
 }
 
+/** `isDone` is `undefined` where the record does not show it. */
 export const lookAtVm =
-  (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<SeenAfterwards> => {
+  (run: Run, id: string, isDone: (vm: LiveVm) => boolean | undefined) => async (): Promise<SeenAfterwards> => {
     const read = await fetchVm(run, id);
     if (!read.seen) return "cannot-tell";
-    if (read.vm !== undefined && isDone(read.vm)) return "done";
-    return read.vm !== undefined && isOnItsWay(read.vm) ? "changing" : "not-done";
+    const verdict = read.vm === undefined ? false : isDone(read.vm);
+    if (verdict === true) return "done";
+    if (read.vm !== undefined && isOnItsWay(read.vm)) return "changing";
+    return verdict === undefined ? "cannot-tell" : "not-done";
   };
 
 /** A record without a state never shows an arrival. */
