@@ -3,13 +3,18 @@
  * refresh is one look at everything; a narrow one looks at a part, then at what hangs together with it in another way
  * than the state has it, and at more where something seems to be gone.
  */
-import type { Desired } from "../core/model/desired";
+import type { Address } from "../core/model/address";
+import { type Desired, type DesiredResource, leftToOthers } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
+import type { Rows } from "../core/model/field-row";
+import { fieldsOf } from "../core/model/fields";
 import { allOfKind, eachKind, type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
-import type { State } from "../core/model/recorded";
-import { keysOf } from "../core/text/objects";
+import type { RecordedResource, State } from "../core/model/recorded";
+import { hostOf } from "../core/model/relations";
+import { lazily } from "../core/text/lazily";
+import { fieldsIn, keysOf } from "../core/text/objects";
 import { observeGroups } from "../kinds/group/observe";
 import { observeVms } from "../kinds/vm/observe";
 import type { ServiceReader } from "../service/client";
@@ -29,6 +34,8 @@ export interface Looking {
   readonly young: ReadonlySet<string>;
   readonly findings: Diagnostic[];
   readonly signal?: AbortSignal;
+  /** True: this look makes sure of what one before it showed. */
+  readonly isAgain?: boolean;
   /** Told as soon as the VMs are seen. */
   readonly sawVms?: (seen: SeenByKind["vm"]) => void;
 }
@@ -43,7 +50,10 @@ export async function lookAtKinds(
   // An open create whose resource does not show is taken for not done.
   const isOpen = (kind: Kind): boolean =>
     [...state.intents.values()].some(({ operation }) => operation === `${kind}.create`);
-  const optionsFor = (kind: Kind) => ({ signal: looking.signal, proves: isOpen(kind) ? true : undefined });
+  const optionsFor = (kind: Kind) => ({
+    signal: looking.signal,
+    proves: looking.isAgain || isOpen(kind) ? true : undefined,
+  });
   const asked = (kind: Kind): LooksWanted => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
   const orphans = (kind: Kind) => allOfKind(state.orphans.values(), kind).map(({ id }) => id);
   const lookAtVms = async () => {
@@ -98,6 +108,51 @@ export function unseenNeighbours(seen: SeenByKind, wanted: IdsOfKinds, { known }
     if (look?.seen === "yes" && typeof look.value.attachedTo === "string") add("vm", look.value.attachedTo);
   }
   return ids;
+}
+
+/**
+ * A look may be of an earlier time, and what it does not show would be forgotten: of what it has on another host than the
+ * record, or on none, another look tells.
+ */
+export async function lookAgainAtPlaces(seen: SeenByKind, looking: Looking): Promise<SeenByKind> {
+  const ids = perKind(() => new Set<string>());
+  const wishes = lazily(() => new Map(looking.desired.resources.map((one) => [one.address, one])));
+  for (const record of looking.state.resources.values())
+    if (record.id !== undefined && isAtOdds(record, record.id, seen, wishes)) ids[record.kind].add(record.id);
+  if (isNobody(ids)) return seen;
+  const again = await lookAtKinds({ ...looking, sawVms: undefined, isAgain: true }, ids, () => false);
+  // What was shown a moment ago is not gone because the second answer lacks it.
+  for (const kind of kinds)
+    for (const id of ids[kind]) {
+      const look = again[kind].looks.get(id);
+      if (look?.seen !== "absent") continue;
+      again[kind].looks.set(id, { seen: "unobserved", reason: `${look.because}, and a moment before it was shown` });
+    }
+  return laterOver(seen, again);
+}
+
+/**
+ * Whether a look and the record have a resource on different hosts, and something would follow from that: this tool put
+ * it there, or the file says where it is to be. What is off a host that is gone is at odds with nothing.
+ */
+function isAtOdds(
+  record: RecordedResource,
+  id: string,
+  seen: SeenByKind,
+  wishes: () => ReadonlyMap<Address, DesiredResource>,
+): boolean {
+  const { kind, address } = record;
+  const [host, look] = [hostOf[kind], seen[kind].looks.get(id)];
+  if (host === undefined || look?.seen !== "yes") return false;
+  const [on, recorded] = [fieldsIn(look.value)[host.recorded], fieldsIn(record)[host.recorded]];
+  if (on === undefined || (on ?? undefined) === recorded) return false;
+  const wish = wishes().get(address);
+  const rows: Rows = fieldsOf[kind];
+  if (wish !== undefined && leftToOthers(wish).includes(rows[host.field]?.field ?? "")) return false;
+  const wished = fieldsIn(wish)[host.field];
+  if (typeof recorded !== "string") return wished !== undefined && fieldsIn(wished)["id"] !== on;
+  const { looks, unlisted } = seen[host.kind];
+  return on !== null || (looks.get(recorded) ?? unlisted).seen !== "absent";
 }
 
 /** A few more resources of each kind that nobody has looked at or `tried` to look at yet. */
