@@ -68,6 +68,7 @@ function takeLock(path: string, own: string, dir: string): string | undefined {
   const claim = `${path}.claim`;
   while (!createLock(path, own)) {
     const holder = readLockHolder(path) ?? "";
+    if (!isLockText(holder)) throw new Error(`${path} is no lock of an emulator, and is left as it is`);
     if (isAlive(holder)) return holder;
     const claimant = takeLock(claim, own, dir);
     if (claimant !== undefined) return claimant;
@@ -179,6 +180,9 @@ function readLockHolder(path: string): string | undefined {
     return codeOfError(error) === "ENOENT" ? undefined : "";
   }
 }
+
+/** Where a file system has no links, a lock may be empty for a moment, or for good. */
+const isLockText = (text: string): boolean => text === "" || /^[0-9]+( |$)/.test(text);
 
 /** And of this folder; one of an older version names none. */
 function isHolderAlive(holder: string, dir: string): boolean {

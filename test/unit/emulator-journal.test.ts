@@ -136,6 +136,12 @@ describe("the folder", () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
+  it("is not begun over a file of that name that is somebody's own", () => {
+    writeFileSync(join(dir, "lock"), "my notes\n");
+    expect(() => lockFolder(dir)).toThrow("is no lock of an emulator, and is left as it is");
+    expect(readFileSync(join(dir, "lock"), "utf8")).toBe("my notes\n");
+  });
+
   it("is taken over by one of several processes that find the lock of a killed one: by that with the claim", () => {
     const gone = "4194999 1";
     const unlock = lockFolder(dir);
