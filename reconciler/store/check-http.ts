@@ -21,6 +21,8 @@ export async function probeHttp(address: string, options: HttpStoreOptions): Pro
     ),
   ];
   const locked = await server.lock(mine);
+  // Somebody has it, and what follows for the trial is told there.
+  if (locked.status === 409 || locked.status === 423) return findings;
   if (!isYes(locked.status))
     return [
       ...findings,

@@ -63,7 +63,6 @@ const refusalText = async (asked: Promise<unknown>): Promise<string | undefined>
 export async function checkStore(trial: StoreTrial, holder: Holder): Promise<readonly StoreFinding[]> {
   const findings: StoreFinding[] = [];
   const sessions: StateSession[] = [];
-  let isBegun = false;
   try {
     if (await trial.isTaken())
       return [
@@ -73,7 +72,6 @@ export async function checkStore(trial: StoreTrial, holder: Holder): Promise<rea
           "nothing was tried, for it may be the state itself: give each state a path of its own",
         ),
       ];
-    isBegun = true;
     if (trial.probe !== undefined) findings.push(...(await trial.probe()));
     await trial.open().read();
     findings.push(
@@ -142,14 +140,18 @@ export async function checkStore(trial: StoreTrial, holder: Holder): Promise<rea
     findings.push(holdsTrue("release", "a lock that was released is free at once", "the next run need not wait"));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    findings.push(breaks("error", message, "this place cannot hold a state as it is"));
+    findings.push(
+      error instanceof StateLocked && sessions.length === 0
+        ? breaks(
+            "lock",
+            `the lock of a state that was never written is held: ${message}`,
+            "it may be the lock of the state itself, and was left as it is: give the lock of each state a path of its own",
+          )
+        : breaks("error", message, "this place cannot hold a state as it is"),
+    );
   } finally {
+    // A lock that is not let go by its session is not the trial's: it is not broken.
     for (const session of sessions) await session.release().catch(() => undefined);
-    if (isBegun)
-      await trial
-        .open()
-        .breakLock()
-        .catch(() => undefined);
   }
   return findings;
 }

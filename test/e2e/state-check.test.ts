@@ -105,6 +105,30 @@ describe("state check", () => {
     }
   });
 
+  it("leaves the lock of a run where the server tells locks apart by something else than their path", async () => {
+    const held = JSON.stringify({ ID: "a-run", Who: "ann", Operation: "apply" });
+    let lock: string | undefined = held;
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.method ?? "");
+      if (request.method === "LOCK") response.writeHead(lock === undefined ? 200 : 423).end(lock);
+      else if (request.method === "UNLOCK") {
+        lock = undefined;
+        response.end();
+      } else response.writeHead(404).end();
+    });
+    const url = await listenHere(server);
+    try {
+      const env = { RECONCILE_STATE_LOCK_ADDRESS: `${url}/lock?state=prod` };
+      const ran = await checkWith(env, `${url}/state/prod`, "--json");
+      expect([ran.exitCode, broken(ran), lock]).toEqual([1, ["lock"], held]);
+      expect(ran.stdout).toContain("it may be the lock of the state itself, and was left as it is");
+      expect(asked).not.toContain("POST");
+    } finally {
+      await closeHere(server);
+    }
+  });
+
   it.each(["https://x:can/canary@host/state", "https://host:port/state", "postgres://host:port/db", "s3://bucket"])(
     "refuses %s, which is no address",
     async (location) => {
