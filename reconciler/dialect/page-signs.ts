@@ -7,6 +7,7 @@
 import { fieldsIn, isObject } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Pointers } from "./dialect";
+import { holdsSomething } from "./jobs";
 import { pointerTo } from "./likely-key";
 import { findAt, tokensOf } from "./places";
 
@@ -49,7 +50,7 @@ export interface PageHolder {
 
 export interface Page {
   readonly holders: readonly PageHolder[];
-  /** What the parts of a list in several stand in: each may say that its own could not be shown. */
+  /** What stands in a list beside its items, and what holds its parts: each may say that its own could not be shown. */
   readonly parts?: readonly unknown[] | undefined;
   /** The items themselves, which say nothing about pages. */
   readonly items: readonly unknown[];
@@ -106,7 +107,8 @@ export function pageSigns(page: Page): readonly Sign[] {
   for (const { value, at } of page.holders) visit(value, at, 0);
   for (const part of page.parts ?? [])
     for (const [key, found] of Object.entries(fieldsIn(part)))
-      if (saysLacking(plainKey(key), found)) signs.push({ kind: "lack", at: pointerTo(key), count: 0 });
+      if (saysLacking(plainKey(key), found) || (/^errors?$/.test(plainKey(key)) && holdsSomething(found)))
+        signs.push({ kind: "lack", at: pointerTo(key), count: 0 });
   for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(page, name, value));
   return signs;
 }

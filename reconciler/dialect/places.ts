@@ -11,13 +11,16 @@ export interface PointerPath {
   /** The tokens of the pointer; for a selector, of the list or map that it chooses from. */
   readonly tokens: readonly string[];
   readonly chooser?: Chooser;
-  /** It chooses from several lists, each within a member of what is there, such as the VMs of each zone. */
-  readonly inParts?: boolean;
 }
 
 interface Chooser {
   /** The values of all items that fit. `undefined`: the place is not shown. */
   all(value: unknown): readonly unknown[] | undefined;
+  /**
+   * Where it chooses from several lists, each within a member of what is there, such as the VMs of each zone: these
+   * members. Else what fits in the one list and shows no value.
+   */
+  parts(value: unknown): readonly unknown[];
   /** The first of these values. `null`: the record shows that there is none. */
   one(value: unknown): unknown;
   /** Whether what is found counts as true; `undefined` for a selector that does not say. */
@@ -33,7 +36,6 @@ const compilePlace = (place: RecordPlace): PointerPath =>
     : {
         tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")),
         chooser: chooserOf(place),
-        inParts: /\/\*\/[^*]/.test(place.in ?? ""),
       };
 
 export const tokensOf = (pointer: Pointer): readonly string[] =>
@@ -118,6 +120,7 @@ function chooserOf(selector: Selector): Chooser {
     return letters === "lower" ? text?.toLowerCase() : letters === "upper" ? text?.toUpperCase() : text;
   }
   const isChoice = wanted.length > 0;
+  const isInParts = /\/\*\/[^*]/.test(selector.in ?? "");
   const nothing = absent === "none" ? null : undefined;
   return {
     all(value) {
@@ -130,6 +133,10 @@ function chooserOf(selector: Selector): Chooser {
         return into === undefined && keys === undefined && Array.isArray(one) ? one : [one];
       });
     },
+    parts: (value) =>
+      isInParts
+        ? membersOf(findAt(value, tokensUntilChoice(into ?? [])))
+        : (items(value) ?? []).filter((item) => fits(item) && valueIn(item) === undefined),
     one(value) {
       const found = items(value);
       if (found === undefined) return nothing;
@@ -171,12 +178,15 @@ function nodesAt(value: unknown, tokens: readonly string[]): unknown[] {
   let nodes = [value];
   for (const token of tokens)
     nodes = nodes.flatMap((node) => {
-      if (token === "*") return typeof node === "object" && node !== null ? Object.values(node) : [];
+      if (token === "*") return membersOf(node);
       const found = findAt(node, [token]);
       return found === undefined || found === null ? [] : [found];
     });
   return nodes;
 }
+
+const membersOf = (node: unknown): readonly unknown[] =>
+  typeof node === "object" && node !== null ? Object.values(node) : [];
 
 function opened(node: unknown, keys: string | undefined): readonly unknown[] {
   if (Array.isArray(node)) return node;

@@ -88,20 +88,19 @@ export const findArray = (value: unknown, paths: readonly PointerPath[]): readon
 interface FoundArray {
   readonly items: readonly unknown[];
   readonly tokens: readonly string[];
-  /** What each part of it stands in, where it has several. */
+  /** What each part of it stands in, where it has several; or what stands in the list and is none of its items. */
   readonly parts?: readonly unknown[];
 }
 
 /** The same array with its place. */
 export function findArrayAt(value: unknown, paths: readonly PointerPath[]): FoundArray | undefined {
   let empty: readonly string[] | undefined;
-  for (const { tokens, chooser, inParts } of paths) {
+  for (const { tokens, chooser } of paths) {
     if (chooser !== undefined) {
       const items = chooser.all(value);
       // What may be left out is looked for at the places that follow.
       if (items?.length === 0 && findAt(value, tokens) == null) empty ??= tokens;
-      else if (items !== undefined)
-        return { items, tokens, ...(inParts === true && { parts: partsWithin(findAt(value, tokens)) }) };
+      else if (items !== undefined) return { items, tokens, parts: chooser.parts(value) };
       continue;
     }
     const found = findAt(value, tokens);
@@ -110,9 +109,6 @@ export function findArrayAt(value: unknown, paths: readonly PointerPath[]): Foun
   }
   return empty === undefined ? undefined : { items: [], tokens: empty };
 }
-
-const partsWithin = (value: unknown): readonly unknown[] =>
-  typeof value === "object" && value !== null ? Object.values(value) : [];
 
 /** A list of a record, where one thing alone may stand in place of a list of one. */
 export function findSeveral(value: unknown, paths: readonly PointerPath[]): readonly unknown[] | undefined {

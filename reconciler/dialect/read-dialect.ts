@@ -13,7 +13,13 @@ import { readYaml } from "../config/yaml/reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
 import { toSay } from "../core/model/fix";
 import { kindRows, kinds } from "../core/model/kinds";
-import { type AssumedOperation, assumedOperations, documentedOperations, idsInPath } from "../core/model/operation";
+import {
+  type AssumedOperation,
+  assumedOperations,
+  documentedOperations,
+  idsInPath,
+  rowOf,
+} from "../core/model/operation";
 import { ifPossible } from "../core/text/errors";
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
@@ -67,6 +73,8 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
       ...placeholderProblems(file, given),
       ...waitProblems(file, given),
       ...attachmentProblems(file, given),
+      ...fieldProblems(file, given),
+      ...ruleRouteProblems(file, given),
       ...headerProblems(file, given),
       ...valueProblems(file, given),
       ...pagingProblems(file, given),
@@ -221,6 +229,60 @@ function attachmentProblems(file: YamlFile, { operations = {}, values = {} }: Di
   ];
 }
 
+/** What a record shows can be sent by a write alone, before which the record is read. */
+function fieldProblems(file: YamlFile, { operations = {}, headers = {} }: DialectFile): Problem[] {
+  const isOfWrite = (operation: string): boolean =>
+    isOneOf(operation, assumedOperations) && rowOf(operation).kind !== "read";
+  const routes = Object.entries(operations).flatMap(([operation, given]) =>
+    isOfWrite(operation)
+      ? []
+      : [given ?? []]
+          .flat()
+          .map((route) => [`operations.${operation}`, fieldsNamed(route), ["operations", operation, "path"]] as const),
+  );
+  const ofAll = Object.entries(headers).map(
+    ([name, value]) => [`headers.${name}`, fieldsNamed({ path: value }), ["headers", name]] as const,
+  );
+  return [...routes, ...ofAll].flatMap(([what, [field], at]) =>
+    field === undefined
+      ? []
+      : [
+          {
+            code: "dialect/placeholder" as const,
+            summary: `${what} names {field:${field}}, and no record is read before it`,
+            fix: "write there what stands in the record, or put it into the request of a write, such as volume.delete",
+            at: placeOf(file, at, "value"),
+          },
+        ],
+  );
+}
+
+/** Every rule has one route by which it is deleted. */
+function ruleRouteProblems(file: YamlFile, { operations = {} }: DialectFile): Problem[] {
+  const routes = [operations["group.rule.delete"] ?? []].flat();
+  const at = placeOf(file, ["operations", "group.rule.delete"], "key");
+  const said = routes.map(({ when }) => when?.direction);
+  const lacking = (["ingress", "egress"] as const).find((one) => !said.includes(one));
+  if (said.length > 1 && said[0] === said[1])
+    return [
+      {
+        code: "dialect/missing",
+        summary: `Two routes of group.rule.delete are for the same rules${said[0] === undefined ? "" : ` (${said[0]})`}`,
+        fix: "say of each for which rules it is: when: { direction: ingress }, when: { direction: egress }",
+        at,
+      },
+    ];
+  if (said.length === 0 || said.includes(undefined) || lacking === undefined) return [];
+  return [
+    {
+      code: "dialect/missing",
+      summary: `No route of group.rule.delete is for ${lacking} rules`,
+      fix: `add one for them, or take "when" out if this one deletes every rule`,
+      at,
+    },
+  ];
+}
+
 /** A {name} without a value would be sent as it is: by the request for a job, and in the headers of every request. */
 function valueProblems(file: YamlFile, { operations = {}, values = {}, headers = {} }: DialectFile): Problem[] {
   const { wait } = mergeDialect({ operations });
@@ -363,17 +425,21 @@ const stateProblems = (file: YamlFile, { states }: DialectFile): Problem[] =>
     return problems;
   });
 
-/** A rule without any part to compare would give every refusal its own meaning. */
+/** Conditions on which something is believed to be gone, to be there, or is sent again. */
+const actedOn = ["not_found", "rule_exists", "throttled"] as const;
+
+/** A rule that fits everything would give every refusal its own meaning: a credential that is over means "gone". */
 const errorProblems = (file: YamlFile, { errors = [] }: DialectFile): Problem[] =>
-  errors.flatMap((rule, index) =>
-    [rule.status, rule.message, rule.code, rule.type, rule.location].some((part) => part !== undefined)
-      ? []
-      : [
-          {
-            code: "dialect/error-rule",
-            summary: `The error rule for ${rule.is} has no status, no code and no message, no type and no location`,
-            fix: "add status: 409, or message: words that the service uses",
-            at: placeOf(file, ["errors", index], "value"),
-          },
-        ],
-  );
+  errors.flatMap(({ is, status, ...texts }, index) => {
+    const parts = [texts.message, texts.code, texts.type, texts.location].filter((part) => part !== undefined);
+    const isOfAll = status === undefined && parts.every((part) => /^\*+$/.test(String(part)));
+    if (!isOfAll || (parts.length > 0 && !isOneOf(is, actedOn))) return [];
+    return [
+      {
+        code: "dialect/error-rule",
+        summary: `The error rule for ${is} fits every refusal: it has no status, and no code, message, type or location but *`,
+        fix: "add status: 409, or message: words that the service uses",
+        at: placeOf(file, ["errors", index], "value"),
+      },
+    ];
+  });

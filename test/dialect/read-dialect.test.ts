@@ -186,6 +186,38 @@ describe("problems", () => {
       "operations: { wait: { id: /job, method: GET, path: '/{project}/jobs/{id}', status: /s, done: done } }",
       { code: "dialect/placeholder", fix: "give it a value: values: { project: … }" },
     ],
+    "a list that is asked for with what a record shows": [
+      "operations:\n  vm.list: { method: POST, path: /v, body: { zone: '{field:/zone}' } }",
+      { code: "dialect/placeholder", summary: expect.stringContaining("{field:/zone}"), source: { line: 2 } },
+    ],
+    "a record that is asked for with what it shows": [
+      "operations: { vm.get: { method: GET, path: '/{field:/zone}/v/{id}' } }",
+      { code: "dialect/placeholder" },
+    ],
+    "a job that is asked for with what a record shows": [
+      "operations: { wait: { id: /job, method: GET, path: '/{field:/zone}/jobs/{id}', status: /s, done: done } }",
+      { code: "dialect/placeholder" },
+    ],
+    "a list of attachments that is asked for with what a record shows": [
+      "operations: { attachments: { method: GET, path: '/a', headers: { X: '{field:/z}' }, vm: /vm, volume: /v } }",
+      { code: "dialect/placeholder" },
+    ],
+    "a header of every request that says what a record shows": [
+      "headers: { X-Zone: '{field:/zone}' }",
+      { code: "dialect/placeholder" },
+    ],
+    "a delete of rules of one direction": [
+      "operations:\n  group.rule.delete: { method: POST, path: '/e/{rule_id}', when: { direction: egress } }",
+      { code: "dialect/missing", summary: expect.stringContaining("for ingress rules"), source: { line: 2 } },
+    ],
+    "two deletes of the rules of one direction": [
+      "operations: { group.rule.delete: [{ method: POST, path: '/e/{rule_id}', when: { direction: egress } }, { method: POST, path: '/f/{rule_id}', when: { direction: egress } }] }",
+      { code: "dialect/missing", summary: expect.stringContaining("(egress)") },
+    ],
+    "two deletes of every rule": [
+      "operations: { group.rule.delete: [{ method: POST, path: '/e/{rule_id}' }, { method: POST, path: '/f/{rule_id}' }] }",
+      { code: "dialect/missing" },
+    ],
     "a selector with a misspelt key": [
       "records: { vm: { name: { inn: /tags } } }",
       { code: "dialect/unknown-key", fix: "write in" },
@@ -220,6 +252,10 @@ describe("problems", () => {
     "an error rule that would fit everything": [
       "errors:\n  - is: conflict\n",
       { code: "dialect/error-rule", source: { line: 2 } },
+    ],
+    "an error rule by which every refusal means gone": [
+      'errors: [{ is: not_found, message: "*" }]',
+      { code: "dialect/error-rule", summary: expect.stringContaining("every refusal") },
     ],
     "a list instead of a mapping": ["[1]", { code: "dialect/wrong-type" }],
     "what is no YAML": ["operations: { vm.list", { code: "config/yaml-syntax", source: { file: "dialect.yaml" } }],

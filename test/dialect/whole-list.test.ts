@@ -117,6 +117,20 @@ describe("a list that leads on", () => {
     expect(gapOf(zones(unreachable), {}, { ignore: ["/warning"] }, parts)).toBeUndefined();
   });
 
+  it("a list that shows an error where one of its items, or of its parts, would be", () => {
+    const unwrapped = [{ in: "/list", value: "/vm" }];
+    const list = (...others: object[]) => ({ list: [{ vm: { id: "a" } }, ...others] });
+    expect(gapOf(list({ error: "host b did not answer" }), {}, {}, unwrapped)).toMatchObject({ kind: "open" });
+    expect(gapOf(list({ errors: [{ code: 5 }] }), {}, {}, unwrapped)).toMatchObject({ kind: "open" });
+    expect(gapOf(list({ disk: { id: "d" }, error: null }), {}, {}, unwrapped)).toBeUndefined();
+    expect(gapOf(list({ vm: { id: "b" }, error: "of its build" }), {}, {}, unwrapped)).toBeUndefined();
+    expect(gapOf(list({ error: "known" }), {}, { ignore: ["/error"] }, unwrapped)).toBeUndefined();
+    const parts = [{ in: "/zones/*/vms", absent: "none" as const }];
+    expect(gapOf({ zones: { a: { vms: items }, b: { error: { code: 7 } } } }, {}, {}, parts)).toMatchObject({
+      kind: "open",
+    });
+  });
+
   const cases: [body: unknown, at: string][] = [
     [{ items, next: "/api/v1/vm/list?page=2" }, "/next"],
     [{ items, next: { href: "/v?p=2" } }, "/next/href"],

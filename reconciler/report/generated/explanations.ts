@@ -261,8 +261,8 @@ export const explanations = {
     "todo": "Start from it with --dialect FILE --out FILE, or write into another file."
   },
   "dialect/error-rule": {
-    "means": "A rule under errors can never apply, or names no condition.",
-    "todo": "The message says which and lists the conditions."
+    "means": "A rule under errors fits every refusal.",
+    "todo": "Say to which answers it belongs, by their status or by words that they use."
   },
   "dialect/invalid-name": {
     "means": "A key of the dialect is not allowed where it stands.",
@@ -285,7 +285,7 @@ export const explanations = {
     "todo": "The message lists them."
   },
   "dialect/placeholder": {
-    "means": "A path of the dialect lacks a placeholder, or has an unknown one.",
+    "means": "A request of the dialect lacks a placeholder, or has an unknown one.",
     "todo": "{id}, and {rule_id} for a rule."
   },
   "dialect/state-twice": {
