@@ -115,14 +115,16 @@ function stopAfterVmChanges(draft: Draft): void {
 }
 
 /** The VM whose guest the step starts anew. */
-function restartedBy({ action }: Step): Reference | undefined {
+function restartedBy({ action, needs }: Step): Reference | undefined {
   switch (action.operation) {
     case "vm.stop":
     case "vm.start":
     case "vm.resize":
-    case "vm.resize.revert":
     case "vm.rebuild":
       return action.vm;
+    // What reverts a resize of this plan follows it, and the check that failed.
+    case "vm.resize.revert":
+      return needs.some(({ on }) => on === "failed") ? undefined : action.vm;
     default:
       return undefined;
   }

@@ -1,5 +1,6 @@
 /** The one stop of a VM for the volumes that come off it, as a table: who makes it, and what waits for it. */
 import { describe, expect, it } from "vitest";
+import type { FlushPolicy } from "../../reconciler/core/model/desired";
 import type { LiveVm } from "../../reconciler/kinds/vm/live";
 import type { LiveVolume } from "../../reconciler/kinds/volume/live";
 import { idOf, planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
@@ -337,4 +338,31 @@ it("flush commands in one guest run one after the other", () => {
     ["volume:volume.data", "vm:vm.web"],
     ["volume:volume.logs", "vm:vm.web"],
   ]);
+});
+
+describe("a volume that moves, with a command that names VMs, is flushed by", () => {
+  const by = (...names: readonly string[]): FlushPolicy => ({
+    via: "command",
+    argv: ["ssh", ...names.map((name) => ({ parts: ["root@", { address: `vm.${name}`, attribute: "id" as const }] }))],
+  });
+  const others = [vm("db"), vm("bastion")];
+  it.each<readonly [what: string, recorded: FlushPolicy, stated: FlushPolicy, flushed: FlushPolicy]>([
+    ["what the file says of the VM that it leaves", by("web"), by("web", "bastion"), by("web", "bastion")],
+    ["what the file says of both", by("web"), by("db", "web"), by("db", "web")],
+    ["what the file says of neither", by("web"), by("bastion"), by("bastion")],
+    ["what the record says, where the file names the next VM alone", by("web"), by("db"), by("web")],
+    ["a person, where the record names that one too", by("db"), by("db"), { via: "ask" }],
+    ["a person, where the record says so", { via: "ask" }, by("db"), { via: "ask" }],
+    ["the stop of its VM, where the record says so", { via: "stop" }, by("db"), { via: "stop" }],
+  ])("%s", (_, recorded, stated, flushed) => {
+    const { steps } = planFor(
+      world(
+        [web, ...others, volume("data", { attachTo: { address: "vm.web" }, flush: recorded })],
+        [web, ...others, volume("data", { attachTo: { address: "vm.db" }, flush: stated })],
+      ),
+    );
+    const detaches = steps.flatMap(({ action }) => (action.operation === "volume.detach" ? [action.flush] : []));
+    const commands = steps.flatMap(({ action }) => (action.operation === "flush" ? [action.argv] : []));
+    expect([detaches, commands]).toEqual([[flushed.via], flushed.via === "command" ? [flushed.argv] : []]);
+  });
 });

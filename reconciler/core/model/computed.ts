@@ -66,6 +66,13 @@ export const textKey = (text: Text): string =>
     ? text
     : text.parts.map((part) => (typeof part === "string" ? part : `\${${computedName(part)}}`)).join("");
 
+/** A command as a title shows it. A script that is written out in the file is not repeated in every line. */
+export function wordsOfCommand(argv: readonly Text[]): string {
+  const text = argv.map(textKey).join(" ");
+  const [line = ""] = text.split("\n");
+  return line.length > 100 || line !== text ? `${line.slice(0, 100)}…` : text;
+}
+
 /** For people: `vm.web[a].private_ip (known once vm.web[a] is created)`. */
 export function shownText(text: Text): string {
   if (typeof text === "string") return text;

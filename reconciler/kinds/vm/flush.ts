@@ -3,7 +3,7 @@
  * plan, flushes all its volumes by its stop: only of a VM that goes on running is somebody asked, or a command run.
  */
 import type { Address } from "../../core/model/address";
-import { shownText } from "../../core/model/computed";
+import { wordsOfCommand } from "../../core/model/computed";
 import type { Command, FlushPolicy } from "../../core/model/desired";
 import { addStep, type Draft, vmHold } from "../../core/plan/draft";
 import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
@@ -62,7 +62,7 @@ function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, whi
     id: `${address}/flush${which}`,
     address,
     action: { operation: "flush", argv, ...onlyDefined({ env }) },
-    title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
+    title: `flush volume ${label}: ${wordsOfCommand(argv)}`,
     needs,
     // One guest: as with the commands that are owed to it, one runs after the other.
     holds: [`volume:${address}`, vmHold(draft, vm)],

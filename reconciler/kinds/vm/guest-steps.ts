@@ -17,7 +17,7 @@
  */
 
 import { type Address, isMeant } from "../../core/model/address";
-import { textKey } from "../../core/model/computed";
+import { wordsOfCommand } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
 import { told, toRun } from "../../core/model/fix";
@@ -311,18 +311,12 @@ function payStep(
       vm,
       ...onlyDefined({ volume, asks: asks === "asked" || asks === "changed" ? asks : undefined }),
     },
-    title: `run ${duty}: ${shortLine(argv.map(textKey).join(" "))}`,
+    title: `run ${duty}: ${wordsOfCommand(argv)}`,
     holds: [vmHold(draft, vm), ...(volume === undefined ? [] : [`volume:${address}`])],
     record: { [commandKeys[duty]]: again === undefined ? command : { ...command, again } },
     ...onlyDefined({ owes: asks === undefined ? undefined : [{ address, command: duty, reason: asks }] }),
   };
 }
-
-/** A script that is written out in the file is not repeated in every line. */
-const shortLine = (text: string): string => {
-  const [line = ""] = text.split("\n");
-  return line.length > 100 || line !== text ? `${line.slice(0, 100)}…` : text;
-};
 
 /** What makes the VM and the volume known, and the VM's own command, which goes before those of its volumes. */
 function readyNeeds({ address, duty }: DeclaredDuty, host: Reference, { draft, provisioned }: Others): Need[] {

@@ -4,6 +4,7 @@
  */
 
 import type { Address } from "../../core/model/address";
+import { computedWithin } from "../../core/model/computed";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
@@ -128,7 +129,8 @@ function detach(
 ): StepId {
   const vm = { id: from };
   const elsewhere = isOnAnother(address, from, wantedOn, draft) ? true : undefined;
-  const policy = elsewhere && !countsElsewhere(stated, from, draft) ? ({ via: "ask" } as const) : stated;
+  const policy =
+    elsewhere && !countsElsewhere(stated, from, draft) ? asks : policyFor(stated, address, from, wantedOn, draft);
   const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
   const step = addStep(draft, {
     id: `${address}/detach${which}`,
@@ -165,6 +167,33 @@ function countsElsewhere({ via }: FlushPolicy, on: string, { context }: Draft): 
   const live = context.live.of.vm.byId.get(on);
   const isStopped = live?.seen === "yes" && live.value.phase === "stopped";
   return via === "stop" && (isStopped || context.addressOf(identity("vm", on)) !== undefined);
+}
+
+const asks: FlushPolicy = { via: "ask" };
+
+/**
+ * Who moves a volume often writes its next VM into the command as well. The guest that it comes off is flushed by the
+ * command of the record, or a person says that it is.
+ */
+function policyFor(
+  stated: FlushPolicy,
+  address: Address,
+  from: string,
+  wantedOn: Target | undefined,
+  { context, state }: Draft,
+): FlushPolicy {
+  const isForAnother = (policy: FlushPolicy): boolean => {
+    const named = computedWithin(policy).map((value) => value.address);
+    const host = context.addressOf(identity("vm", from));
+    return (
+      wantedOn?.address !== undefined &&
+      named.includes(wantedOn.address) &&
+      !(host !== undefined && named.includes(host))
+    );
+  };
+  if (!isForAnother(stated)) return stated;
+  const { flush = asks } = ofKind(state.resources.get(address), "volume") ?? {};
+  return isForAnother(flush) ? asks : flush;
 }
 
 function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft): void {
