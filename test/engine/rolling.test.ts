@@ -225,6 +225,31 @@ describe("a rollout that reverts", () => {
     expect(gate?.needs.map(({ step }) => step)).toContain(first?.id);
   });
 
+  it("a volume that grows is flushed, comes off and goes back with the wave of its VM", async () => {
+    const { world } = await stage();
+    const of = (flavor: string, size: number) => {
+      const flush = { via: "command", command: ["true"] };
+      const text = JSON.stringify({
+        ...{ version: 1, project: "acme", region: "in-west-1" },
+        defaults: { vm: { owner: "o@acme.example", user_id: "1042", image_id: "ubuntu-24.04", size: 10 } },
+        vms: { web: { for_each: 2, name: "two-${each}", flavor_id: flavor } },
+        volumes: { data: { for_each: 2, size, attach_to: "web[${each}]", flush } },
+        rollout: { web: { of: "vm.web", check: { tcp: 443 } } },
+      });
+      return readDesired([{ file: "reconcile.yaml", text }]).desired!;
+    };
+    await world.apply(await world.plan(of("m1.small", 5)));
+    const { plan } = await world.plan(of("m1.large", 9));
+    const needsOf = (id: string) => plan.steps.find((step) => step.id === id)?.needs.map(({ step }) => step) ?? [];
+    const gate = "rollout web/wave-1";
+    const acts = ["flush", "detach", "attach"];
+    expect(acts.map((act) => needsOf(`volume.data[1]/${act}`).includes(gate))).toEqual([true, true, true]);
+    expect(acts.map((act) => needsOf(`volume.data[0]/${act}`).includes(gate))).toEqual([false, false, false]);
+    const check = needsOf("vm.web[0]/rollout-check");
+    expect(acts.map((act) => check.includes(`volume.data[0]/${act}`))).toEqual([true, true, true]);
+    expect(needsOf(gate)).toEqual(["vm.web[0]/rollout-check"]);
+  });
+
   it("needs a check, and knows no third way", () => {
     expect(() => file("debian-12", { check: undefined, on_failure: "revert" })).toThrow("check is missing");
     expect(() => file("debian-12", { on_failure: "roll back" })).toThrow("on_failure cannot be");

@@ -11,6 +11,7 @@ import type { Desired, HealthCheck, Rollout } from "../model/desired";
 import { allOfKind } from "../model/kinds";
 import { type LiveVm, sight } from "../model/live";
 import { limitOf } from "../model/policy";
+import { isDetach } from "../model/relations";
 import { itemAt } from "../text/invariant";
 import { appendTo } from "../text/objects";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
@@ -22,7 +23,10 @@ export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired
     allOfKind(resources, "vm").flatMap((resource) => (resource.power === "stopped" ? [resource.address] : [])),
   );
   if (rollouts.length === 0) return;
-  const plan = indexed(draft);
+  const plan = indexed(
+    draft,
+    new Map(allOfKind(resources, "vm").map(({ address }) => [vmHold(draft, { address }), address])),
+  );
   for (const rollout of rollouts) rollOne(plan, rollout, stopped);
 }
 
@@ -35,10 +39,16 @@ interface Indexed {
   readonly down: ReadonlySet<Address>;
 }
 
-function indexed(draft: Draft): Indexed {
+/** `memberHeld`: the VMs by their names in `holds`. */
+function indexed(draft: Draft, memberHeld: ReadonlyMap<string, Address>): Indexed {
   const placesFor = new Map<Address, number[]>();
+  const heldBy = ({ address, holds }: Step): string[] => holds.map((hold) => `${address} ${hold}`);
+  const comesOff = new Set(draft.steps.filter(({ action }) => isDetach(action.operation)).flatMap(heldBy));
+  // A volume that comes off a VM is flushed, comes off and goes back with its wave: the guest does without it meanwhile.
+  const hosts = (step: Step): (Address | undefined)[] =>
+    step.holds.map((hold) => (comesOff.has(`${step.address} ${hold}`) ? memberHeld.get(hold) : undefined));
   for (const [place, step] of draft.steps.entries()) {
-    const about = [step.address, step.downtimeOf, isGuestStep(step) ? guestOf(step, draft) : undefined];
+    const about = [step.address, step.downtimeOf, isGuestStep(step) ? guestOf(step, draft) : undefined, ...hosts(step)];
     for (const address of new Set(about)) if (address !== undefined) appendTo(placesFor, address, place);
   }
   return {
