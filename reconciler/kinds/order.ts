@@ -23,6 +23,7 @@ export function orderAcrossResources(draft: Draft): void {
   restartAfterFlushed(draft);
   deleteGroupsAfterVms(draft);
   deleteNamedGroupsLast(draft);
+  setAsideOnceReplaceable(draft);
 }
 
 /** An attach names its VM by address when this plan builds it; it can only be sent once that VM runs. */
@@ -37,20 +38,44 @@ function attachAfterVmExists(draft: Draft): void {
 /**
  * A value that only the service knows (an address, an id): the step that sends it waits for the step that makes the
  * resource it belongs to. A command about a resource that exists already takes the value that holds when it runs, and
- * waits for nothing. A group that is replaced keeps its name until its successor can be made.
+ * waits for nothing.
  */
 function fillInAfterItIsKnown(draft: Draft): void {
-  const asides = new Map<string, readonly Need[]>();
   editSteps(draft, (step) => {
     const isCommand = step.action.operation === "flush" || step.action.operation === "vm.check";
-    const needs = computedOf(step.action).flatMap(({ address }) => {
+    return computedOf(step.action).flatMap(({ address }) => {
       const isThere = draft.state.resources.get(address)?.id !== undefined;
       return isCommand && isThere ? [] : draft.onceMade(address);
     });
-    if (step.action.operation === "group.create" && needs.length > 0) asides.set(`${step.address}/aside`, needs);
-    return needs;
   });
-  editSteps(draft, (step) => asides.get(step.id) ?? []);
+}
+
+/**
+ * A group that is replaced keeps its name until its successor can be made: where what the create needs fails, there is no
+ * create, and nothing gives the name back. What waits for that very name goes on before it.
+ */
+function setAsideOnceReplaceable(draft: Draft): void {
+  const creates = new Map<StepId, readonly Need[]>(
+    draft.steps.flatMap(({ action, address, needs }) =>
+      action.operation === "group.create" ? [[`${address}/aside`, needs]] : [],
+    ),
+  );
+  if (!draft.steps.some(({ id }) => creates.has(id))) return;
+  const freeing = new Set(draft.namesFreed().map(([, step]) => step));
+  const follows = followsIn(draft);
+  editSteps(draft, ({ id }) =>
+    (creates.get(id) ?? []).filter(({ step }) => !freeing.has(id) || (step !== id && !follows(step, id))),
+  );
+}
+
+/** Whether a step comes after another one, as the draft is now. */
+function followsIn(draft: Draft) {
+  const placeOf = new Map(draft.steps.map(({ id }, place) => [id, place]));
+  return (step: StepId, before: StepId): boolean => {
+    const seen = new Set([step]);
+    for (const next of seen) for (const { step: id } of draft.steps[placeOf.get(next) ?? -1]?.needs ?? []) seen.add(id);
+    return step !== before && seen.has(before);
+  };
 }
 
 /** A volume that goes on living is flushed and detached before its VM is deleted under it. */
@@ -147,19 +172,11 @@ function restartAfterFlushed(draft: Draft): void {
     for (const one of [step, ...back]) appendTo(flushed, hold, one);
   }
   if (flushed.size === 0) return;
-  const steps = new Map(draft.steps.map((step) => [step.id, step]));
-  const follows = (step: Step, before: StepId, seen = new Set<StepId>()): boolean =>
-    step.needs.some(({ step: id }) => {
-      if (id === before) return true;
-      const next = steps.get(id);
-      if (next === undefined || seen.has(id)) return false;
-      seen.add(id);
-      return follows(next, before, seen);
-    });
+  const follows = followsIn(draft);
   editSteps(draft, (step) => {
     const vm = restartedBy(step);
     const before = vm === undefined ? [] : (flushed.get(vmHold(draft, vm)) ?? []);
-    return before.filter((one) => !follows(one, step.id)).map(({ id }) => need(id, "end"));
+    return before.filter((one) => !follows(one.id, step.id)).map(({ id }) => need(id, "end"));
   });
 }
 

@@ -75,9 +75,9 @@ describe("the steps of a group that loses a rule", () => {
       },
       [
         "a/aside",
-        "b/aside",
         "a/create after a/aside",
         "a/back after a/create (failed)",
+        "b/aside after a/create",
         "b/create after a/create, b/aside",
         "b/back after b/create (failed)",
         "a/rule-0 after a/create, b/create",

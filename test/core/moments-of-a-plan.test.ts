@@ -26,6 +26,7 @@ const worldOf = (facts: readonly Fact[], more: Partial<GroupWorld> = {}): GroupW
   facts: new Map([[address, facts]]),
   touched: new Set([address]),
   fresh: new Set(),
+  madeAlone: more.fresh ?? new Set(),
   identify,
   known: (rule) => rule,
   unobserved: new Map(),

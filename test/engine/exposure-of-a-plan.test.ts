@@ -361,6 +361,22 @@ describe("an assertion says of a plan", () => {
     expect(told(await judged(before, after, assertion))).toEqual(expected);
   });
 
+  it("of a group that vanished and is made anew, that nobody knows yet what the service adds", async () => {
+    const leaves = { never: { from: "group.front", to: "internet", direction: "egress" } };
+    const stage = virtualWorld({ with: ["group.rule.delete"] });
+    const out = rule(443, "10.0.0.0/8", { direction: "egress" });
+    await stage.apply(await stage.plan(fileOf([out])));
+    await stage.client.deleteGroup((await stage.state()).resources.get("group.front")?.id ?? "");
+    const again = { recreate: ["group.front"], acceptService: true };
+    const prepared = await stage.plan(fileOf([out], [leaves, always]), again);
+    expect(prepared.plan.changes.map(({ action }) => action)).toEqual(["create"]);
+    const { findings } = judgeReachability(prepared, { today: "2026-01-01" });
+    expect(findings.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+      "note reachability/unproven",
+      "warning reachability/violated",
+    ]);
+  });
+
   it("that is not planned is broken already, which refuses nothing", async () => {
     expect(told(await judged([rule(22, open)], [rule(22, open)], never, "looked"))).toEqual([
       ["warning violated", "tcp 22 from 8.8.8.8 is admitted now", null],

@@ -3,6 +3,7 @@
  * hand, or `ignore_changes` leaves the place to others. It goes back, whatever ends the run, and stays somebody's.
  */
 import { describe, expect, it } from "vitest";
+import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { createMortal, type Moment } from "../support/mortal";
 import { virtualWorld } from "../support/virtual-world";
@@ -135,5 +136,60 @@ describe("what ignore_changes leaves to others once the create has set it", () =
     expect(shown().toSorted((a, b) => a - b)).toEqual([22, ...(mesh === undefined ? [] : [80]), 5432, 5433]);
     const { changes, bookkeeping } = (await stage.plan(wish)).plan;
     expect({ changes, bookkeeping }).toEqual({ changes: [], bookkeeping: [] });
+  });
+});
+
+describe("a group that is replaced has its name back where its successor cannot be made", () => {
+  const tcp = (dst_port: number, remote: object = { remote_ip: "10.0.0.0/8" }) => ({
+    protocol: "tcp",
+    dst_port,
+    ...remote,
+  });
+  const vms = {
+    box: { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 },
+  };
+  const wide = [tcp(80), tcp(22)];
+  it.each<readonly [what: string, refused: string, before: object, after: object]>([
+    [
+      "the one that its rules name is refused",
+      "back",
+      { groups: { front: { rules: [...wide, tcp(1, { remote_group: "back" })] }, back: { rules: wide } } },
+      { groups: { front: { rules: [tcp(80), tcp(1, { remote_group: "back" })] }, back: { rules: [tcp(80)] } } },
+    ],
+    [
+      "a VM that its rules name is refused",
+      "box",
+      { groups: { front: { rules: wide } } },
+      { vms, groups: { front: { rules: [tcp(80), tcp(1, { remote_ip: "${vm.box.private_ip}" })] } } },
+    ],
+  ])("%s", async (_, refused, before, after) => {
+    const stage = virtualWorld({ with: ["group.list"] });
+    const { client } = stage;
+    await stage.apply(await stage.plan(projectOf(before)));
+    const [makesGroup, makesVm] = [client.createGroup.bind(client), client.createVm.bind(client)];
+    const no = { status: "rejected", condition: "bad_request", message: "not today" } as const;
+    client.createGroup = async (group, ...more) => (group.name === refused ? no : makesGroup(group, ...more));
+    client.createVm = async (vm, ...more) => (vm.name === refused ? no : makesVm(vm, ...more));
+    const report = await stage.apply(await stage.plan(projectOf(after)));
+    expect(report?.counts.failed).toBe(1);
+    const listed = await client.listGroups();
+    const names = listed.status === "accepted" ? listed.value.map(({ name }) => name) : [];
+    expect(names.filter((name) => name?.includes("-old-"))).toEqual([]);
+    Object.assign(client, { createGroup: makesGroup, createVm: makesVm });
+    await stage.apply(await stage.plan(projectOf(after)));
+    expect(hasNothingToDo((await stage.plan(projectOf(after))).plan)).toBe(true);
+  });
+
+  it.each([
+    ["of another one that is replaced", ["back", "spare"]],
+    ["of each other", ["back", "front"]],
+  ])("or takes a name: that %s", async (_, [front, back]) => {
+    const stage = virtualWorld({ with: ["group.list"] });
+    const named = (one: string | undefined, two: string | undefined, rules: readonly object[]) =>
+      projectOf({ groups: { front: { name: one, rules }, back: { name: two, rules } } });
+    await stage.apply(await stage.plan(named("front", "back", wide)));
+    const report = await stage.apply(await stage.plan(named(front, back, [tcp(80)])));
+    expect(report?.counts).toMatchObject({ failed: 0, skipped: 0 });
+    expect(hasNothingToDo((await stage.plan(named(front, back, [tcp(80)]))).plan)).toBe(true);
   });
 });

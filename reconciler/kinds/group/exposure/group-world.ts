@@ -35,8 +35,10 @@ export interface GroupWorld {
   readonly facts: ReadonlyMap<Address, readonly Fact[]>;
   /** Addresses that the plan's steps touch. */
   readonly touched: ReadonlySet<Address>;
-  /** Addresses whose group this plan makes, with nothing there before: what the service adds by itself is not known yet. */
+  /** Addresses that had no group before. */
   readonly fresh: ReadonlySet<Address>;
+  /** Addresses whose group this plan makes where none is there: what the service adds by itself is not known yet. */
+  readonly madeAlone: ReadonlySet<Address>;
   /** The name under which all ids of a group are one. */
   readonly identify: (group: Reference) => string;
   /** A rule of the file as the service has it, as far as that is known. */
@@ -143,9 +145,11 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     return object;
   };
 
+  const madeAlone = new Set(created);
   for (const [address, id] of ids) {
     const sighting = sight(live, "group", id);
     if (sighting.seen === "gone") continue;
+    madeAlone.delete(address);
     const seen = sighting.seen === "yes" ? sighting.value.rules : undefined;
     const isLookedAt = sighting.seen === "yes" || sighting.reason !== notLookedAt.reason;
     if (seen === undefined) unobserved.set(address, isLookedAt ? "not-shown" : "not-looked");
@@ -158,6 +162,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     facts,
     touched: new Set(plan.steps.flatMap((step) => touchedBy(step, facts))),
     fresh: new Set([...facts.keys()].filter((address) => !ids.has(address))),
+    madeAlone,
     identify,
     known,
     unobserved,

@@ -94,6 +94,7 @@ export function declaredWorld({ resources }: Desired, value?: (computed: Compute
     ),
     touched: new Set(addresses),
     fresh: new Set(addresses),
+    madeAlone: new Set(addresses),
     identify: referenceText,
     known,
     unobserved: new Map(),
@@ -260,7 +261,7 @@ const oneFamily = (query: ReachQuery, family: string): Finding => ({
 });
 
 const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding => ({
-  severity: why === undefined || !judge.world.fresh.has(query.group) ? "warning" : "note",
+  severity: why === undefined || !judge.world.madeAlone.has(query.group) ? "warning" : "note",
   code: "reachability/unproven",
   summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
   detail: `${why ?? `${setText(set)}: a rule admits addresses, and rules do not say which addresses the members of a group have`}${halfOf(query)}`,

@@ -175,7 +175,7 @@ function whyUnknown({ group, direction, unknown, assertion }: ReachQuery, { worl
   const retired = world.retired.get(group)?.[0];
   if (retired !== undefined && assertion.kind !== "always")
     return `VMs may still be under the replaced group ${retired}, whose rules are not read`;
-  if (world.fresh.has(group) && direction === "egress")
+  if (world.madeAlone.has(group) && direction === "egress")
     return `what the service itself puts on the new group ${group} is known once it is made`;
   return undefined;
 }
