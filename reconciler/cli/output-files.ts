@@ -19,7 +19,7 @@ export function refuseInputs(
       const row: FlagRow | undefined = flagRows[flag];
       return row === undefined || typeof value !== "string"
         ? []
-        : [{ flag: `--${flag}`, row, path: pathIn(row, value) }];
+        : [{ flag: `--${flag}`, row, path: pathOfFlag(row, value) }];
     }),
   );
   // What doctor was given is what it writes again, and where --force is needed it says that the file may be lost.
@@ -45,7 +45,7 @@ export function refuseInputs(
 }
 
 /** Of `OP=FILE` the file. */
-const pathIn = ({ twoWords }: FlagRow, value: string): string =>
+const pathOfFlag = ({ twoWords }: FlagRow, value: string): string =>
   twoWords === true ? value.slice(value.indexOf("=") + 1) : value;
 
 const placeOf = (path: string): string => ifPossible(() => realpathSync(path)) ?? resolve(path);

@@ -334,7 +334,7 @@ function reportStep(at: unknown, key: string, walked: string, step: TemplateStep
   const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
   const told = typeof at === "string" ? withoutReference(at) : at;
   const beside = (name: string): string => `\${${walked}${step.kind === "field" ? `.${name}` : `[${name}]`}}`;
-  if (names.includes(key)) return reportEmpty(beside(key), report);
+  if (names.includes(key)) return reportEmptyKey(beside(key), report);
   return failReference(
     report,
     `\${${walked}} has no ${key}`,
@@ -343,7 +343,7 @@ function reportStep(at: unknown, key: string, walked: string, step: TemplateStep
   );
 }
 
-const reportEmpty = (reference: string, report: Report): undefined =>
+const reportEmptyKey = (reference: string, report: Report): undefined =>
   failReference(report, `${reference} is empty`, "nothing stands behind that key", "give it a value");
 
 /** The key that a step names, be it written out or by a reference; `undefined` for `[*]`, and where it is reported. */
@@ -394,6 +394,6 @@ function evaluateEach(expression: Expression, scope: InterpolationScope, report:
   );
   if (secret !== undefined) scope.onSensitive?.(secret, path);
   const ofKey: Report = (problem) => report({ ...problem, summary: `${problem.summary} for the key ${each.key}` });
-  if (each.value === null) return reportEmpty("${each.value}", ofKey);
+  if (each.value === null) return reportEmptyKey("${each.value}", ofKey);
   return walk(each.value, fields, "each.value", expression, scope, ofKey);
 }

@@ -84,8 +84,8 @@ export interface WrittenSecret {
   readonly text: string;
 }
 
-const keyOfLine = ({ file, line }: SourcePosition): string => `${file}:${line}`;
-const reference = /^["']?\$\{[^}]*\}["']?(?=[\s,}\]]|$)/;
+const lineKey = ({ file, line }: SourcePosition): string => `${file}:${line}`;
+const wholeReference = /^["']?\$\{[^}]*\}["']?(?=[\s,}\]]|$)/;
 
 /**
  * The problems without the texts of sensitive values, before a report writes them with escapes of its own, in which
@@ -103,17 +103,17 @@ export function withMaskedTexts(
   if (inLines.length === 0) return [...diagnostics];
   const byLine = groupedBy(
     written.filter(({ text }) => text.length >= shortestHidden),
-    ({ at }) => keyOfLine(positionOf(at)),
+    ({ at }) => lineKey(positionOf(at)),
   );
   const coverLine = (line: string, source: SourcePosition): string => {
     let covered = inLines.reduce((rest, spelling) => rest.replaceAll(spelling, "*".repeat(spelling.length)), line);
-    for (const { at, text } of byLine.get(keyOfLine(source)) ?? []) {
+    for (const { at, text } of byLine.get(lineKey(source)) ?? []) {
       const start = (positionOf(at).column ?? 1) - 1;
       const isFound = spellingsOf([text]).some((spelling) => line.includes(spelling, start));
       // The problem stands at the beginning of a key or a value: what began before it is over there.
       const told = (source.column ?? 1) - 1;
       const end = told > start ? told : line.length;
-      if (!isFound && !reference.test(line.slice(start)))
+      if (!isFound && !wholeReference.test(line.slice(start)))
         covered = covered.slice(0, start) + "*".repeat(Math.max(0, end - start)) + covered.slice(end);
     }
     return covered;

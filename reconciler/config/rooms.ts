@@ -32,7 +32,7 @@ import { type Problems, problemsIn } from "./problems";
 import { type Declared, declare, notEnabled } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry } from "./sources";
 import type { Expression } from "./template";
-import { type GivenValue, resolveVars, type Secrets } from "./vars";
+import { type GivenValue, resolveVars, type SensitiveTexts } from "./vars";
 import { isMap, type Path, type Place, placeOf, type YamlMap } from "./yaml/file";
 
 export interface Room {
@@ -68,7 +68,7 @@ interface House {
   readonly addresses: Set<Address>;
   readonly opened: Room[];
   /** Is told the values of sensitive parameters. */
-  readonly secrets: (secrets: Secrets) => void;
+  readonly secrets: (secrets: SensitiveTexts) => void;
 }
 
 /** The largest number of rooms: no run could carry out more, and a mistyped number must not fill the memory. */

@@ -60,7 +60,7 @@ export function readVars(
   declarations: ReadonlyMap<string, VarDeclaration>,
   options: GivenVars,
   problems: Problems,
-  hide: (secrets: Secrets) => void,
+  hide: (secrets: SensitiveTexts) => void,
   below: ReadonlyMap<string, GivenValue> = new Map(),
   environment?: string,
 ): VariableValues {
@@ -137,7 +137,7 @@ export function resolveVars(
   given: ReadonlyMap<string, GivenValue>,
   names: { readonly environment?: string; readonly componentKey?: string },
   problems: Problems,
-  hide: (secrets: Secrets) => void,
+  hide: (secrets: SensitiveTexts) => void,
 ): VariableValues {
   const declared = new Map(declarations.map((each) => [each.name, each] as const));
   const types = new Map<string, Declaration>();
@@ -241,10 +241,7 @@ export function resolveVars(
         const { name } = declaration;
         if (types.get(name)?.sensitive !== true) return [];
         const { value, within } = given.get(name) ?? {};
-        return [
-          ...writtenDefault(as.section, declaration),
-          ...(within === undefined ? [] : placedTexts(value, within)),
-        ];
+        return [...writtenDefault(as.section, declaration), ...(within === undefined ? [] : textsAt(value, within))];
       }),
     });
   return resolver;
@@ -270,7 +267,7 @@ const textsIn = (value: unknown): string[] =>
       : [];
 
 /** The texts of sensitive values, which no output may show, and where the files give them. */
-export interface Secrets {
+export interface SensitiveTexts {
   readonly texts: readonly string[];
   readonly written: readonly WrittenSecret[];
 }
@@ -279,13 +276,13 @@ const sensitiveTexts = (vars: VariableValues): string[] => [
   ...new Set([...vars.keys()].flatMap((name) => (vars.isSensitive?.(name) === true ? textsIn(vars.get(name)) : []))),
 ];
 
-const placedTexts = (value: unknown, place: (path: Path) => Place, path: Path = []): WrittenSecret[] =>
+const textsAt = (value: unknown, place: (path: Path) => Place, path: Path = []): WrittenSecret[] =>
   typeof value === "object" && value !== null
-    ? Object.entries(value).flatMap(([key, inner]) => placedTexts(inner, place, [...path, key]))
+    ? Object.entries(value).flatMap(([key, inner]) => textsAt(inner, place, [...path, key]))
     : textsIn(value).map((text) => ({ at: place(path), text }));
 
 const writtenDefault = (section: DeclaredAs["section"], { name, declared, source }: VarDeclaration): WrittenSecret[] =>
-  placedTexts(defaultOf({ declared }), (path) => yamlPlaceOf(source, [section, name, "default", ...path], "value"));
+  textsAt(defaultOf({ declared }), (path) => yamlPlaceOf(source, [section, name, "default", ...path], "value"));
 
 /** What the files give to sensitive variables, in every environment: a line of them that is shown may hold it. */
 export const writtenSecrets = (
@@ -296,7 +293,7 @@ export const writtenSecrets = (
     const { name, declared } = each;
     if (!isMap(declared) || declared["sensitive"] !== true) return [];
     const inEnvironments = environments.flatMap(({ key, value, source }) =>
-      placedTexts(valueAt(value, ["vars", name]), (path) =>
+      textsAt(valueAt(value, ["vars", name]), (path) =>
         yamlPlaceOf(source, ["environments", key, "vars", name, ...path], "value"),
       ),
     );

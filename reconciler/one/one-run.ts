@@ -317,7 +317,7 @@ const recorderWithNotes = (
         async record(changes) {
           const { state } = recorder;
           const written = writtenChanges(changes, state.resources);
-          await noteStop(ofStops, state, written);
+          await noteStopOf(ofStops, state, written);
           if (notes !== undefined) {
             await noteCreates(service, notes, said, state, written);
             await noteLeaving(notes, state, written);
@@ -331,7 +331,7 @@ const stoppedIn = (record: RecordedResource | null | undefined): string | undefi
   return vm?.stoppedForFlush === true ? vm.id : ofKind(record ?? undefined, "volume")?.stoppedVm;
 };
 
-async function noteStop(notes: ProgramNotes, { resources }: State, changes: readonly StateChange[]): Promise<void> {
+async function noteStopOf(notes: ProgramNotes, { resources }: State, changes: readonly StateChange[]): Promise<void> {
   for (const change of changes) {
     if (change.type !== "resource") continue;
     const [was, is] = [stoppedIn(resources.get(change.address)), stoppedIn(change.record)];

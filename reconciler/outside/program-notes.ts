@@ -42,7 +42,7 @@ interface Note extends OpenCreate {
   readonly named?: string;
 }
 
-interface Stopped {
+interface StopNote {
   readonly vm: string;
 }
 
@@ -86,7 +86,7 @@ export function programNotes(
   let isWritten = false;
   const nameOf = (name: string): string => noteName(`${service}\n${typeIn(urn)}\n${name}`);
   const foreign = (name: string) => foreignIn(folder, creates, file, urn, nameOf(name), writer);
-  const write = async (at: string, value: OpenDelete | Stopped | Note | MadeFile | Claim): Promise<void> => {
+  const write = async (at: string, value: OpenDelete | StopNote | Note | MadeFile | Claim): Promise<void> => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
     await writeBeside(at, JSON.stringify(value));
   };
@@ -157,7 +157,7 @@ export function programNotes(
     },
     forgetLeaving: () => removeFile(leaving),
     writeStopped: (vm) => write(stopped, { vm }),
-    findStopped: () => noteAt(stopped, isStopped)?.vm,
+    findStopped: () => noteAt(stopped, isStopNote)?.vm,
     forgetStopped: () => removeFile(stopped),
     staysAlive: () => isKeptAlive(folder, urn),
     claimOf: (thing) => noteAt(claimAt(thing), isClaim),
@@ -350,7 +350,7 @@ const isMadeFile = (note: unknown): note is MadeFile => hasKeys(note, "file") &&
 
 const isLeaving = (note: unknown): note is OpenDelete => hasKeys(note, "id", "disks") && Array.isArray(note.disks);
 
-const isStopped = (note: unknown): note is Stopped => hasKeys(note, "vm") && typeof note.vm === "string";
+const isStopNote = (note: unknown): note is StopNote => hasKeys(note, "vm") && typeof note.vm === "string";
 
 const isRemovedNote = (note: unknown): note is RemovedNote =>
   hasKeys(note, "stack", "types", "removed") && Array.isArray(note.removed);

@@ -219,7 +219,7 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
         const record = state.resources.get(address);
         const orphans = record === undefined ? [] : leftWhenForgotten(record);
         left.push(...orphans);
-        still.push(...leftUndone(record));
+        still.push(...lastDuties(record));
         const quarantined = state.quarantined.some((piece) => piece.address === address);
         if (record === undefined && !state.intents.has(address) && !quarantined) throw addressUnknown(address, state);
         return [
@@ -242,7 +242,7 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
 }
 
 /** What runs have begun and this record alone remembers, in words. */
-function leftUndone(record: RecordedResource | undefined): readonly string[] {
+function lastDuties(record: RecordedResource | undefined): readonly string[] {
   const own = ofKind(record, "vm");
   const volume = ofKind(record, "volume");
   const stopped = own?.stoppedForFlush === true ? own.id : volume?.stoppedVm;

@@ -37,7 +37,7 @@ import { schemaProblems } from "../schema-problems";
 import { schemaWords } from "../schema-words";
 import { interpolated } from "../sections";
 import { type Merged, mergeSources, placeIn } from "../sources";
-import { type GivenVars, readVars, type Secrets, writtenSecrets } from "../vars";
+import { type GivenVars, readVars, type SensitiveTexts, writtenSecrets } from "../vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "../yaml/file";
 import { externalValue, type GivenExternal, readExternal } from "./external";
 import { readGuards } from "./guards";
@@ -145,7 +145,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > mostTextOfFiles) return { diagnostics: [filesTooLarge(characters)] };
   const files = sources.map((source) => ("root" in source ? source : readOwnYaml(source, problems, expectedDesired())));
-  const secrets: Secrets[] = [];
+  const secrets: SensitiveTexts[] = [];
   const masked = ({ vars, environments }: Merged): Diagnostic[] =>
     withMaskedTexts(
       sortDiagnostics(problems.diagnostics),
@@ -171,7 +171,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
     return { diagnostics: masked(written), environments };
   }
   const { merged } = chosen;
-  const hide = (more: Secrets): void => void secrets.push(more);
+  const hide = (more: SensitiveTexts): void => void secrets.push(more);
   const vars = readVars(merged.vars, options, problems, hide, chosen.vars, chosen.name);
   const reading: DesiredReading = {
     vars,
@@ -205,7 +205,7 @@ interface DesiredReading {
   readonly prices: ConfigSource | undefined;
   readonly given: GivenExternal | undefined;
   /** Called with the values of sensitive parameters. */
-  readonly hide: (secrets: Secrets) => void;
+  readonly hide: (secrets: SensitiveTexts) => void;
 }
 
 function readMerged(

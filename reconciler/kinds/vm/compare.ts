@@ -26,7 +26,7 @@ export interface VmComparison {
 }
 
 /** The verb of a flavor that others began to change: the revert of their resize brings the former one back. */
-export const goesBack = "revert the resize";
+export const revertVerb = "revert the resize";
 
 /** Fields that are compared by the value that the service shows, or else by the one that was applied last. */
 const plainFields = keysWith(vmFields, { compare: "plain" });
@@ -73,7 +73,7 @@ export function compareVm(
             vmFields.flavor,
             nameLike(desired.flavor, live.flavor, context.flavors),
             desired.flavor,
-            goesBack,
+            revertVerb,
           ),
         );
     },
@@ -108,7 +108,7 @@ export function compareVm(
   for (const compare of Object.values(comparisons)) compare();
 
   const isOurs = ({ verb }: FieldChange): boolean =>
-    verb === goesBack || (verb === "start" && recorded?.stoppedForFlush === true);
+    verb === revertVerb || (verb === "start" && recorded?.stoppedForFlush === true);
   const reasons = fields.filter((field) => !isOurs(field));
   return { fields, reasons, imageId: image.wanted, drifted: !intended, verify };
 }

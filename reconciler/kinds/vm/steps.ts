@@ -23,7 +23,7 @@ import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { mayBeStopped } from "../volume/open-moves";
-import { goesBack, powerWanted } from "./compare";
+import { powerWanted, revertVerb } from "./compare";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
 import { noteStopped } from "./flush-stop";
@@ -123,7 +123,7 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
   const id = recorded?.id;
   if (id !== undefined && recorded?.stoppedForFlush === true && mayBeStopped(id, context.live)) noteStopped(id, draft);
   const off = difference.dataVolumeOff === true ? difference.dataVolumeId : undefined;
-  const whole = id === undefined || off === undefined ? [] : [need(putBack(difference, { id, off }, draft))];
+  const whole = id === undefined || off === undefined ? [] : [need(attachDataAgain(difference, { id, off }, draft))];
   // Until its volume is gone as well, the record is what says that the volume is to go.
   const deleted =
     departure?.deletes === undefined ? [] : [...noteStranded(difference, draft), ...deleteLeft(difference, draft)];
@@ -140,7 +140,7 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
 }
 
 /** An interrupted run took the data volume off, and nothing but the record knows of it. */
-function putBack(
+function attachDataAgain(
   { address, live, recorded }: VmDifference,
   { id, off }: { readonly id: string; readonly off: string },
   draft: Draft,
@@ -284,7 +284,7 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
   const rename = fields.get("name");
   if (rename !== undefined) stepsToRenameVm(updating, String(rename.before));
   const resize = fields.get("flavor_id");
-  if (resize !== undefined && resize.verb !== goesBack) stepsToResizeVm(updating, resize.before);
+  if (resize !== undefined && resize.verb !== revertVerb) stepsToResizeVm(updating, resize.before);
   if (fields.has("image_id") && difference.imageId !== undefined) stepsToRebuildVm(updating, difference.imageId);
   // A VM that is stopped anyway is stopped first: that flushes its data volume.
   if (stopsFirst) setPower(updating, fields);

@@ -243,7 +243,7 @@ function keep(
   return kept;
 }
 
-const isStopped = ({ notes }: HandlerContext): boolean => notes?.findStopped() !== undefined;
+const hasStopped = ({ notes }: HandlerContext): boolean => notes?.findStopped() !== undefined;
 
 const isAskedAgain = ({ afterAttach: former }: Before, { afterAttach: wanted }: DesiredVolume): boolean =>
   wanted?.again === "when_changed" && former !== undefined && !isSameCommand(former, wanted);
@@ -309,7 +309,7 @@ const attachment: FieldResource<AttachmentIds> = {
     const owes = former.owes ?? [];
     const isOwed =
       owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
-    if (changes.length > 0 || !(isOwed || isStopped(context) || isVolumeChanged(service, ids)))
+    if (changes.length > 0 || !(isOwed || hasStopped(context) || isVolumeChanged(service, ids)))
       return { deleteBeforeReplace, warnings: [] };
     const { live } = await exclusively(service, ids, () =>
       plan(context, service, ids, wishOf(before), false, former, "recent"),
@@ -319,8 +319,8 @@ const attachment: FieldResource<AttachmentIds> = {
     const isOn = isAttached(live, ids) ?? true;
     const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
     const starts = `VM ${ids.vmId} was stopped for a flush by a change that was cut off, and is started again`;
-    if (!isOn || isOwed || isStopped(context)) changes.push({ property: recordedKey, replaces: false });
-    return { deleteBeforeReplace, warnings: [...(isOn ? [] : [again]), ...(isStopped(context) ? [starts] : [])] };
+    if (!isOn || isOwed || hasStopped(context)) changes.push({ property: recordedKey, replaces: false });
+    return { deleteBeforeReplace, warnings: [...(isOn ? [] : [again]), ...(hasStopped(context) ? [starts] : [])] };
   },
 
   async preview(context, service, props) {
@@ -389,12 +389,12 @@ const attachment: FieldResource<AttachmentIds> = {
     const mayRun = wish.afterAttach !== undefined && (owes.length > 0 || isAskedAgain(former, wish));
     let ran: Pick<RanOne, "record" | "problems"> = { problems: [] };
     let sizeGb: number | undefined;
-    if (mayRun || isStopped(context) || isVolumeChanged(service, ids))
+    if (mayRun || hasStopped(context) || isVolumeChanged(service, ids))
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
         sizeGb = sizeIn(planned.live, ids.volumeId);
         refuseOtherHost(planned.live, ids);
-        return mayRun || isStopped(context) || isAttached(planned.live, ids) === false
+        return mayRun || hasStopped(context) || isAttached(planned.live, ids) === false
           ? planAndCarryOut(context, service, planned, ids, false)
           : ran;
       });

@@ -201,7 +201,7 @@ function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft):
   const noted = difference.adopts === true ? [need(noteFound(draft, recorded, change.name))] : [];
   const gone = { address, id: recorded.id, label: live?.name ?? change.name };
   const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
-  if (difference.attachTo?.id !== undefined) needs.push(need(putBack(gone, difference.attachTo.id, draft)));
+  if (difference.attachTo?.id !== undefined) needs.push(need(attachBack(gone, difference.attachTo.id, draft)));
   if (change.action === "delete") {
     addStep(draft, {
       id: `${address}/delete`,
@@ -234,7 +234,7 @@ function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft):
 }
 
 /** An interrupted run took the volume off to grow it, and nothing but the record knows where it hung. */
-function putBack(
+function attachBack(
   { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
   on: string,
   draft: Draft,
