@@ -247,6 +247,9 @@ async function settleRefused(outcome: Failure, { address, name }: Intent, run: R
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
   if (!isNameConflict(outcome) || failed.fix !== undefined) return failed;
+  // An address that has what is replaced takes over nothing else.
+  if (run.recorder.state.resources.get(address)?.id !== undefined)
+    return { ...failed, fix: `another name, or rename or delete what is named ${name} first` };
   const left = orphanNamed(kindOf(address), name, run);
   const taken =
     left === undefined

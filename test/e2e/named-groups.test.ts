@@ -209,6 +209,26 @@ describe("a replaced group that others name", () => {
   });
 });
 
+it("a group that cannot be made in its place, because its name was taken meanwhile, is made once that is free", async () => {
+  await place.serve({});
+  const open = (port: number) => ({ protocol: "tcp", dst_port: port });
+  declare({ web: { rules: [open(22), open(80)] }, back: { rules: [rule(1, "web")] } });
+  expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+  declare({ web: { rules: [open(22)] }, back: { rules: [rule(1, "web")] } });
+  await place.emulator.setFaults([{ operation: "group.create", kind: "status", code: 409, when: "after", count: 1 }]);
+  const refused = await reconcile("apply", "-y", "--json");
+  const told = jsonLines(refused.stdout)
+    .at(-1)
+    ?.diagnostics.find(({ code }: { code: string }) => code === "service/conflict");
+  expect([refused.exitCode, told?.fix]).toEqual([1, "another name, or rename or delete what is named web first"]);
+  const { id } = place.emulator.dump().groups.find(({ name }) => name === "web")!;
+  const headers = { authorization: "Bearer ops-token" };
+  await fetch(`${place.emulator.url}/api/v1/security-group/${id}`, { method: "DELETE", headers });
+  const ran = await reconcile("apply", "-y");
+  expect([ran.exitCode, groupNames()], ran.stderr).toEqual([0, ["back", "web"]]);
+  expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
 it("a service that drops the rules with a group lets a circle go at once", async () => {
   await place.serve({});
   declare(circle);
