@@ -13,6 +13,24 @@ groups: { back: { rules: [ { protocol: tcp, dst_port: 5432, remote_ip: 10.0.0.0/
 `;
 
 describe("a group whose create had no answer", () => {
+  it("is not imported beside its open create, where a moved entry gives it another address", async () => {
+    here = await standAtTheDoor({});
+    here.door.become({ tell: ({ operation }) => (operation === "group.create" ? "nothing" : undefined) });
+    here.write("reconcile.yaml", world("group.rule.delete: null"));
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(1);
+    const { id } = here.emulator.dump().groups.find(({ name }) => name === "back")!;
+    here.write(
+      "reconcile.yaml",
+      `${world("group.rule.delete: null").replace("{ back: {", "{ kept: { name: back,")}moved: [{ from: group.back, to: group.kept }]\n`,
+    );
+    const refused = await here.reconcile("import", "group.kept", id);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("state mv group.back group.kept")]);
+    expect((await here.reconcile("state", "mv", "group.back", "group.kept")).exitCode).toBe(0);
+    const imported = await here.reconcile("import", "group.kept", id);
+    expect(imported.exitCode, imported.stderr).toBe(0);
+    expect((await here.reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
   it.each([
     [
       "where one rule can be deleted",

@@ -8,6 +8,7 @@ import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
 import { keepersIn } from "../../core/diff/context";
+import { pairResources } from "../../core/diff/pair";
 import type { Abilities } from "../../core/model/abilities";
 import {
   type Address,
@@ -105,6 +106,7 @@ export const importCommand = command({
       const recorded = state.resources.get(address);
       const isManaged = recorded?.id !== undefined && !state.intents.has(address);
       const gone = isManaged ? await look(changesThatForget(client, workspace, state, address)) : undefined;
+      refuseMoved(workspace, state, address);
       refuseManaged(workspace, state, address, id);
       if (isManaged && gone === undefined) {
         // Nobody is told to forget what is there for the sake of what is not.
@@ -162,6 +164,17 @@ function undeclaredAddress(address: Address, given: string, { desired }: Workspa
     nearestText(address, declared, (near) => `did you mean ${near}?`) ??
       `declare it first; reconcile import ${inShell(address)} ${given} --generate prints its YAML`,
   );
+}
+
+/** What is to have this address by a moved entry would stand in the way of what was imported there. */
+function refuseMoved({ desired }: Workspace, state: State, address: Address): void {
+  const { movedFrom } = pairResources(desired, state).pairs.find((pair) => pair.address === address) ?? {};
+  if (movedFrom !== undefined)
+    throw fail(
+      "state/occupied",
+      `a moved entry gives ${address} what the state has as ${movedFrom}`,
+      `${fixText(toRun(["state mv", movedFrom, address]))}, then import`,
+    );
 }
 
 function refuseManaged({ desired }: Workspace, state: State, address: Address, id: string): void {

@@ -6,7 +6,7 @@ import { type Fix, fixText, toAsk, told, toRun, toSay, toWrite } from "../model/
 import { definitionOf, isKind, type Kind, type kindRows } from "../model/kinds";
 import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
-import type { Pair } from "./pair";
+import { type Pair, recordedAt } from "./pair";
 
 export type What = (typeof kindRows)[Kind]["fullNoun"];
 
@@ -186,7 +186,7 @@ export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence
     code: "plan/outcome-unknown",
     summary: `outcome unknown: the create of ${what} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
     detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${what} named ${intent.name} in the service's console.`,
-    ...told(outcomeUnknownFix(pair.address)),
+    ...told(outcomeUnknownFix(recordedAt(pair))),
     address: pair.address,
     source: pair.desired?.source,
   };

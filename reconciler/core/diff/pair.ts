@@ -49,6 +49,10 @@ export interface PairOf<K extends Kind> {
 
 export type Pair = { readonly [K in Kind]: PairOf<K> }[Kind];
 
+/** Where the state has it: a plan that is refused moves nothing, so a command that is to settle it goes there. */
+export const recordedAt = ({ address, movedFrom }: Pick<Pair, "address" | "movedFrom">): Address =>
+  movedFrom ?? address;
+
 export interface Pairs {
   readonly pairs: readonly Pair[];
   /** The state with its records under their new addresses. */

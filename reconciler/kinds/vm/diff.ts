@@ -401,7 +401,7 @@ function keepVm(
   const isUnknown = dataVolumeOf(vm) === "unknown";
   if (isUnknown) {
     const how = recorded?.dataVolumeMoving === "attaching" ? "attached to" : "detached from";
-    diagnostics.push(moveUnknown(pair.address, desired.source, `its data volume ${dataVolumeId}`, how, id));
+    diagnostics.push(moveUnknown(pair, `its data volume ${dataVolumeId}`, how, id));
   }
   checkSize(fields, desired, dataVolumeId, live, diagnostics);
   if (!isUnknown) diagnostics.push(...dataVolumeElsewhere(vm, dataVolumeOff === true));

@@ -147,7 +147,7 @@ function removalOfVolume(
   const attachedTo = hangsOn(recorded, live, context);
   const diagnostics = pair.forget
     ? []
-    : [...openMoves(pair.address, undefined, recorded, live, context), ...hostThatIsNone(pair, live, context)];
+    : [...openMoves(pair, recorded, live, context), ...hostThatIsNone(pair, live, context)];
   const seen = { recorded, live, attachedTo, diagnostics };
   if (pair.forget) {
     const attachTo = attachedTo === undefined ? goesBack(recorded, context, fates) : undefined;
@@ -422,10 +422,7 @@ function volumeNotes(
   { live, id }: Known<LiveVolume>,
   context: DiffContext,
 ): Diagnostic[] {
-  const notes: Diagnostic[] = [
-    ...openMoves(pair.address, pair.desired?.source, recorded, live, context),
-    ...hostByName(pair, live, context),
-  ];
+  const notes: Diagnostic[] = [...openMoves(pair, recorded, live, context), ...hostByName(pair, live, context)];
   if (live?.failed === true)
     notes.push({
       severity: "warning",

@@ -4,8 +4,8 @@
  */
 
 import type { DiffContext } from "../../core/diff/context";
-import type { Address } from "../../core/model/address";
-import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
+import { type Pair, recordedAt } from "../../core/diff/pair";
+import type { Diagnostic } from "../../core/model/diagnostic";
 import { type Advice, told, toRun } from "../../core/model/fix";
 import { type Live, type LiveVolume, sight } from "../../core/model/live";
 import type { RecordedVolume } from "../../core/model/recorded";
@@ -25,8 +25,7 @@ export function isCarriedBy(
 
 /** The question, for a volume that has an address. */
 export function openMoves(
-  address: Address,
-  source: SourcePosition | undefined,
+  pair: Pair,
   recorded: RecordedVolume | undefined,
   live: LiveVolume | undefined,
   context: DiffContext,
@@ -36,25 +35,24 @@ export function openMoves(
   const isOpen = (vm: string | undefined): vm is string =>
     vm !== undefined && isCarriedBy(vm, id, live, context) === undefined;
   return [
-    ...(isOpen(attaching) ? [moveUnknown(address, source, `volume ${id}`, "attached to", attaching)] : []),
-    ...(isOpen(detaching) ? [moveUnknown(address, source, `volume ${id}`, "detached from", detaching)] : []),
+    ...(isOpen(attaching) ? [moveUnknown(pair, `volume ${id}`, "attached to", attaching)] : []),
+    ...(isOpen(detaching) ? [moveUnknown(pair, `volume ${id}`, "detached from", detaching)] : []),
   ];
 }
 
 export const moveUnknown = (
-  address: Address,
-  source: SourcePosition | undefined,
+  pair: Pair,
   what: string,
   how: "attached to" | "detached from",
   vm: string,
 ): Diagnostic => ({
   severity: "error",
   code: "plan/outcome-unknown",
-  summary: `outcome unknown: ${what} (${address}) was to be ${how} VM ${vm}, and the answer was lost`,
+  summary: `outcome unknown: ${what} (${pair.address}) was to be ${how} VM ${vm}, and the answer was lost`,
   detail: "This service does not show what a volume hangs on. Look in the service's console.",
-  ...told(openMoveFix(address)),
-  address,
-  source,
+  ...told(openMoveFix(recordedAt(pair))),
+  address: pair.address,
+  source: pair.desired?.source,
 });
 
 /** The two commands with which a person settles an attach or a detach of which nothing tells the outcome. */

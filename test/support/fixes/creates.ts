@@ -16,6 +16,11 @@ import {
   type Worlds,
 } from "./scene";
 
+const movedSince = rewritten(
+  "volumes: { data: { size: 3 } }",
+  "volumes: { kept: { name: data, size: 3 } }\nmoved: [{ from: volume.data, to: volume.kept }]",
+);
+
 export const creates = {
   "apply/rule-needed": [
     {
@@ -107,6 +112,21 @@ export const creates = {
       files: file("volumes: { data: { size: 3 } }"),
       service: lost("volume.create", false),
       before: (here) => here.reconcile("apply", "-y"),
+      follow: [{ run: /reconcile state resolve \S+ --not-created/ }],
+    },
+    {
+      name: "a volume that was made, and has another address since",
+      files: file("volumes: { data: { size: 3 } }"),
+      service: lost("volume.create", true),
+      before: both((here) => here.reconcile("apply", "-y"), movedSince),
+      knows: itsId("data"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+    {
+      name: "a volume that was not made, and has another address since",
+      files: file("volumes: { data: { size: 3 } }"),
+      service: lost("volume.create", false),
+      before: both((here) => here.reconcile("apply", "-y"), movedSince),
       follow: [{ run: /reconcile state resolve \S+ --not-created/ }],
     },
   ],
