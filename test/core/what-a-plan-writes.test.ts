@@ -443,6 +443,11 @@ describe("the plan of an undo", () => {
   it.each<[what: string, world: World, because: string]>([
     ["what a run changed", { applied: [data], desired: [volume("data", { sizeGb: 200 })] }, "undoes run r1: size"],
     ["what a run made", { applied: [data, web], desired: [web] }, "undoes run r1"],
+    [
+      "what a run made, where the service cannot delete it,",
+      { applied: [data, web], desired: [web], missing: ["volume.delete"] },
+      "undoes run r1",
+    ],
     ["what a run deleted", { desired: [group("front")] }, "undoes run r1: name"],
     [
       "what a run took over",

@@ -261,8 +261,8 @@ function withItsFix(one: Diagnostic): Diagnostic {
   }
 }
 
-function undoing({ action, reason, fields, because }: Change, run: string): Pick<Change, "because" | "source"> {
-  if (action === "forget") return { because: `it was there before run ${run} or a later one took it over` };
+function undoing({ reason, fields, because }: Change, run: string): Pick<Change, "because" | "source"> {
+  if (reason === "let_go") return { because: `it was there before run ${run} or a later one took it over` };
   const names = [...new Set(fields.map(({ field }) => field))].join(", ");
   const isOfRun = ["declared", "changed", "removed", "imported", "moved"].includes(reason);
   return isOfRun ? { because: `undoes run ${run}${names === "" ? "" : `: ${names}`}`, source: undefined } : { because };
