@@ -1,13 +1,15 @@
-/** Where a volume hangs, by a service of which one look in a row is answered with what was true before. */
+/** Where a volume hangs, and whether its VM is stopped, by a service that answers a look with what was true before. */
 import { describe, expect, it } from "vitest";
 import type { LiveVolume } from "../../reconciler/core/model/live";
-import { accepted, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
-import type { ServiceClient } from "../../reconciler/service/client";
+import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { readDump } from "../support/world-shape";
 
 const on = (place: object) =>
-  projectOf({ vms: { db: { name: "db-1" }, web: { name: "web-1" } }, volumes: { data: { size: 5, ...place } } });
+  projectOf({
+    vms: { db: { name: "db-1" }, web: { name: "web-1" } },
+    volumes: { data: { size: 5, ...place }, other: { size: 1 } },
+  });
 const [onDb, onWeb, onNone] = [on({ attach_to: "db" }), on({ attach_to: "web" }), on({})];
 
 const services = { "that lists volumes": ["volume.list"], "that reads them one by one": [] };
@@ -22,12 +24,13 @@ function hangs({ emulator }: BenchWorld): string | null | undefined {
 /** Its first look at the volume is answered with it on this host; how often it was looked at. */
 function stale({ ports: { client } }: BenchWorld, attachedTo: string | null) {
   let looks = 0;
-  const late = (volume: LiveVolume): LiveVolume =>
-    looks === 1 && volume.name === "data" ? { ...volume, attachedTo } : volume;
-  const told = <T>(answer: Outcome<T>, as: (value: T) => T): Outcome<T> => {
+  const late = (volume: LiveVolume): LiveVolume => {
+    if (volume.name !== "data") return volume;
     looks++;
-    return answer.status === "accepted" ? accepted(as(answer.value)) : answer;
+    return looks === 1 ? { ...volume, attachedTo } : volume;
   };
+  const told = <T>(answer: Outcome<T>, as: (value: T) => T): Outcome<T> =>
+    answer.status === "accepted" ? accepted(as(answer.value)) : answer;
   const of = {
     ...client,
     listVolumes: async () => told(await client.listVolumes(), (all) => all.map(late)),
@@ -36,16 +39,14 @@ function stale({ ports: { client } }: BenchWorld, attachedTo: string | null) {
   return { client: of, looks: () => looks };
 }
 
-/** It finds the volume only where it is shown on nothing. */
-const foundOnNothing =
-  ({ getVolume }: ServiceClient, notFound: Rejection): ServiceClient["getVolume"] =>
-  async (id) => {
-    const answer = await getVolume(id);
-    return answer.status === "accepted" && answer.value.attachedTo === null ? answer : notFound;
-  };
-
 const idOf = ({ emulator }: BenchWorld, name: string) =>
   readDump(emulator.dump()).vm.find((vm) => vm.name === name)?.id ?? "";
+
+/** As a person does it. */
+async function takeOff({ emulator, control }: BenchWorld): Promise<void> {
+  const volume = readDump(emulator.dump()).volume.find(({ name }) => name === "data");
+  await control("PATCH", `/volume/${volume?.id}`, { attached_to: null, status: "available" });
+}
 
 describe.each(Object.entries(services))("a service %s", (_, operations) => {
   const onWorld = async (story: (world: BenchWorld) => Promise<void>) => {
@@ -75,15 +76,17 @@ describe.each(Object.entries(services))("a service %s", (_, operations) => {
       expect(hangs(world)).toBe("web-1");
     }));
 
-  it("a volume that a second look does not find is not made anew", () =>
+  it("a volume that somebody took off, and that a second look does not find, is not made anew", () =>
     onWorld(async (world) => {
       await world.apply(onDb);
-      const { client } = stale(world, null);
-      const notFound = { status: "rejected", condition: "not_found", message: "no such volume" } as const;
-      const { changes } = (
-        await world.apply(onDb, {}, { client: { ...client, getVolume: foundOnNothing(client, notFound) } })
-      ).plan;
-      expect(changes).toEqual([]);
+      await takeOff(world);
+      const { client, looks } = stale(world, null);
+      const getVolume = async (id: string): Promise<Outcome<LiveVolume>> => {
+        const answer = await client.getVolume(id);
+        return looks() > 1 ? { status: "rejected", condition: "not_found", message: "no such volume" } : answer;
+      };
+      await world.apply(onDb, {}, { client: { ...client, getVolume } });
+      expect(readDump(world.emulator.dump()).volume.filter(({ name }) => name === "data").length).toBe(1);
     }));
 
   it("one look is enough where it shows what is recorded, and of a place that is left to others", () =>
@@ -95,13 +98,66 @@ describe.each(Object.entries(services))("a service %s", (_, operations) => {
         return looks();
       };
       expect(await looksOf(onDb)).toBe(1);
-      const volume = readDump(world.emulator.dump()).volume.find(({ name }) => name === "data");
-      // Somebody takes it off.
-      await world.control("PATCH", `/volume/${volume?.id}`, { attached_to: null, status: "available" });
+      await takeOff(world);
       const left = stale(world, null);
       await world.apply(on({ attach_to: "db", lifecycle: { ignore_changes: ["attach_to"] } }), {}, left);
       expect([left.looks(), hangs(world)]).toEqual([1, null]);
       await world.apply(onDb);
       expect(hangs(world)).toBe("db-1");
     }));
+});
+
+describe.each([[[]], [["vm.get"]]])("a VM that the list shows as it was before its start (%s)", (operations) => {
+  const wish = (power: string, size: number) =>
+    projectOf({
+      vms: { db: { name: "db-1", power } },
+      volumes: { data: { size, attach_to: "db", flush: { via: "stop" } } },
+    });
+  const gone = projectOf({ volumes: { data: { size: 5, flush: { via: "stop" } } } });
+  const statusOf = (world: BenchWorld) =>
+    readDump(world.emulator.dump()).vm.find(({ name }) => name === "db-1")?.status;
+
+  it.each([
+    ["grown", wish("running", 6), ["SHUTOFF"], "ACTIVE"],
+    ["left by its VM", gone, ["SHUTOFF"], undefined],
+  ])("is stopped before its volume is %s", async (_, then, flushed, end) => {
+    const options = { with: operations };
+    const world = await startBenchWorld({ ...options, dialect: dialectFor(options), reach: "here" });
+    try {
+      const { client } = world.ports;
+      await world.apply(wish("stopped", 5));
+      const before = await client.listVms();
+      await world.apply(wish("running", 5));
+      const off: unknown[] = [];
+      const late = {
+        ...client,
+        listVms: async () => (off.length === 0 ? before : await client.listVms()),
+        detachVolume: async (...asked: Parameters<typeof client.detachVolume>) => {
+          off.push(statusOf(world));
+          return client.detachVolume(...asked);
+        },
+      };
+      await world.apply(then, {}, { client: late });
+      expect({ off, end: statusOf(world) }).toEqual({ off: flushed, end });
+      expect((await world.plan(then)).changes).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it("is taken for stopped where the service refuses the stop for that", async () => {
+    const options = { with: operations };
+    const world = await startBenchWorld({ ...options, dialect: dialectFor(options), reach: "here" });
+    try {
+      await world.apply(wish("running", 5));
+      await world.control("PATCH", `/vm/${idOf(world, "db-1")}`, { status: "SHUTOFF" });
+      const refused = { status: "rejected", condition: "invalid_state", message: "it is stopped" } as const;
+      const client = { ...world.ports.client, stopVm: async () => refused };
+      const { report } = await world.apply(wish("running", 6), {}, { client });
+      expect(report?.steps.map(({ result }) => result.end)).toEqual(["done", "done", "done", "done", "done"]);
+      expect(statusOf(world)).toBe("ACTIVE");
+    } finally {
+      await world.close();
+    }
+  });
 });

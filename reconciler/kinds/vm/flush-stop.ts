@@ -4,6 +4,7 @@
  */
 import type { Address } from "../../core/model/address";
 import { identity } from "../../core/model/identity";
+import { ofKind } from "../../core/model/kinds";
 import type { LiveVm } from "../../core/model/live";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
@@ -32,10 +33,24 @@ function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOption
   const phase = live?.seen === "yes" ? live.value.phase : undefined;
   const stopped = phase === "stopped";
   const power = draft.powerOf(vm.id);
-  const isStill = stopped && !draft.isPowerOpen(vm.id);
+  const isToRun = stopped && (power !== undefined || options.address !== undefined) && isRecordedToRun(vm, draft);
+  const isStill = stopped && !isToRun && !draft.isPowerOpen(vm.id);
   const stop =
-    power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, phase, options);
+    power?.operation === "vm.stop"
+      ? power.step
+      : isStill
+        ? undefined
+        : addFlushStop(vm, draft, phase, isToRun, options);
   return { vm, starts: stopped ? "no" : isBetweenPhases(phase) ? "if it ran" : "yes", users: [], stop };
+}
+
+/**
+ * A run left it running. A person may have stopped it since, or the look that shows it stopped is of a time before its
+ * start, and so may be each look after that: only a stop, or its refusal, proves anything then.
+ */
+function isRecordedToRun({ id }: { readonly id: string }, { context, state }: Draft): boolean {
+  const record = ofKind(state.resources.get(context.addressOf(identity("vm", id)) ?? ""), "vm");
+  return record?.power === "running" && record.stoppedForFlush !== true;
 }
 
 /** Whether the VM runs shows when it has arrived. */
@@ -46,6 +61,7 @@ function addFlushStop(
   vm: { readonly id: string },
   draft: Draft,
   phase: LiveVm["phase"] | undefined,
+  isToRun: boolean,
   options: StopOptions,
 ): StepId {
   const stopped = phase === "stopped";
@@ -55,7 +71,11 @@ function addFlushStop(
   return addStep(draft, {
     id: `${address}/flush-stop`,
     address,
-    action: { operation: "vm.stop", vm, looksFirst: stopped || isBetweenPhases(phase) ? true : undefined },
+    action: {
+      operation: "vm.stop",
+      vm,
+      looksFirst: (stopped && !isToRun) || isBetweenPhases(phase) ? true : undefined,
+    },
     title: stopped
       ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
       : `stop VM ${address} so that its volumes are flushed`,
