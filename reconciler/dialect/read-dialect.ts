@@ -75,6 +75,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
       ...attachmentProblems(file, given),
       ...fieldProblems(file, given),
       ...ruleRouteProblems(file, given),
+      ...regionProblems(file, given),
       ...headerProblems(file, given),
       ...valueProblems(file, given),
       ...pagingProblems(file, given),
@@ -281,6 +282,23 @@ function ruleRouteProblems(file: YamlFile, { operations = {} }: DialectFile): Pr
       at,
     },
   ];
+}
+
+/** A list that is read for each region has to be told the regions. */
+function regionProblems(file: YamlFile, { operations = {} }: DialectFile): Problem[] {
+  const { "region.list": regions } = mergeDialect({ operations }).operations;
+  return Object.entries(operations).flatMap(([operation, given]) => {
+    const isOfAll = [given ?? []].flat().some((route) => "for_each" in route && route.for_each === "region");
+    if (!isOfAll || (operation !== "region.list" && regions !== null)) return [];
+    return [
+      {
+        code: "dialect/missing" as const,
+        summary: `${operation} is read for each region, and ${regions === null ? "no region.list shows them" : "it is what shows the regions"}`,
+        fix: "name the regions: for_each: [west-1, east-1], with the ids of yours",
+        at: placeOf(file, ["operations", operation, "for_each"], "value"),
+      },
+    ];
+  });
 }
 
 /** A {name} without a value would be sent as it is: by the request for a job, and in the headers of every request. */

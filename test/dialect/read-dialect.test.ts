@@ -218,6 +218,14 @@ describe("problems", () => {
       "operations: { group.rule.delete: [{ method: POST, path: '/e/{rule_id}' }, { method: POST, path: '/f/{rule_id}' }] }",
       { code: "dialect/missing" },
     ],
+    "a list of regions that is read for each region": [
+      "operations:\n  region.list: { method: GET, path: '/r/{region}', for_each: region }",
+      { code: "dialect/missing", fix: expect.stringContaining("for_each: ["), source: { line: 2 } },
+    ],
+    "a list that is read for each region, and none that shows them": [
+      "operations: { region.list: null, vm.list: { method: GET, path: '/{region}/v', for_each: region } }",
+      { code: "dialect/missing", summary: expect.stringContaining("no region.list") },
+    ],
     "a selector with a misspelt key": [
       "records: { vm: { name: { inn: /tags } } }",
       { code: "dialect/unknown-key", fix: "write in" },

@@ -597,6 +597,30 @@ test("below a list whose path ends with a slash, one is looked for with a slash 
   expect(places.slice(0, 2)).toEqual(["/api/firewalls/{id}/", "/api/firewalls/{id}"]);
 });
 
+test.each([
+  [{ "d-1": 1000, "d-2": 2000 }, undefined],
+  [{ "d-1": 10, "d-2": 20 }, undefined],
+  [
+    { "d-1": 1024, "d-2": 2048 },
+    { value: "/size", unit: "MB" },
+  ],
+  [{ "d-1": 10, "d-2": 10 }, "/size"],
+  [{ "d-1": 1, "d-2": 1 }, "/size"],
+] as const)("of volumes of 1 and 2 GB that show %j, the size is %j", (shown, size) => {
+  const volumes = Object.entries(shown).map(([id, size]) => ({ id, name: id, size }));
+  const sizes = new Map([
+    ["d-1", 1],
+    ["d-2", 2],
+  ]);
+  const made = { sizes, data: new Set<string>(), root: new Set<string>() };
+  expect(placesIn("volume", volumes, { made })["size"]).toEqual(size);
+});
+
+test("and a number of MB that are no whole GB is no size in MB", () => {
+  const made = { sizes: new Map([["d-1", 1]]), data: new Set<string>(), root: new Set<string>() };
+  expect(placesIn("volume", [{ id: "d-1", name: "a", size_mb: 1000 }], { made })["size"]).toBeUndefined();
+});
+
 test("what a resize alone has changed is told, and nothing where more has", () => {
   const before = { size: { template: "f-100" }, vmState: "RUNNING", updated: "1", cores: 1, note: "a" };
   const after = { size: { template: "f-200" }, vmState: "PAUSED", updated: "2", cores: 2, note: "a" };

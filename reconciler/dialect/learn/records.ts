@@ -10,7 +10,7 @@ import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { findAtPath } from "../places";
-import { compilePointers, findText, findWord } from "../pointers";
+import { compilePointers, findSize, findText, findWord } from "../pointers";
 import { isContractRule } from "../rule-record";
 import { volumesOfVm } from "./disks";
 import {
@@ -214,6 +214,7 @@ function learnField(field: string, rule: PlaceRule, shown: FieldEvidence): Field
   if (learnt === undefined)
     return places.length === said[field]?.length ? { field } : { field, nowhere: true, learnt: true };
   const other = field === "name" ? otherName(learnt.place, id, rule, leaves, evidence) : undefined;
+  if (field === "size" && isInNoUnit(learnt.place, looked, id, evidence)) return { field, nowhere: true, learnt: true };
   const unit = field === "size" ? unitOf(learnt.place, looked, id, evidence) : undefined;
   if (other !== undefined) return { field, ...other, learnt: true };
   if (unit !== undefined) return { field, ...learnt, place: unit, learnt: true };
@@ -409,6 +410,28 @@ const unitsOfRatios: Readonly<Record<number, NonNullable<Exclude<RecordPlace, st
   [1024 ** 2]: "KB",
   [1024 ** 3]: "B",
 };
+
+/**
+ * Whether volumes whose sizes are known show numbers of a unit that no dialect has. A service may make what is larger
+ * than it was asked for, but no part of a GB, nor hundreds of times as large, nor each as many times.
+ */
+function isInNoUnit(
+  place: RecordPlace,
+  records: readonly unknown[],
+  id: RecordPlace | undefined,
+  { made }: KnownThings,
+): boolean {
+  const [sizeAt, idAt] = [compilePointers([place]), compilePointers(id === undefined ? [] : [id])];
+  const known = records.flatMap((record) => {
+    const [gb, shown] = [made?.sizes.get(findText(record, idAt) ?? ""), findSize(record, sizeAt)];
+    return gb === undefined || shown === undefined ? [] : [{ gb, shown, ratio: shown / gb }];
+  });
+  const isAlike = new Set(known.map(({ gb }) => gb)).size > 1 && new Set(known.map(({ ratio }) => ratio)).size === 1;
+  return known.some(
+    ({ shown, ratio }) =>
+      !(ratio === 1 || ratio in unitsOfRatios) && (isAlike || ratio >= 500 || !Number.isInteger(shown)),
+  );
+}
 
 /** The place of a size with its unit, told by volumes whose sizes are known, or by numbers that can only be bytes. */
 function unitOf(
