@@ -8,7 +8,7 @@ import { keyOfFailure } from "./failure-inside";
 import { pointerTo } from "./likely-key";
 import { cleanMessage, own } from "./messages";
 import { pagingOver } from "./next-page";
-import { endsWithout, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
+import { endsWithout, leadsOn, nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
 import { asText, findAtPath, itself } from "./places";
 import { compilePointers, findArrayAt, findAt, findLink, findText, type PointerPath } from "./pointers";
 import { compileAll, type Reading } from "./reading";
@@ -134,7 +134,8 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
     marker: (operation, item) => findText(item, pagingOf(operation).marker) ?? undefined,
     nextPage: (operation, body, headers = {}) => {
       const { next, paging } = pagingOf(operation);
-      return (findLink(body, next) || nextInHeader(paging.next_header, headers)) ?? undefined;
+      const told = findLink(body, next) || nextInHeader(paging.next_header, headers);
+      return leadsOn(told) ? (told ?? undefined) : undefined;
     },
   };
 }

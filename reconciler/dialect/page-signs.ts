@@ -4,6 +4,7 @@
  * read to its end, so whatever looks as if it led on, and was not followed, makes it incomplete. Shy in one direction:
  * a key too many is told with the line of the dialect that ignores it, a key too few would be a lost volume.
  */
+import { saysNone } from "../core/text/id-problem";
 import { fieldsIn, isObject } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Pointers } from "./dialect";
@@ -203,8 +204,8 @@ function saysLacking(key: string, value: unknown): boolean {
 }
 
 /** Text, a page's number, `true`, or an object with one of them at a place where a target is kept. */
-function leadsOn(value: unknown): boolean {
-  if (typeof value === "string") return value.trim() !== "" && value !== "0" && value !== "-1" && value !== "false";
+export function leadsOn(value: unknown): boolean {
+  if (typeof value === "string") return !saysNone.test(value.trim()) && value !== "false";
   if (typeof value === "number") return value > 0;
   if (typeof value === "boolean") return value;
   return isObject(value) && Object.values(value).some((inner) => !isObject(inner) && leadsOn(inner));

@@ -5,7 +5,7 @@
 import type { Operation } from "../core/model/operation";
 import { accepted, type Failure, type Outcome, type Rejection } from "../core/model/outcome";
 import { deepEqual } from "../core/text/deep-equal";
-import { onlyDefined } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
 import { operationOfList, type PagedOperation, routeOfList } from "../dialect/answers";
 import type { Dialect, Route } from "../dialect/dialect";
@@ -89,8 +89,10 @@ export function createListReader({
     );
     const failed = parts.find(({ status }) => status !== "accepted");
     if (failed !== undefined) return failed;
-    // What several regions show is one thing.
+    // What several regions show is one thing, where its name does not say otherwise.
     const values = parts.flatMap((part) => (part.status === "accepted" ? part.value : []));
+    const twice = isCatalogue(operation) ? undefined : idOfTwo(values);
+    if (twice !== undefined) return caller.scrub(idsOfRegions(operation, twice));
     const once = parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()];
     return { ...accepted(once), ...onlyDefined({ regions: each.regions }) };
   }
@@ -333,6 +335,24 @@ function notAPath(operation: PagedOperation, led: string, outcome: Failure): Fai
     hint: "in the dialect, if it is a token and no path: pagination: { as: token }",
   };
 }
+
+/** An id under which there are things of different names. */
+function idOfTwo(values: readonly { readonly id: string }[]): string | undefined {
+  const names = new Map<string, unknown>();
+  for (const value of values) {
+    const { name } = fieldsIn(value);
+    if (name !== undefined && (names.get(value.id) ?? name) !== name) return value.id;
+    if (name !== undefined) names.set(value.id, name);
+  }
+  return undefined;
+}
+
+const idsOfRegions = (operation: PagedOperation, id: string): Rejection => ({
+  status: "rejected",
+  condition: "unreadable",
+  message: `the list of ${operation} shows two things of different names with the id ${id}, each in a region of its own`,
+  hint: "in the dialect, to read one region alone: for_each: [REGION]; run the same command again if one of them was being renamed",
+});
 
 /** No list of no region is a list of nothing. */
 const noRegions = (operation: PagedOperation): Rejection => ({

@@ -347,6 +347,22 @@ describe("whatever the answer", () => {
     );
   });
 
+  test.each([
+    [0, undefined],
+    [-1, undefined],
+    ["0", undefined],
+    ["-1", undefined],
+    ["null", undefined],
+    ["None", undefined],
+    ["false", undefined],
+    [2, "2"],
+    ["abc", "abc"],
+  ])("what leads on from a page that says %j is %j", (next, leads) => {
+    const readers = createRecordReaders(mergeDialect({ pagination: { next: "/next_page", next_header: "X-Next" } }));
+    expect(readers.nextPage("vm.list", { next_page: next })).toBe(leads);
+    expect(readers.nextPage("vm.list", {}, { "x-next": String(next) })).toBe(leads);
+  });
+
   test("__proto__ in an answer is a key like any other, and reaches nothing", () => {
     const dialect: Dialect = {
       ...builtInDialect,

@@ -459,6 +459,26 @@ describe("lists", () => {
   });
 });
 
+test("what two regions show is one thing, unless they show other names under its id", async () => {
+  const dialect = mergeDialect({
+    operations: { "vm.list": { method: "GET", path: "/{region}/vms", for_each: ["a", "b"] } },
+  });
+  const list = async (name: string, status: string) => {
+    const script: Script = (request, ...others) =>
+      json(200, {
+        vms: [request.url.includes("/a/") ? { id: 1, name: "db", status: "UP" } : { id: 1, name, status }],
+        total: 1,
+      })(request, ...others);
+    return (await start([script], { dialect })).client.listVms();
+  };
+  expect(await list("db", "BUSY")).toMatchObject({ status: "accepted", value: [{ id: "1" }] });
+  expect(await list("other", "UP")).toMatchObject({
+    condition: "unreadable",
+    message: expect.stringContaining("the id 1"),
+    hint: expect.stringContaining("for_each: ["),
+  });
+});
+
 test("what is listed in a state that the dialect calls gone is not there", async () => {
   const vms = [
     { id: "a", name: "db", status: "DELETED" },

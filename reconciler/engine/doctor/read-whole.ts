@@ -11,7 +11,7 @@ import { learnRecord } from "../../dialect/learn/records";
 import { lettersAndDigits } from "../../dialect/learn/values";
 import { recordOfOperation } from "../../dialect/learn/where";
 import { isCounted, mostPages, nextPage, type PageRequest, pagingOver } from "../../dialect/next-page";
-import { endsWithout, nextLink } from "../../dialect/page-signs";
+import { endsWithout, leadsOn, nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
@@ -216,14 +216,14 @@ export async function goOnCounted(learnings: Learnings): Promise<void> {
     const own: Way = way.marker === undefined || id === undefined ? way : { ...way, marker: [id] };
     const first = { body: list.bodies[0], headers: {} };
     const isEndSaid = signsOf({ ...first, items, at }).some(({ kind }) => kind === "total" || kind === "pages");
-    const leadsOn = async (): Promise<boolean> => {
+    const isMore = async (): Promise<boolean> => {
       const filled = fillRoute(route, {}, given);
       const place = placeThatHolds(learnings, route, first.body);
       if (items.length === 0 || filled === undefined || place === undefined) return false;
       const start: Start = { request: { operation, method: route.method, ...filled }, first, items, place, id };
       return (await follow(learnings, pagingOver(given.pagination, own), { ...start, mayEnd: true })) !== undefined;
     };
-    if (!isEndSaid && !(await leadsOn())) continue;
+    if (!isEndSaid && !(await isMore())) continue;
     findings.set(operation, { ...finding, route: { ...route, pagination: own } });
   }
 }
@@ -305,11 +305,9 @@ function isNew(
 }
 
 function toldNext(seen: PageAnswer, next: readonly PointerPath[], header: string | null): string | undefined {
-  const told = next
-    .map((one) => findAtPath(seen.body, one))
-    .find((one) => one !== undefined && one !== null && one !== "" && one !== false);
+  const told = next.map((one) => findAtPath(seen.body, one)).find(leadsOn);
   if (told !== undefined) return String(told);
   const value = header === null ? undefined : seen.headers[header.toLowerCase()];
-  if (value === undefined || value === "") return undefined;
+  if (value === undefined || !leadsOn(value)) return undefined;
   return header?.toLowerCase() === "link" ? nextLink(value) : value;
 }
