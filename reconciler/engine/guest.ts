@@ -16,7 +16,7 @@ import { fetchVm, waitForVm } from "../kinds/vm/watch";
 import { plainText } from "./fill-in";
 import type { CommandResult } from "./ports";
 import { recordOf } from "./record-step";
-import { doneAndSeen, idOf, isoNow, noId, type Performer, type Run, type StepResult } from "./run";
+import { doneAndSeen, idOf, isoNow, noId, type Performer, type Run, type StepResult, whyUnread } from "./run";
 
 const debtAt = ({ address, command }: Pick<Due, "address" | "command">, run: Run): Debt | undefined =>
   debtOf(run.recorder.state.resources.get(address), command);
@@ -87,7 +87,10 @@ async function whenRunning(
   run: Run,
 ): Promise<StepResult & { readonly vm?: LiveVm | undefined }> {
   const read = await fetchVm(run, vmId);
-  if (!read.seen) return doneAndSeen;
+  if (!read.seen)
+    return read.failure.status === "rejected"
+      ? doneAndSeen
+      : leftOwed(step.address, step.action.operation, `VM ${vmId} could not be looked at: ${whyUnread(read.failure)}`);
   const isChanging = read.vm?.phase === "changing";
   const arrived = isChanging ? await waitForVm(step, run, vmId, { for: "arrived" }) : { ...doneAndSeen, vm: read.vm };
   if (arrived.end !== "done") return arrived;

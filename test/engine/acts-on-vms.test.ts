@@ -77,6 +77,19 @@ describe("a check", () => {
     const action = { operation: "vm.check", ...on, check, timeoutMs: 1000 } as const;
     expect((await performed({ shows: [vm(shows)], becomes: "" }, action)).told).toBe(told);
   });
+  it.each<[what: string, row: Pick<Row, "shows">, told: string]>([
+    [
+      "that could not look at the VM has not failed, so nothing is reverted",
+      { shows: [away] },
+      "unknown service/unavailable",
+    ],
+    ["whose look was refused neither", { shows: [refused("forbidden")] }, "unknown service/forbidden"],
+    ["of a VM that is gone has failed", { shows: [gone] }, "failed apply/check-failed"],
+    ["of a VM that nobody can look at has failed", { shows: [] }, "failed apply/check-failed"],
+  ])("%s", async (_, row, told) => {
+    const action = { operation: "vm.check", ...on, check: port, timeoutMs: 1000 } as const;
+    expect((await performed({ ...row, becomes: "" }, action)).told).toBe(`${told} | nothing`);
+  });
 });
 
 describe("a settling", () => {
@@ -155,6 +168,18 @@ describe("a rebuild", () => {
         shows: [vm({ image: "a" }), vm({ image: "b" })],
         becomes: 'done | rebuild from b | image "b"',
       },
+    ],
+    [
+      "is not sent where the look before it failed",
+      { planned: other, shows: [away], becomes: "failed service/unavailable | nothing" },
+    ],
+    [
+      "is sent where the look before it was refused",
+      { shows: [refused("forbidden"), vm({ image: "b" })], becomes: 'done | rebuild from b | image "b"' },
+    ],
+    [
+      "is sent where VMs cannot be looked at",
+      { shows: [], becomes: 'done (its new image_id) | rebuild from b | image "b"' },
     ],
     [
       "of a VM that shows the image by now wipes nothing",

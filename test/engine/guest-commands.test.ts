@@ -100,7 +100,7 @@ describe("a command that is owed", () => {
     readonly duty?: "after_ready" | "after_attach";
     readonly records?: readonly RecordedResource[];
     readonly vm?: { readonly id: string } | { readonly address: string };
-    readonly shown?: Partial<LiveVm> | "gone" | "refused";
+    readonly shown?: Partial<LiveVm> | "gone" | "refused" | "away";
     readonly answers?: CommandResult;
     readonly noPrograms?: string;
     readonly argv?: readonly string[];
@@ -127,9 +127,11 @@ describe("a command that is owed", () => {
     const read = async () =>
       (shown === "refused"
         ? { status: "rejected", condition: "forbidden", message: "no" }
-        : shown === "gone"
-          ? { status: "rejected", condition: "not_found", message: "no", httpStatus: 404 }
-          : accepted(live)) as never;
+        : shown === "away"
+          ? { status: "unavailable", reason: "HTTP 503" }
+          : shown === "gone"
+            ? { status: "rejected", condition: "not_found", message: "no", httpStatus: 404 }
+            : accepted(live)) as never;
     const lone = await loneRun({
       records,
       live: notSeen,
@@ -243,6 +245,14 @@ describe("a command that is owed", () => {
       0,
       1,
     ],
+    [
+      "to a VM that a failed look does not show stays owed",
+      { shown: "away" },
+      "waiting apply/owed after_ready of vm.web was not run and is still owed: VM v-1 could not be looked at: HTTP 503",
+      0,
+      1,
+    ],
+    ["to a VM that may not be looked at is run", { shown: "refused" }, "done", 1, 0],
     [
       "that ends with another number stays owed",
       { answers: { exitCode: 3, output: "no disk" } },

@@ -4,11 +4,12 @@ import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalog
 import type { HealthCheck } from "../../core/model/desired";
 import { toSay } from "../../core/model/fix";
 import type { LiveVm } from "../../core/model/live";
+import type { Failure } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
 import { recordAsBefore, recordEnd, recordOf, recordSeen } from "../../engine/record-step";
-import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "../../engine/run";
+import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult, whyUnread } from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
 import { canSee, fetchVm, lookAtVm, shownByVm, waitForVm } from "./watch";
 
@@ -55,10 +56,11 @@ export async function check(
 ): Promise<StepResult> {
   const { clock, checkHealth, timing } = run.ports;
   const wanted = plainCheck(action.check);
-  const sighting = await fetchVm(run, id);
-  if (!sighting.seen || sighting.vm === undefined)
+  const read = await fetchVm(run, id);
+  if (!read.seen && canSee(run)) return notChecked(read.failure);
+  if (!read.seen || read.vm === undefined)
     return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
-  const { vm } = sighting;
+  const { vm } = read;
   if (needsAddress(wanted) && vm.floatingIp === undefined && vm.privateIp === undefined)
     return {
       end: "failed",
@@ -88,6 +90,14 @@ export async function check(
     message: `the check did not pass within ${action.timeoutMs / 1000} s`,
   };
 }
+
+/** A look that failed says nothing about the VM, so nothing is reverted for it. */
+const notChecked = (failure: Failure): StepResult => ({
+  ...failedBy(failure),
+  end: "unknown",
+  message: `the VM could not be looked at, and was not checked: ${whyUnread(failure)}; its resize is neither confirmed nor reverted`,
+  fix: "run the same command again: it goes on from here",
+});
 
 function needsAddress(check: HealthCheck<string>): boolean {
   switch (check.kind) {

@@ -10,6 +10,7 @@ import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { oweNothing } from "../../engine/guest";
 import { recordAccepted, recordAsBefore, recordOf, recordSeen } from "../../engine/record-step";
 import {
+  couldNotLook,
   doneAndSeen,
   doneUnseen,
   failedBy,
@@ -69,7 +70,12 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   const hasImage = ({ image }: LiveVm): boolean | undefined =>
     image === undefined ? undefined : isEntry(image, action.image, run.images);
   // The plan's look may have been of an earlier time, or of a VM on its way: what has the image is not wiped for it.
-  if ((await lookAtVm(run, id, hasImage)()) === "done") {
+  const read = await fetchVm(run, id);
+  if (!read.seen && read.failure.status !== "rejected") {
+    await oweNothing(step, run);
+    return couldNotLook(`VM ${id}`, read.failure);
+  }
+  if (read.seen && read.vm !== undefined && hasImage(read.vm) === true) {
     await oweNothing(step, run);
     const message = "nothing was sent: the VM shows the image by now";
     return noteRebuild(step, id, run, { ...(await recordSeen(step, run)), message });

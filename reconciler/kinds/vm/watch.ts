@@ -33,14 +33,16 @@ export async function fetchVmCheaply(run: Run, id: string): Promise<Outcome<Live
     : accepted(found);
 }
 
-/** `vm: undefined`: the VM does not exist. `seen: false`: nobody can tell. */
+/** `vm: undefined`: the VM does not exist. `seen: false`: nobody can tell, and by a failure that is no refusal not now. */
 export async function fetchVm(
   run: Run,
   id: string,
-): Promise<{ readonly seen: true; readonly vm: LiveVm | undefined } | { readonly seen: false }> {
+): Promise<
+  { readonly seen: true; readonly vm: LiveVm | undefined } | { readonly seen: false; readonly failure: Failure }
+> {
   const outcome = await fetchVmCheaply(run, id);
   if (outcome.status === "accepted") return { seen: true, vm: outcome.value };
-  return isGone(outcome) ? { seen: true, vm: undefined } : { seen: false };
+  return isGone(outcome) ? { seen: true, vm: undefined } : { seen: false, failure: outcome };
 }
 
 /** `isDone` is `undefined` where the record does not show it. */
