@@ -87,6 +87,8 @@ export interface ByAndBy {
 
 interface PollLook {
   readonly seen: Outcome<SeenVms>;
+  /** Of VMs that were read one by one, by their id: it tells nothing of the others. */
+  readonly failed?: ReadonlyMap<string, Failure>;
   /** Whom it tells anything. */
   readonly told: "all" | readonly PollWatcher[];
   readonly requests: number;
@@ -202,20 +204,21 @@ export function createPoller(
       if (watchers.size === 0) break;
       const asked = turn++;
       const askedAt = clock.now();
-      const { seen, told, requests, pages = last.pages } = await look(askedAt);
+      const { seen, failed, told, requests, pages = last.pages } = await look(askedAt);
       const endedAt = clock.now();
       last = { askedAt, tookMs: endedAt - askedAt, pages };
       looks.activeMs += last.tookMs;
       looks.made++;
       looks.requests += requests;
       const found: PollWatcher[] = [];
-      if (seen.status === "accepted") failures = 0;
+      if (seen.status === "accepted" && failed === undefined) failures = 0;
       else failures++;
       for (const watcher of told === "all" ? [...watchers] : told) {
         if (!watchers.has(watcher)) continue;
         watcher.lookedAt = endedAt;
         watcher.window = lookedAgain(watcher.window, askedAt);
-        const waited = endOf(watcher, seen, asked);
+        const unread = watcher.ids.flatMap((id) => failed?.get(id) ?? []);
+        const waited = endOf(watcher, unread[0] ?? seen, asked);
         if (waited === undefined) {
           if (watcher.since <= asked) watcher.missedMs = askedAt - watcher.from;
           continue;
@@ -267,9 +270,9 @@ export function createPoller(
     if (kind === "each") {
       const told = [...watchers].filter((watcher) => dueAt(watcher, kind) <= now);
       const ids = idsOf(told);
-      const seen = await readEach(ids);
+      const read = await readEach(ids);
       // What may not be read by itself may still be listed.
-      if (seen.status === "accepted" || client.can.seesVms !== "list") return { seen, told, requests: ids.size };
+      if (read.failed === undefined || client.can.seesVms !== "list") return { ...read, told, requests: ids.size };
     }
     const listed = await client.listVms();
     if (listed.status !== "accepted") return { seen: listed, told: "all", requests: 1 };
@@ -282,13 +285,16 @@ export function createPoller(
     };
   }
 
-  async function readEach(ids: ReadonlySet<string>): Promise<Outcome<SeenVms>> {
+  async function readEach(ids: ReadonlySet<string>): Promise<Pick<PollLook, "seen" | "failed">> {
     const vms = new Map<string, LiveVm>();
-    for (const outcome of await Promise.all([...ids].map((id) => client.getVm(id)))) {
+    const failed = new Map<string, Failure>();
+    const read = async (id: string): Promise<void> => {
+      const outcome = await client.getVm(id);
       if (outcome.status === "accepted") vms.set(outcome.value.id, outcome.value);
-      else if (!isGone(outcome)) return outcome;
-    }
-    return accepted(seenVmsOf(vms));
+      else if (!isGone(outcome)) failed.set(id, outcome);
+    };
+    await Promise.all([...ids].map(read));
+    return { seen: accepted(seenVmsOf(vms)), ...(failed.size === 0 ? {} : { failed }) };
   }
 
   const listCost = () => client.listCost?.("vm") ?? usualListCost;

@@ -230,3 +230,30 @@ describe("which look tells those who wait", () => {
     expect(togetherAt({ patience: 1, ...last }, intervalMs)).toBe(at);
   });
 });
+
+it("ends no wait because of another VM whose read is refused or fails, where each is read by itself", async () => {
+  const clock = virtualClock(() => undefined);
+  const answers = {
+    forbidden: { status: "rejected", condition: "forbidden", message: "no" },
+    away: { status: "unavailable", reason: "HTTP 503" },
+  } as const;
+  const client = {
+    can: { seesVms: "each", readsOneVm: true },
+    async getVm(id: string) {
+      if (id === "forbidden" || id === "away") return answers[id];
+      const phase = clock.now() < 60_000 ? "changing" : "running";
+      return { status: "accepted", value: { id, name: id, phase } };
+    },
+  } as unknown as ServiceClient;
+  const poller = createPoller(client, clock, intervalMs);
+  const ended = await Promise.all(
+    ["forbidden", "away", "slow"].map((id) =>
+      poller.watch(({ byId }) => (byId.get(id)?.phase === "running" ? id : undefined), 900_000, [id]),
+    ),
+  );
+  expect(ended).toEqual([
+    { ended: "blind", failure: answers.forbidden },
+    { ended: "blind", failure: answers.away },
+    { ended: "found", value: "slow" },
+  ]);
+});
