@@ -5,6 +5,7 @@ import type { Abilities } from "../core/model/abilities";
 import type { Kind } from "../core/model/address";
 import { type Closed, closedWith, type DesiredResource } from "../core/model/desired";
 import { deepEqual } from "../core/text/deep-equal";
+import { fieldsIn } from "../core/text/objects";
 import { sameBehaviour } from "./guards";
 import { type Difference, holdsUnknown, type PropertyChange, type Props } from "./handler";
 import { asProperty, isKnownInPart } from "./one-desired";
@@ -122,14 +123,21 @@ function withIgnored<R extends DesiredResource>(desired: R, fields: readonly Fie
   return { ...desired, lifecycle: { ...desired.lifecycle, ignoreChanges } };
 }
 
-function isEmptied({ imported }: Remembered, name: string, before: Props, inputs: Props): boolean {
-  const had = before[name];
+function isEmptied(remembered: Remembered, name: string, before: Props, inputs: Props): boolean {
+  const { imported, emptying: left, record } = remembered;
+  const had = left?.includes(name) === true ? fieldsIn(record)[name] : before[name];
   return imported !== true && inputs[name] === undefined && typeof had === "string" && had !== "";
 }
 
 export function emptied<K extends Kind>(shape: Shape<K>, remembered: Remembered, before: Props, inputs: Props): Props {
   const texts = (shape.emptied ?? []).filter((name) => isEmptied(remembered, name, before, inputs));
   return texts.length === 0 ? inputs : { ...inputs, ...Object.fromEntries(texts.map((name) => [name, ""])) };
+}
+
+/** What an update is to empty: when it fails, nothing but this tells the next one. */
+export function emptying<K extends Kind>({ emptied: texts = [] }: Shape<K>, { resources }: Closed, inputs: Props) {
+  const names = texts.filter((name) => inputs[name] === undefined && fieldsIn(resources[0])[name] === "");
+  return names.length === 0 ? undefined : names;
 }
 
 export function difference<K extends Kind>(

@@ -56,6 +56,8 @@ export interface Remembered {
   readonly imported?: true;
   /** What the command of an attachment was last told. */
   readonly told?: Told;
+  /** Properties that the program has left out, and that the last update could not empty in the service. */
+  readonly emptying?: readonly string[];
 }
 
 export interface PlannedOne {

@@ -8,7 +8,7 @@ import { sight } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
-import { changedInputs, difference, isOtherwiseNow, withPlanned } from "./differences";
+import { changedInputs, difference, emptying, isOtherwiseNow, withPlanned } from "./differences";
 import { holding } from "./exclusion";
 import { fieldThing } from "./field-of";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
@@ -168,6 +168,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
           owner,
           scope: scope?.origin === origin ? scope : { origin },
           record: remembered.record,
+          emptying: ran.problems.length > 0 ? emptying(shape, declared, inputs) : undefined,
           intent: id !== undefined || ran.intent === undefined ? undefined : ran.intent,
         },
       }),

@@ -729,7 +729,34 @@ const rulesOf = (program: VirtualProgram): unknown[] =>
     .map(({ port_range_min }) => port_range_min)
     .sort();
 
+/** The program leaves a description out, and the service refused to empty it. */
+async function notEmptied(program: VirtualProgram, { create, update }: ProgramProcess): Promise<KeptOne> {
+  const group = await create("SecurityGroup", "web-group", { name: "web-group", description: "of the web" });
+  program.setFaults([{ kind: "status", code: 403, operation: "group.update" }]);
+  const failed: unknown = await update(group, { name: "web-group" }).catch((error: unknown) => error);
+  program.setFaults([]);
+  if (!(failed instanceof PartialFailure)) throw failed;
+  return { ...group, ...failed.kept };
+}
+
 const updates: Readonly<Record<string, Row>> = {
+  "a description that the last one could not empty: the difference names it": {
+    given: full,
+    asks: async (program, process) => {
+      const kept = await notEmptied(program, process);
+      return () => process.diff(kept, { name: "web-group" });
+    },
+    answer: ["description", "the old one first"],
+  },
+  "a description that the last one could not empty is emptied": {
+    given: full,
+    asks: async (program, process) => {
+      const kept = await notEmptied(program, process);
+      return () => process.update(kept, { name: "web-group" });
+    },
+    answer: "#5",
+    sent: ["group.update #5 200"],
+  },
   "a volume grows": {
     asks: async (_, { create, update }) => {
       const kept = await create("Volume", "data", data);
