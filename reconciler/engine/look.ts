@@ -111,14 +111,16 @@ export function unseenNeighbours(seen: SeenByKind, wanted: IdsOfKinds, { known }
 }
 
 /**
- * A look may be of an earlier time, and what it does not show would be forgotten: of what it has on another host than the
- * record, or on none, another look tells.
+ * A look may be of an earlier time, and what it does not show would be forgotten: of what it shows otherwise than the
+ * record has it, another look tells.
  */
-export async function lookAgainAtPlaces(seen: SeenByKind, looking: Looking): Promise<SeenByKind> {
+export async function lookAgainAtOdds(seen: SeenByKind, looking: Looking): Promise<SeenByKind> {
+  const { desired, state } = looking;
   const ids = perKind(() => new Set<string>());
-  const wishes = lazily(() => new Map(looking.desired.resources.map((one) => [one.address, one])));
-  for (const record of looking.state.resources.values())
-    if (record.id !== undefined && isAtOdds(record, record.id, seen, wishes)) ids[record.kind].add(record.id);
+  const wishes = lazily(() => new Map(desired.resources.map((one) => [one.address, one])));
+  for (const record of state.resources.values())
+    if (record.id !== undefined && isElsewhere(record, record.id, seen, wishes)) ids[record.kind].add(record.id);
+  for (const id of seemOver(state, seen)) ids.vm.add(id);
   if (isNobody(ids)) return seen;
   const again = await lookAtKinds({ ...looking, sawVms: undefined, isAgain: true }, ids, () => false);
   // What was shown a moment ago is not gone because the second answer lacks it.
@@ -131,11 +133,29 @@ export async function lookAgainAtPlaces(seen: SeenByKind, looking: Looking): Pro
   return laterOver(seen, again);
 }
 
+/** VMs that show as if what a run was cut off at were over: one that it stopped runs, or one has the volume that it took off. */
+function seemOver({ resources }: State, { vm: { looks } }: SeenByKind): string[] {
+  const shown = (id: string) => {
+    const look = looks.get(id);
+    return look?.seen === "yes" ? look.value : undefined;
+  };
+  const runs = (id: string): boolean => shown(id)?.phase === "running";
+  const stopped = allOfKind(resources.values(), "volume").flatMap(({ stoppedVm }) => stoppedVm ?? []);
+  const cutOff = allOfKind(resources.values(), "vm").filter((vm) => {
+    const { id, stoppedForFlush, dataVolumeId, dataVolumeDetached, dataVolumeMoving } = vm;
+    if (id === undefined) return false;
+    if (stoppedForFlush === true && runs(id)) return true;
+    const isOff = dataVolumeDetached === true || dataVolumeMoving !== undefined;
+    return isOff && shown(id)?.volumes?.some((disk) => disk.id === dataVolumeId) === true;
+  });
+  return [...stopped.filter(runs), ...cutOff.flatMap(({ id }) => id ?? [])];
+}
+
 /**
  * Whether a look and the record have a resource on different hosts, and something would follow from that: this tool put
  * it there, or the file says where it is to be. What is off a host that is gone is at odds with nothing.
  */
-function isAtOdds(
+function isElsewhere(
   record: RecordedResource,
   id: string,
   seen: SeenByKind,
@@ -144,8 +164,12 @@ function isAtOdds(
   const { kind, address } = record;
   const [host, look] = [hostOf[kind], seen[kind].looks.get(id)];
   if (host === undefined || look?.seen !== "yes") return false;
-  const [on, recorded] = [fieldsIn(look.value)[host.recorded], fieldsIn(record)[host.recorded]];
+  const { [host.recorded]: settled, attaching, goesBackTo } = fieldsIn(record);
+  // What a run was cut off at counts as done: it may show only now, and is remembered until it does.
+  const recorded = goesBackTo === undefined ? (attaching ?? settled) : undefined;
+  const on = fieldsIn(look.value)[host.recorded];
   if (on === undefined || (on ?? undefined) === recorded) return false;
+  if (goesBackTo !== undefined) return true;
   const wish = wishes().get(address);
   const rows: Rows = fieldsOf[kind];
   if (wish !== undefined && leftToOthers(wish).includes(rows[host.field]?.field ?? "")) return false;

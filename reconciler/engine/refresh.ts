@@ -51,7 +51,7 @@ import {
   type Looking,
   type LooksOf,
   laterOver,
-  lookAgainAtPlaces,
+  lookAgainAtOdds,
   lookAtKinds,
   looksOf,
   otherIds,
@@ -111,7 +111,7 @@ export async function refresh(
   };
   const wanted = part === undefined ? known : knownIds(desired, state, part);
   let seen = await lookAtKinds(looking, wanted, (kind) => part === undefined || part.named.has(kind));
-  seen = await lookAgainAtPlaces(seen, looking);
+  seen = await lookAgainAtOdds(seen, looking);
   if (part !== undefined) seen = await lookAtNeighbours(seen, wanted, looking);
   const { before } = options;
   const creates = before === undefined && (options.creates ?? makesNew(desired, state, part));

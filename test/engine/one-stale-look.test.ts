@@ -1,8 +1,10 @@
 /** Where a volume hangs, and whether its VM is stopped, by a service that answers a look with what was true before. */
 import { describe, expect, it } from "vitest";
+import type { Desired } from "../../reconciler/core/model/desired";
 import type { LiveVolume } from "../../reconciler/core/model/live";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
+import { createMortal } from "../support/mortal";
 import { readDump } from "../support/world-shape";
 
 const on = (place: object) =>
@@ -43,9 +45,20 @@ const idOf = ({ emulator }: BenchWorld, name: string) =>
   readDump(emulator.dump()).vm.find((vm) => vm.name === name)?.id ?? "";
 
 /** As a person does it. */
-async function takeOff({ emulator, control }: BenchWorld): Promise<void> {
-  const volume = readDump(emulator.dump()).volume.find(({ name }) => name === "data");
-  await control("PATCH", `/volume/${volume?.id}`, { attached_to: null, status: "available" });
+async function putOn(world: BenchWorld, name?: string): Promise<void> {
+  const volume = readDump(world.emulator.dump()).volume.find((one) => one.name === "data");
+  const place =
+    name === undefined
+      ? { attached_to: null, status: "available" }
+      : { attached_to: idOf(world, name), status: "in-use" };
+  await world.control("PATCH", `/volume/${volume?.id}`, place);
+}
+
+/** The run dies when so many of its requests have been carried out. */
+async function cutOff(world: BenchWorld, wish: Desired, nth = 1): Promise<void> {
+  const mortal = createMortal({ ...world, clock: world.ports.clock }, { of: "request", nth, when: "after" });
+  await Promise.race([world.apply(wish, {}, mortal), mortal.death]);
+  await world.store.breakLock();
 }
 
 describe.each(Object.entries(services))("a service %s", (_, operations) => {
@@ -79,7 +92,7 @@ describe.each(Object.entries(services))("a service %s", (_, operations) => {
   it("a volume that somebody took off, and that a second look does not find, is not made anew", () =>
     onWorld(async (world) => {
       await world.apply(onDb);
-      await takeOff(world);
+      await putOn(world);
       const { client, looks } = stale(world, null);
       const getVolume = async (id: string): Promise<Outcome<LiveVolume>> => {
         const answer = await client.getVolume(id);
@@ -89,16 +102,37 @@ describe.each(Object.entries(services))("a service %s", (_, operations) => {
       expect(readDump(world.emulator.dump()).volume.filter(({ name }) => name === "data").length).toBe(1);
     }));
 
+  it("a volume that was taken off to be grown goes back, whatever one look shows", () =>
+    onWorld(async (world) => {
+      const grown = on({ size: 6 });
+      await world.apply(onNone);
+      await putOn(world, "db-1");
+      await cutOff(world, grown);
+      expect(hangs(world)).toBe(null);
+      // Its user wants it as it was.
+      await world.apply(onNone, {}, stale(world, idOf(world, "db-1")));
+      expect(hangs(world)).toBe("db-1");
+    }));
+
+  it("a volume whose attach was cut off is taken off, whatever one look shows", () =>
+    onWorld(async (world) => {
+      await world.apply(onNone);
+      await cutOff(world, onDb);
+      expect(hangs(world)).toBe("db-1");
+      await world.apply(onNone, {}, stale(world, null));
+      expect(hangs(world)).toBe(null);
+    }));
+
   it("one look is enough where it shows what is recorded, and of a place that is left to others", () =>
     onWorld(async (world) => {
       await world.apply(onDb);
-      const looksOf = async (wish: typeof onDb) => {
+      const looksOf = async (wish: Desired) => {
         const { client, looks } = stale(world, idOf(world, "db-1"));
         await world.apply(wish, {}, { client });
         return looks();
       };
       expect(await looksOf(onDb)).toBe(1);
-      await takeOff(world);
+      await putOn(world);
       const left = stale(world, null);
       await world.apply(on({ attach_to: "db", lifecycle: { ignore_changes: ["attach_to"] } }), {}, left);
       expect([left.looks(), hangs(world)]).toEqual([1, null]);
@@ -159,5 +193,55 @@ describe.each([[[]], [["vm.get"]]])("a VM that the list shows as it was before i
     } finally {
       await world.close();
     }
+  });
+});
+
+describe("a VM at which a run was cut off, and that one list shows as it was before", () => {
+  /** The run after the one that dies once `nth` requests have been carried out plans with a list of VMs from before it. */
+  async function afterCut(
+    first: Desired,
+    then: Desired,
+    nth: number,
+    ends: (world: BenchWorld) => unknown,
+  ): Promise<unknown> {
+    const world = await startBenchWorld({ reach: "here" });
+    try {
+      await world.apply(first);
+      const { client } = world.ports;
+      const before = await client.listVms();
+      await cutOff(world, then, nth);
+      let isLate = true;
+      const late = {
+        ...client,
+        listVms: async () => (isLate ? before : client.listVms()),
+        // Asked for beside the first list of the plan.
+        getVolume: async (id: string) => {
+          isLate = false;
+          return client.getVolume(id);
+        },
+      };
+      await world.apply(then, {}, { client: late });
+      expect((await world.plan(then)).changes).toEqual([]);
+      return ends(world);
+    } finally {
+      await world.close();
+    }
+  }
+  it("is started where the run stopped it for a flush", async () => {
+    const wish = (size: number) =>
+      projectOf({
+        vms: { db: { name: "db-1" } },
+        volumes: { data: { size, attach_to: "db", flush: { via: "stop" } } },
+      });
+    // The stop, the detach, the growth and the attach.
+    const status = ({ emulator }: BenchWorld) => readDump(emulator.dump()).vm[0]?.status;
+    expect(await afterCut(wish(5), wish(6), 4, status)).toBe("ACTIVE");
+  });
+
+  it("gets the data volume back that the run took off", async () => {
+    const wish = (size: number) => projectOf({ vms: { db: { name: "db-1", size } } });
+    // The detach and the growth.
+    const hosts = ({ emulator }: BenchWorld) => readDump(emulator.dump()).volume.map((one) => one.attached_to !== null);
+    expect(await afterCut(wish(5), wish(6), 2, hosts)).toEqual([true]);
   });
 });
