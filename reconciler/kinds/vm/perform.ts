@@ -28,7 +28,7 @@ import { performCreateVm } from "./perform-create";
 import { performVmDelete } from "./perform-delete";
 import { check, confirm, resize, waitsInVerify } from "./perform-resize";
 import { performVmSnapshot } from "./perform-snapshot";
-import { canSee, fetchVm, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch";
+import { canSee, fetchVm, isConflict, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch";
 import { showsPower } from "./watch-stopped";
 
 /** Performs a step on an existing VM. */
@@ -153,7 +153,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
       },
       lookAtVm(run, id, (vm) => vm.phase === "stopped"),
       run,
-      isInvalidState,
+      isConflict,
     ),
   );
   if (outcome.status !== "accepted") {
