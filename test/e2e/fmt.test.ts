@@ -28,6 +28,23 @@ it("formats a file with the components that it uses, and leaves those that lie e
   expect(await runCli(["fmt", "--check"], { cwd })).toMatchObject({ exitCode: 0, stdout: "" });
 });
 
+it("leaves what is another program's in a folder, and formats it where it is named", async () => {
+  const compose = "services:   { web: {image: 'nginx'} }\nvolumes: {}\n";
+  const folder = makeFolder({
+    "reconcile.yaml": "x-mine:   1\nversion:   1\n",
+    "compose.yaml": compose,
+    "values.yaml": "name:  'x'\n",
+  });
+  const read = (file: string): string => readFileSync(join(folder, file), "utf8");
+  const ran = await runCli(["fmt", "."], { cwd: folder });
+  expect(ran).toMatchObject({ exitCode: 0, stdout: "reconcile.yaml\n" });
+  expect(ran.stderr).toContain("compose.yaml is left as it is: services is no key of a desired state.");
+  expect(ran.stderr).toContain("values.yaml is left as it is: name is no key");
+  expect(read("compose.yaml")).toBe(compose);
+  expect((await runCli(["fmt", "compose.yaml"], { cwd: folder })).stdout).toBe("compose.yaml\n");
+  expect(read("compose.yaml")).toBe("services: { web: { image: nginx } }\nvolumes: {}\n");
+});
+
 it.each<[args: readonly string[], input: string, exitCode: number, printed: string, events: readonly object[]]>([
   [[], untidy, 0, tidy, [{ type: "formatted", file: "standard input", written: false, text: tidy }]],
   [[], tidy, 0, tidy, []],

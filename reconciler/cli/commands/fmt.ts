@@ -1,7 +1,7 @@
 /** `reconcile fmt`: writes files in their usual form. No value changes, and comments stay. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import { type Formatted, formatYaml } from "../../config/format";
+import { type Formatted, formatYaml, topOrder } from "../../config/format";
 import { collectProblems } from "../../config/problems";
 import { isMap } from "../../config/yaml/file";
 import { readYaml } from "../../config/yaml/reader";
@@ -25,11 +25,19 @@ export const fmtCommand = command({
   async run({ args, flags, output }) {
     const given = [...args, ...(flags.file ?? [])];
     if (given.length === 1 && given[0] === "-") return formatInput(flags.check === true, output);
-    const paths = withComponents((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder));
+    const named = given.length === 0 ? [defaultFile] : given;
+    const paths = withComponents(named.flatMap(expandFolder));
     const diagnostics: Diagnostic[] = [];
     let changed = 0;
     for (const path of paths) {
       const { file, text } = readSourceFile(path);
+      const other = named.includes(path) ? undefined : keyOfOther(path);
+      if (other !== undefined) {
+        output.note(
+          `${file} is left as it is: ${other} is no key of a desired state. Named by itself, it is formatted.`,
+        );
+        continue;
+      }
       const formatted = formatYaml(text);
       if ("problem" in formatted) {
         diagnostics.push(unformatted(formatted, file));
@@ -45,6 +53,12 @@ export const fmtCommand = command({
     return output.finish({ exitCode, diagnostics });
   },
 });
+
+/** What a file of a folder has at its top and no file of ours has: it is another program's, such as a compose file. */
+function keyOfOther(path: string): string | undefined {
+  const { root } = readYaml(readSourceFile(path), collectProblems());
+  return isMap(root) ? Object.keys(root).find((key) => !topOrder.includes(key) && !key.startsWith("x-")) : undefined;
+}
 
 /** With the components that the files use, as far as those lie in the folder of the first file or below it. */
 function withComponents(given: readonly string[]): string[] {
