@@ -31,6 +31,7 @@ import {
   defaultLease,
   LeaseLost,
   type LeaseTimes,
+  StateLocked,
   type StateSession,
   type StateStore,
   type StoredState,
@@ -56,9 +57,10 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
       const present = lock.present();
       return present === undefined || !lock.isAlive(present) ? undefined : present;
     },
-    breakLock: async () =>
+    breakLock: async (onlyLapsed) =>
       lock.exclusively(() => {
         const present = lock.present();
+        if (onlyLapsed === true && present !== undefined && lock.isAlive(present)) throw new StateLocked(present);
         if (present !== undefined) lock.remove();
         return present;
       }),

@@ -145,7 +145,7 @@ export function withMemory(
     ...store,
     read: async () => check(await store.read()),
     lock: async (holder, signal) => remembering(await store.lock(holder, signal)),
-    async breakLock() {
+    async breakLock(onlyLapsed) {
       // Some stores write when a lock is taken away: not over what this version cannot read, nor over less than there was.
       const stored = await store.read().then(check, (error: unknown) => {
         if (error instanceof WrittenByNewer || error instanceof LessThanSeen) throw error;
@@ -154,7 +154,7 @@ export function withMemory(
       });
       const read = stored === undefined ? undefined : readState(stored, "");
       if (read?.ok === false && read.newer !== undefined) throw newerThan(location, read);
-      return store.breakLock();
+      return store.breakLock(onlyLapsed);
     },
   };
 }

@@ -15,7 +15,8 @@ export function createMemoryStore(initial: StoredState = { journal: [] }, lastEp
     leases: true,
     read,
     holder: async () => holder,
-    async breakLock() {
+    async breakLock(onlyLapsed) {
+      if (onlyLapsed === true && holder !== undefined) throw new StateLocked(holder);
       const broken = holder;
       holder = undefined;
       return broken;

@@ -247,9 +247,16 @@ export function createPostgresStore(
     leases: true,
     read,
     holder: () => present(true),
-    async breakLock() {
+    async breakLock(onlyLapsed = false) {
       const former = await present(false);
-      if (former !== undefined) await ask(`UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1`, [state]);
+      if (former === undefined) return undefined;
+      await ask(
+        `UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1
+         AND (NOT $2 OR alive_at <= clock_timestamp() - $3 * interval '1 millisecond')`,
+        [state, onlyLapsed, times.leaseMs],
+      );
+      const holder = onlyLapsed ? await present(true) : undefined;
+      if (holder !== undefined) throw new StateLocked(holder);
       return former;
     },
     async lock(holder) {

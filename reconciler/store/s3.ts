@@ -164,11 +164,17 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       const present = await bucket.get(lockKey);
       return present === undefined || !isHeld(present) ? undefined : readHolder(fieldsOfJson(present.text));
     },
-    async breakLock() {
+    async breakLock(onlyLapsed) {
       const present = await bucket.get(lockKey);
       if (present === undefined) return undefined;
+      const refuseHeld = (one: StoredObject): void => {
+        if (onlyLapsed === true && isHeld(one)) throw new StateLocked(readHolder(fieldsOfJson(one.text)));
+      };
+      refuseHeld(present);
       // The fence comes before the lock is removed: while the lock is there, no new holder can have begun to write.
       await fence(randomUUID());
+      const now = await bucket.get(lockKey);
+      if (now !== undefined) refuseHeld(now);
       await bucket.remove(lockKey);
       return readHolder(fieldsOfJson(present.text));
     },
@@ -179,7 +185,9 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       try {
         return openSession(await fence(token), { token, holder, since });
       } catch (error) {
-        await bucket.remove(lockKey).catch(() => undefined);
+        // It may have lapsed meanwhile, and be another one's by now.
+        const present = await bucket.get(lockKey).catch(() => undefined);
+        if (fieldsOfJson(present?.text ?? "")["token"] === token) await bucket.remove(lockKey).catch(() => undefined);
         throw error;
       }
     },

@@ -68,8 +68,11 @@ export interface StateStore {
   lock(holder: Holder, signal?: AbortSignal): Promise<StateSession>;
   /** The holder whose lease is alive. `undefined` too where a store without leases cannot tell without locking. */
   holder(): Promise<Holder | undefined>;
-  /** Takes the lock away from whoever holds it; its holder cannot write any more. */
-  breakLock(): Promise<Holder | undefined>;
+  /**
+   * Takes the lock away from whoever holds it; its holder cannot write any more. `onlyLapsed`: rejects with StateLocked
+   * where its lease is alive, as of one who took it since somebody looked.
+   */
+  breakLock(onlyLapsed?: boolean): Promise<Holder | undefined>;
 }
 
 /** How long a lease lives without a sign of life, and how often its holder gives one. */

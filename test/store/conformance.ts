@@ -257,6 +257,20 @@ export function describeStore(
       expect(await place.open().breakLock()).toBeUndefined();
     });
 
+    it("a lock whose holder lives is not taken away by who means to take one of the dead", async () => {
+      const store = place.open();
+      if (!store.leases) return;
+      const session = await place.open().lock(holder("ada"));
+      await expect(store.breakLock(true)).rejects.toThrow("locked by ada");
+      await session.append([line(1, session.epoch, "a")]);
+      await session.release();
+      expect(await place.open().breakLock(true)).toBeUndefined();
+      await place.open(lapse.times).lock(holder("bob"));
+      await pause(lapse.waitMs);
+      expect((await place.open(lapse.times).breakLock(true))?.who).toContain("bob");
+      expect(await keysIn(place.open())).toEqual(["a"]);
+    });
+
     it("a holder that dies between any two operations loses nothing that was acknowledged", async () => {
       const operations: ((session: Awaited<ReturnType<StateStore["lock"]>>) => Promise<void>)[] = [
         (session) => session.replace(snapshot(10, session.epoch, ["s10"])),

@@ -444,7 +444,7 @@ async function unlock(invocation: Invocation, store: StateStore): Promise<number
       `${store.location} has no leases: nothing shows whether a lock's holder is alive`,
       "reconcile state unlock --force, if that process is really gone",
     );
-  const broken = await store.breakLock();
+  const broken = await store.breakLock(invocation.flags.force !== true);
   invocation.output.print(
     broken === undefined ? "The state was not locked." : `Took the lock from ${describeHolder(broken)}.`,
   );
