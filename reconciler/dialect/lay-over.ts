@@ -208,9 +208,9 @@ function withHead(text: string, head: readonly string[]): string {
 /** The places that a text says something at and another one does not, as keys with dots. */
 export function saysMore(text: string, than: string): readonly string[] {
   const said = parseValue(text);
-  return typeof said === "string" && said.trim() !== ""
-    ? ["what is no dialect"]
-    : leavesBelow(said, parseValue(than), []);
+  const isNothing = said === null || said === undefined || (typeof said === "string" && said.trim() === "");
+  if (isNothing) return [];
+  return isObject(said) ? leavesBelow(said, parseValue(than), []) : ["what is no dialect"];
 }
 
 function leavesBelow(one: unknown, other: unknown, path: readonly string[]): string[] {

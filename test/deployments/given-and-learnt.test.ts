@@ -181,6 +181,8 @@ test.each(laid)("%s", (_, given, learnt, after) => {
 
 test.each([
   ["a text", "My notes.\n", ["what is no dialect"]],
+  ["a list, such as a playbook", "- hosts: all\n", ["what is no dialect"]],
+  ["a number", "12345\n", ["what is no dialect"]],
   ["an alias of nothing", "operations: { vm.list: *x }\n", ["what is no dialect"]],
   ["another key", "x: 1\n", ["x"]],
   ["nothing", "", []],
