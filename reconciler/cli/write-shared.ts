@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { errorCode } from "../core/text/errors";
+import { isObject, parsedJson } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isStream, refuseKept, replaceOwnFile, writePrivately } from "../outside/private-file";
 import { fail } from "./compose";
@@ -40,17 +41,17 @@ function readThere(path: string): string | undefined {
 }
 
 function wholeText(path: string, text: string, there: string | undefined): string {
-  if (there === undefined || there.trim() === "" || isJson(there)) return text;
-  throw fail("cli/file-exists", `${path} holds something else, which is no JSON`, "name another file, or move it away");
+  if (there === undefined || there.trim() === "" || isOfOneForm(parsedJson(there), parsedJson(text))) return text;
+  throw fail("cli/file-exists", `${path} holds something else`, "name another file, or move it away");
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/** Whether one may have been written as the other was: they share a key at their top, or in the items of a list. */
+function isOfOneForm(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    const [first, second] = [one[0], other[0]];
+    return first === undefined || second === undefined || isOfOneForm(first, second);
   }
+  return isObject(one) && isObject(other) && Object.keys(one).some((key) => key in other);
 }
 
 function withBlock(path: string, text: string, name: string, there: string | undefined): string {

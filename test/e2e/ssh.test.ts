@@ -143,8 +143,11 @@ describe("output --write", () => {
     await done(reconcile(...inventory));
     await done(reconcile(...inventory));
     expect(JSON.parse(place.read("inventory.json"))._meta.hostvars["db-1"]).toMatchObject({ ansible_user: "ubuntu" });
-    place.write("[web]\n", "inventory.json");
-    expect((await reconcile(...inventory)).exitCode).toBe(1);
+    for (const other of ["[web]\n", '{ "name": "a-package" }\n', "[]\n"]) {
+      place.write(other, "inventory.json");
+      expect((await reconcile(...inventory)).exitCode).toBe(1);
+      expect(place.read("inventory.json")).toBe(other);
+    }
     const nowhere = await reconcile("output", "--jump", "vm.bastion");
     expect([nowhere.exitCode, said(nowhere)]).toEqual([1, expect.stringContaining("--jump has no meaning here")]);
   });
