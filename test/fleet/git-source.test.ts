@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -296,6 +297,20 @@ exec ${real} "$@"
     passAnHour();
     await tidyTrees(cache);
     expect(readdirSync(join(cache, "artifacts"))).toEqual([used]);
+  });
+
+  it("gives up nothing that no worker has made, where the cache is in a folder of somebody's own", async () => {
+    const { tidyTrees } = await worker();
+    const own = ["trees/oaks", "artifacts/release-1", "mirrors/of-packages"].map((name) => join(folder, name));
+    const longAgo = new Date(Date.now() - 2 * 86_400_000);
+    for (const path of own) {
+      mkdirSync(path, { recursive: true });
+      utimesSync(path, longAgo, longAgo);
+    }
+    await tidyTrees(folder);
+    passAnHour();
+    await tidyTrees(folder);
+    expect(own.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   it.skipIf(process.platform !== "linux")("keeps nothing of an artifact that cannot be written", async () => {

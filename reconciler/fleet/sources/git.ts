@@ -325,14 +325,18 @@ export async function renamedFolders(source: GitSource, cache: string, since: st
  */
 export async function tidyTrees(cache: string, signal?: AbortSignal): Promise<void> {
   for (const trees of [join(cache, "trees"), join(cache, "artifacts")])
-    for (const name of await readdir(trees).catch(() => [])) await tidyTree(join(trees, name)).catch(() => undefined);
+    for (const name of await madeIn(trees)) await tidyTree(join(trees, name)).catch(() => undefined);
   const mirrors = join(cache, "mirrors");
-  for (const name of await readdir(mirrors).catch(() => [])) {
+  for (const name of await madeIn(mirrors)) {
     const mirror = join(mirrors, name);
     if (/^[0-9a-f]{16}$/.test(name)) await inTurn(turnFile(mirror), signal, () => pack(mirror)).catch(() => undefined);
     else await removeUnused(mirror).catch(() => undefined);
   }
 }
+
+/** What workers have made in a folder: the cache may be in one that has others' files under the same names. */
+const madeIn = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder).catch(() => [])).filter((name) => /^\.?[0-9a-f]{16}/.test(name));
 
 const packMs = 5 * 60_000;
 const pack = (mirror: string): Promise<string> =>
