@@ -9,7 +9,7 @@ import { identity } from "../core/model/identity";
 import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
 import { computedOf, type Need, need, type Step, type StepId } from "../core/plan/step";
-import { appendTo, fieldsIn } from "../core/text/objects";
+import { appendTo, fieldsIn, groupedBy } from "../core/text/objects";
 import { deleteNamedGroupsLast } from "./group/named-groups";
 
 export function orderAcrossResources(draft: Draft): void {
@@ -162,13 +162,14 @@ function restartedBy({ action, needs }: Step): Reference | undefined {
  */
 function restartAfterFlushed(draft: Draft): void {
   const flushed = new Map<string, Step[]>();
+  const attaches = groupedBy(draft.steps, ({ action, address }) =>
+    hostAttachedTo(action) === undefined ? undefined : address,
+  );
   for (const step of draft.steps) {
     const { action, address } = step;
     if (action.operation !== "volume.detach" || action.flush === "stop") continue;
     const hold = vmHold(draft, action.vm);
-    const back = draft.steps.filter(
-      (other) => other.address === address && hostAttachedTo(other.action) !== undefined && other.holds.includes(hold),
-    );
+    const back = attaches.get(address)?.filter(({ holds }) => holds.includes(hold)) ?? [];
     for (const one of [step, ...back]) appendTo(flushed, hold, one);
   }
   if (flushed.size === 0) return;
