@@ -33,6 +33,16 @@ it.each<[what: string, shown: Partial<LiveRule>, declared: string]>([
   ["a mask in place of a prefix", { protocol: "tcp", remoteIp: "10.0.0.0/255.0.0.0" }, declared("tcp", "10.0.0.0/8")],
   ["a mask of nothing", { protocol: "tcp", remoteIp: "0.0.0.0/0.0.0.0" }, declared("tcp", "0.0.0.0/0")],
   ["everybody in a word", { protocol: "tcp", remoteIp: "ANY" }, declared("tcp", "0.0.0.0/0")],
+  [
+    "an IPv6 range without its family",
+    { protocol: "tcp", ethertype: undefined, remoteIp: "::/0" } as Partial<LiveRule>,
+    declared("tcp", "::/0", "IPv6"),
+  ],
+  [
+    "an IPv6 range in a rule of the other family",
+    { protocol: "tcp", remoteIp: "2001:db8::/32" },
+    declared("tcp", "2001:db8::/32", "IPv6"),
+  ],
   ["every protocol in a word", { protocol: "ALL", remoteIp: "10.0.0.0/8" }, declared("any", "10.0.0.0/8")],
 ])("%s", (_, live, key) => {
   expect(shown(live)).toBe(key);

@@ -14,7 +14,7 @@ import {
   type Rule,
   type RuleRemote,
 } from "../model/rule";
-import { parseCidr } from "./cidr";
+import { type Cidr, parseCidr } from "./cidr";
 
 /** How a reference to a group becomes comparable: its id where it is known, else its address. */
 export type GroupIdentity = (group: Reference) => string;
@@ -77,9 +77,11 @@ function withPrefix(range: string): string {
   return prefix === null ? range : `${address}/${prefix}`;
 }
 
+const rangeOf = (remoteIp: string): Cidr | undefined => parseCidr(remoteIp) ?? parseCidr(withPrefix(remoteIp));
+
 export function canonicalRemote(remoteIp: string | undefined, ethertype: Ethertype): RuleRemote {
   if (remoteIp === undefined || /^(|any|all|\*)$/i.test(remoteIp)) return { kind: "any" };
-  const cidr = parseCidr(remoteIp) ?? parseCidr(withPrefix(remoteIp));
+  const cidr = rangeOf(remoteIp);
   if (cidr === undefined) return { kind: "cidr", cidr: remoteIp };
   return cidr.prefix === 0 && cidr.ethertype === ethertype ? { kind: "any" } : { kind: "cidr", cidr: cidr.text };
 }
@@ -102,7 +104,9 @@ const otherSpellings: Readonly<Record<Ethertype, ReadonlyMap<string, string>>> =
 
 /** A live rule in canonical form. What the service adds beyond our vocabulary (other protocols, address groups) stays distinct. */
 export function canonicalLiveRule(live: LiveRule): Rule {
-  const ethertype: Ethertype = live.ethertype?.toLowerCase() === "ipv6" ? "IPv6" : "IPv4";
+  // A range of addresses has one family, also where the record shows none or another.
+  const ethertype: Ethertype =
+    rangeOf(live.remoteIp ?? "")?.ethertype ?? (live.ethertype?.toLowerCase() === "ipv6" ? "IPv6" : "IPv4");
   const direction: Direction = live.direction.toLowerCase() === "egress" ? "egress" : "ingress";
   const written = (live.protocol ?? "").toLowerCase();
   const protocol = allProtocols.has(written) ? "any" : (otherSpellings[ethertype].get(written) ?? written);
