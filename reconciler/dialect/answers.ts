@@ -4,7 +4,7 @@ import { accepted, type Rejection } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
 import type { Dialect, ListRoute, Paging } from "./dialect";
 import { envelopeReader } from "./envelope";
-import { keyOfFailure } from "./failure-inside";
+import { codeKey, keyOfFailure } from "./failure-inside";
 import { pointerTo } from "./likely-key";
 import { cleanMessage, own } from "./messages";
 import { pagingOver } from "./next-page";
@@ -226,7 +226,7 @@ function emptyForFailure(operation: PagedOperation, holders: readonly PageHolder
       status: "rejected",
       condition: "unreadable",
       message: `the answer to ${operation} shows nothing, and ${at}${shown === undefined ? "" : `, which is ${shown},`} says that something failed`,
-      hint: `run the same command again when the service can show the list${shown === undefined ? "" : line}`,
+      hint: `run the same command again when the service can show the list${codeKey.test(key) ? line : ""}`,
     };
   }
   return undefined;

@@ -69,18 +69,26 @@ export const meansSuccess = (code: string | undefined): boolean =>
   code !== undefined && /^(0+|2\d\d|ok|success|succeeded|)$/i.test(code);
 
 /**
- * The key under which an object that shows nothing else says why: a code that is none of success, or where it has no
- * code an error. Beside a record it may be anything.
+ * The key under which an object that shows nothing else says why: a code that is none of success, a no, or where neither
+ * is told an error. Beside a record it may be anything.
  */
 export function keyOfFailure(holder: object): string | undefined {
   const told = Object.entries(holder);
   const coded = told.filter(([key, value]) => codeKey.test(key) && asText(value) !== undefined);
-  if (coded.length > 0) return coded.find(([, code]) => !meansSuccess(asText(code)))?.[0];
+  const failed = [...coded.filter(([, code]) => !meansSuccess(asText(code))), ...told.filter(isNegative)][0];
+  if (failed !== undefined || coded.length > 0) return failed?.[0];
   return told.find(([key, value]) => errorKey.test(key) && holdsSomething(value))?.[0];
 }
 
-const codeKey = /^(ret|err|errors?|result|status)?_?(code|no)$/i;
-const errorKey = /^(err|errors?|faults?|exceptions?)_?(text|messages?|msg|info|details?|strings?)?$/i;
+export const codeKey = /^(ret|err|errors?|result|status)?_?(code|no)$/i;
+const errorKey = /^(err|errors?|faults?|exceptions?)_?(text|messages?|msg|info|details?|strings?|descriptions?)?$/i;
+
+/** `success: 0` and `status: ERROR`. */
+function isNegative([key, value]: [string, unknown]): boolean {
+  const text = asText(value)?.toLowerCase() ?? "";
+  if (/^(is_?)?(ok|success(ful)?|succeeded)$/i.test(key)) return /^(false|0|no)$/.test(text);
+  return /^(status|state|result)$/i.test(key) && failedWords.has(text);
+}
 
 const failedWords: ReadonlySet<string> = new Set(["error", "fail", "failed", "failure"]);
 

@@ -8,7 +8,6 @@ import { saysNone } from "../core/text/id-problem";
 import { fieldsIn, isObject } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Pointers } from "./dialect";
-import { holdsSomething } from "./jobs";
 import { pointerTo } from "./likely-key";
 import { findAt, tokensOf } from "./places";
 
@@ -80,7 +79,7 @@ const warningKey = /^warnings?$/;
 const lackWords =
   /partial|incomplete|truncat|unreachable|unavailable|timed? ?out|did not (answer|respond)|fail|error|missing/i;
 const lackKey =
-  /^(unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
+  /^(errors?|unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
 const containerKey =
   /^(page|paging|paginat(ion|or)|pageinfo|meta|metadata|listmeta|listmetadata|responsemetadata|resultset|resultinfo|navigation|pager|cursors?|next)$|links?$/;
 
@@ -108,8 +107,7 @@ export function pageSigns(page: Page): readonly Sign[] {
   for (const { value, at } of page.holders) visit(value, at, 0);
   for (const part of page.parts ?? [])
     for (const [key, found] of Object.entries(fieldsIn(part)))
-      if (saysLacking(plainKey(key), found) || (/^errors?$/.test(plainKey(key)) && holdsSomething(found)))
-        signs.push({ kind: "lack", at: pointerTo(key), count: 0 });
+      if (saysLacking(plainKey(key), found)) signs.push({ kind: "lack", at: pointerTo(key), count: 0 });
   for (const [name, value] of Object.entries(page.headers)) signs.push(...headerSigns(page, name, value));
   return signs;
 }

@@ -482,6 +482,10 @@ describe("a list that is left out when there is nothing", () => {
     ["no error around it", { in: "/R/Vms", absent: "none" }, { R: { Error: null, RequestId: "1" } }, false],
     ["an empty error around it", { in: "/R/Vms", absent: "none" }, { R: { error: { code: 0, message: "" } } }, false],
     ["a code around it", { in: "/r/vm", absent: "none" }, { r: { errorcode: 530, errortext: "x" } }, true],
+    ["a no", "/vms", { success: 0, vms: [] }, true],
+    ["another no", "/vms", { isSuccess: "False", code: 0, vms: null }, true],
+    ["a word for a failure", "/vms", { status: "ERROR", vms: [] }, true],
+    ["a yes", "/vms", { success: 1, status: "ok", vms: [] }, false],
     ["a fault beside it", { in: "/vms", absent: "none" }, { fault: { text: "busy" } }, true],
   ])("an empty list beside %s", (_, items, body, isFailure) => {
     const read = page(items, body);

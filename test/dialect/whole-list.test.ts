@@ -53,6 +53,7 @@ describe("a list that is whole", () => {
     "links that lead elsewhere": { items, vms_links: [{ rel: "self", href: "/vms" }] },
     "a warning of another matter": { items, warnings: ["this version is deprecated"] },
     "nothing that is missing": { items, warnings: [], unreachable: [], warning: null, failed: 0 },
+    "errors that are none": { data: { vms: items, errors: [], error: { code: 0, message: "" } }, meta: { errors: 0 } },
     "a cursor where this page began, and no more": { items, cursor: "abc", has_more: false },
     "other counts than of items": { items, status: "ok", request_id: "1", total: { cpu: 4 }, timing_ms: 7 },
     "fewer than were read": { items, count: 1 },
@@ -102,6 +103,8 @@ describe("a list that leads on", () => {
     [{ items, unreachable: ["zone-b"] }, "/unreachable"],
     [{ items, warning: { code: "UNREACHABLE", message: "zone b" } }, "/warning"],
     [{ data: items, meta: { failed_regions: ["west"] } }, "/meta/failed_regions"],
+    [{ data: { vms: items, errors: ["zone b did not answer"] } }, "/data/errors"],
+    [{ vms: items, meta: { error: { message: "zone b" } } }, "/meta/error"],
   ])("one that says that something could not be shown: %j", (body, at) => {
     expect(hintOf(body)).toContain(`pagination: { ignore: [${at}] }`);
     expect(gapOf(body, {}, { ignore: [at] })).toBeUndefined();
