@@ -90,6 +90,10 @@ const passes = {
   ],
   deleteGroupsAfterVms: ["delete groups after VMs", "a group attached to a VM cannot go"],
   deleteNamedGroupsLast: ["delete named groups last", "a service may refuse to delete what is named"],
+  setAsideOnceReplaceable: [
+    "set a group's name aside once its successor can be made",
+    "where what the create needs fails, nothing gives the name back",
+  ],
 };
 
 export function orderTable(root) {
