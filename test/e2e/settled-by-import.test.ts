@@ -13,6 +13,32 @@ groups: { back: { rules: [ { protocol: tcp, dst_port: 5432, remote_ip: 10.0.0.0/
 `;
 
 describe("a group whose create had no answer", () => {
+  it("is imported also while a group that its rules name differs, and a third names that one as well", async () => {
+    here = await standAtTheDoor({});
+    here.door.become({
+      tell: ({ operation, nthOfItsKind }) =>
+        operation === "group.create" && nthOfItsKind === 3 ? "nothing" : undefined,
+    });
+    const named = "{ rules: [ { protocol: tcp, dst_port: 5432, remote_group: back } ] }";
+    const two = `${world("group.rule.delete: null")}`.replace(/(?<=groups: ).*/, `{ back: ${named}, front: ${named} }`);
+    here.write("reconcile.yaml", two);
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(0);
+    here.write("reconcile.yaml", two.replace("front:", `third: ${named}, front:`));
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(1);
+    const group = (wanted: string) => here.emulator.dump().groups.find(({ name }) => name === wanted)!;
+    const rule = { direction: "ingress", ethertype: "IPv4", protocol: "tcp", dst_port: "9999" };
+    await fetch(`${here.emulator.url}/api/v1/security-group/${group("back").id}/rule`, {
+      method: "POST",
+      headers: { authorization: "Bearer ops-token", "content-type": "application/json" },
+      body: JSON.stringify(rule),
+    });
+    const imported = await here.reconcile("import", "group.third", group("third").id);
+    expect(imported.exitCode, imported.stdout + imported.stderr).toBe(0);
+    const ran = await here.reconcile("apply", "-y");
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+    expect((await here.reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
   it("is not imported beside its open create, where a moved entry gives it another address", async () => {
     here = await standAtTheDoor({});
     here.door.become({ tell: ({ operation }) => (operation === "group.create" ? "nothing" : undefined) });

@@ -258,9 +258,11 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const first = planFor(desired, client.can);
   const replaced = first.changes.find((change) => change.address === address && change.action === "replace");
   // An import never replaces: the resource is taken over as it is, and the next plan shows what differs.
-  // A group is replaced for rules that cannot be deleted; where they can, it is taken over with them.
-  const plan =
-    replaced === undefined ? first : planFor(asFound(desired, replaced), { ...client.can, deletesRules: true });
+  // A group is replaced for rules that cannot be deleted, and so is one that its rules name; where they can be, it is
+  // taken over with them.
+  const plan = first.changes.every(({ action }) => action !== "replace")
+    ? first
+    : planFor(replaced === undefined ? desired : asFound(desired, replaced), { ...client.can, deletesRules: true });
   const diagnostics = [
     ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
     ...(replaced === undefined ? [] : [wouldReplace(replaced)]),
