@@ -134,6 +134,8 @@ function stopAfterVmChanges(draft: Draft): void {
   for (const step of draft.steps) {
     const stop = stopOf.get(step.address);
     if (stop === undefined || stop === step.id || draft.isPowerStep(step.id) || users.has(step.id)) continue;
+    // The record of a VM that is let go has the note of the stop, and goes last.
+    if (step.id === `${step.address}/forget`) continue;
     appendTo(before, stop, need(step.id, "end"));
   }
   editSteps(draft, (step) => before.get(step.id) ?? []);

@@ -1,6 +1,7 @@
 /** The one stop of a VM for the volumes that come off it, as a table: who makes it, and what waits for it. */
 import { describe, expect, it } from "vitest";
 import type { FlushPolicy } from "../../reconciler/core/model/desired";
+import { source } from "../../reconciler/core/model/kind-facts";
 import type { LiveVm } from "../../reconciler/kinds/vm/live";
 import type { LiveVolume } from "../../reconciler/kinds/volume/live";
 import { idOf, planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
@@ -54,6 +55,11 @@ describe("a VM whose volumes come off", () => {
       "is stopped and started again, also where the volume does not come off",
       world([web, data], [web, volume("data", off)]),
       [stop, detach, `${start} volume.data/detach?`],
+    ],
+    [
+      "runs again before it is let go",
+      { ...world([web, data], [volume("data", off)]), removed: [{ from: "vm.web", destroy: false, source }] },
+      [stop, detach, `${start} volume.data/detach?`, "vm.web/forget < vm.web/flush-start?"],
     ],
     [
       "is stopped once for all of them",
