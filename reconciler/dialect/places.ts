@@ -135,7 +135,7 @@ function chooserOf(selector: Selector): Chooser {
     },
     parts: (value) =>
       isInParts
-        ? membersOf(findAt(value, tokensUntilChoice(into ?? [])))
+        ? membersAt(findAt(value, tokensUntilChoice(into ?? [])))
         : (items(value) ?? []).filter((item) => fits(item) && valueIn(item) === undefined),
     one(value) {
       const found = items(value);
@@ -178,14 +178,14 @@ function nodesAt(value: unknown, tokens: readonly string[]): unknown[] {
   let nodes = [value];
   for (const token of tokens)
     nodes = nodes.flatMap((node) => {
-      if (token === "*") return membersOf(node);
+      if (token === "*") return membersAt(node);
       const found = findAt(node, [token]);
       return found === undefined || found === null ? [] : [found];
     });
   return nodes;
 }
 
-const membersOf = (node: unknown): readonly unknown[] =>
+const membersAt = (node: unknown): readonly unknown[] =>
   typeof node === "object" && node !== null ? Object.values(node) : [];
 
 function opened(node: unknown, keys: string | undefined): readonly unknown[] {

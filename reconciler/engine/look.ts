@@ -119,7 +119,7 @@ export async function lookAgainAtOdds(seen: SeenByKind, looking: Looking): Promi
   const ids = perKind(() => new Set<string>());
   const wishes = lazily(() => new Map(desired.resources.map((one) => [one.address, one])));
   for (const record of state.resources.values())
-    if (record.id !== undefined && isElsewhere(record, record.id, seen, wishes)) ids[record.kind].add(record.id);
+    if (record.id !== undefined && isAtOdds(record, record.id, seen, wishes)) ids[record.kind].add(record.id);
   for (const id of seemOver(state, seen)) ids.vm.add(id);
   if (isNobody(ids)) return seen;
   const again = await lookAtKinds({ ...looking, sawVms: undefined, isAgain: true }, ids, () => false);
@@ -155,7 +155,7 @@ function seemOver({ resources }: State, { vm: { looks } }: SeenByKind): string[]
  * Whether a look and the record have a resource on different hosts, and something would follow from that: this tool put
  * it there, or the file says where it is to be. What is off a host that is gone is at odds with nothing.
  */
-function isElsewhere(
+function isAtOdds(
   record: RecordedResource,
   id: string,
   seen: SeenByKind,

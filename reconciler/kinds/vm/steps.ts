@@ -247,6 +247,25 @@ interface Updating {
   last: readonly Need[];
 }
 
+/** Before anything else is asked of it, the VM is the state's, at rest, and no resize of it is undecided. */
+function makeSteady(updating: Updating, desired: DesiredVm): void {
+  const { difference, vm, label, draft, then } = updating;
+  const { address } = difference;
+  if (difference.adopts === true) {
+    const adopted = adoptVm(difference, draft);
+    updating.last = [need(adopted)];
+    draft.makes(address, adopted);
+  }
+  if (difference.unsettled === true) {
+    const settled = waitUntilSettled(difference, vm, draft, updating.last);
+    updating.last = [need(settled)];
+    draft.makes(address, settled);
+  }
+  if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
+  if (difference.verify === "confirm")
+    updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
+}
+
 function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): void {
   const { address, id, desired, change, live } = difference;
   const vm: Reference = { id };
@@ -262,19 +281,7 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
   const patch = (...names: string[]) => patchFor<RecordedVm>(next, names);
   const updating: Updating = { difference, vm, label, draft, then, patch, last: [] };
 
-  if (difference.adopts === true) {
-    const adopted = adoptVm(difference, draft);
-    updating.last = [need(adopted)];
-    draft.makes(address, adopted);
-  }
-  if (difference.unsettled === true) {
-    const settled = waitUntilSettled(difference, vm, draft, updating.last);
-    updating.last = [need(settled)];
-    draft.makes(address, settled);
-  }
-  if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
-  if (difference.verify === "confirm")
-    updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
+  makeSteady(updating, desired);
   const { dataVolumeId } = difference;
   const dataChanges = dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true);
   const stopsFirst = powerWanted(desired, difference.recorded) === "stopped";
