@@ -6,13 +6,14 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { ifPossible } from "../core/text/errors";
 import { isStream } from "../outside/private-file";
+import type { NamedCommand } from "./command";
 import { fail } from "./crash";
 import { type FlagRow, flagRows } from "./flags";
 import type { ReadFlags } from "./read-flags";
 
 export function refuseInputs(
   { flags, args }: Pick<ReadFlags, "flags" | "args">,
-  { name, flags: taken }: { readonly name: string; readonly flags: readonly string[] },
+  { name, flags: taken, complete }: Pick<NamedCommand, "name" | "flags" | "complete">,
 ): void {
   const given = Object.entries(flags).flatMap(([flag, values]) =>
     [values].flat().flatMap((value) => {
@@ -28,7 +29,8 @@ export function refuseInputs(
     ({ flag, row, path }) => row.writes && !isStream(path) && !(rewrites && flag === "--out"),
   );
   const read = [
-    ...args.map((path) => ({ flag: path, path })),
+    // What is no file, such as an output or an address, may have the name of one.
+    ...(complete === undefined ? args : []).map((path) => ({ flag: path, path })),
     ...given.filter(({ row }) => row.writes !== true && (row.offers === "files" || row.twoWords === true)),
   ].filter(({ path }) => ifPossible(() => statSync(path))?.isFile() === true);
   for (const [at, { flag, path }] of written.entries()) {

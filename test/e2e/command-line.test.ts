@@ -70,6 +70,15 @@ it.each([
   expect(readFileSync(join(folder, "own"), "utf8")).toBe("group.web\n");
 });
 
+it.each([
+  ["state show vm.web --json-into vm.web", "state/unknown-address"],
+  ["output web --format env --write web", "cli/unknown-output"],
+])("an argument that is no file may have the name of the one that is written: %s", async (words, code) => {
+  writeFileSync(join(folder, words.split(" ").at(-1) ?? ""), "");
+  const ran = await run(words.split(" "));
+  expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(code)]);
+});
+
 it("two results in one file are refused", async () => {
   const ran = await run(["plan", "--out", "x.json", "--json-into", "./x.json"]);
   expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("--out and --json-into name one file")]);
