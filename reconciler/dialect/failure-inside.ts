@@ -80,7 +80,8 @@ export function keyOfFailure(holder: object): string | undefined {
   return told.find(([key, value]) => errorKey.test(key) && holdsSomething(value))?.[0];
 }
 
-export const codeKey = /^(ret|err|errors?|result|status)?_?(code|no)$/i;
+/** `no` by itself is the number of a page. */
+export const codeKey = /^(ret|err|errors?|result|status)?_?code$|^(ret|err|errors?|result|status)_?no$/i;
 const errorKey = /^(err|errors?|faults?|exceptions?)_?(text|messages?|msg|info|details?|strings?|descriptions?)?$/i;
 
 /** `success: 0` and `status: ERROR`. */

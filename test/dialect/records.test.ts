@@ -482,6 +482,8 @@ describe("a list that is left out when there is nothing", () => {
     ["no error around it", { in: "/R/Vms", absent: "none" }, { R: { Error: null, RequestId: "1" } }, false],
     ["an empty error around it", { in: "/R/Vms", absent: "none" }, { R: { error: { code: 0, message: "" } } }, false],
     ["a code around it", { in: "/r/vm", absent: "none" }, { r: { errorcode: 530, errortext: "x" } }, true],
+    ["the number of its page", "/vms", { no: 1, size: 20, vms: [] }, false],
+    ["a number of an error", "/vms", { errno: 7, vms: [] }, true],
     ["a no", "/vms", { success: 0, vms: [] }, true],
     ["another no", "/vms", { isSuccess: "False", code: 0, vms: null }, true],
     ["a word for a failure", "/vms", { status: "ERROR", vms: [] }, true],
