@@ -21,6 +21,7 @@ it.each<[what: string, rules: readonly Rule[], words: readonly string[]]>([
   ["nothing", [], []],
   ["everybody", [rule(22)], ["tcp 22 from anywhere (IPv4)"]],
   ["one network", from(22, "10.0.0.0/8"), ["tcp 22 from 10.0.0.0/8"]],
+  ["a network that was recorded under the other family", from(22, "2001:db8::/32"), ["tcp 22 from 2001:db8::/32"]],
   [
     "ports that are neighbours are one",
     [...from(22, "10.0.0.0/8"), ...from(23, "10.0.0.0/8")],

@@ -63,6 +63,9 @@ export const trafficOf = (rules: Iterable<Rule>, identify: (group: Reference) =>
 
 const everyoneOf = (family: Ethertype): Intervals => [{ from: 0n, to: lastAddress(bitsOf[family]) }];
 
+/** A record of an earlier version may have a range under the other family, where the service showed none. */
+const familyOfRange = (cidr: string): Ethertype => (cidr.includes(":") ? "IPv6" : "IPv4");
+
 function partOfTraffic(
   rule: Rule,
   identify: (group: Reference) => string,
@@ -78,7 +81,7 @@ function partOfTraffic(
       const interval = intervalOf(remote.cidr);
       return interval === undefined
         ? { space: { ...space, group: remote.cidr }, slab: { ...line, peers: everyMember } }
-        : { space, slab: { ...line, peers: [interval] } };
+        : { space: { ...space, family: familyOfRange(remote.cidr) }, slab: { ...line, peers: [interval] } };
     }
     case "group":
       return { space: { ...space, group: identify(remote.group) }, slab: { ...line, peers: everyMember } };
