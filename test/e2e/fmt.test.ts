@@ -33,12 +33,14 @@ it("leaves what is another program's in a folder, and formats it where it is nam
   const folder = makeFolder({
     "reconcile.yaml": "x-mine:   1\nversion:   1\n",
     "compose.yaml": compose,
+    "playbook.yaml": "- hosts:   all\n",
     "values.yaml": "name:  'x'\n",
   });
   const read = (file: string): string => readFileSync(join(folder, file), "utf8");
   const ran = await runCli(["fmt", "."], { cwd: folder });
   expect(ran).toMatchObject({ exitCode: 0, stdout: "reconcile.yaml\n" });
   expect(ran.stderr).toContain("compose.yaml is left as it is: services is no key of a desired state.");
+  expect(ran.stderr).toContain("playbook.yaml is left as it is: a list is no form of a desired state.");
   expect(ran.stderr).toContain("values.yaml is left as it is: name is no key");
   expect(read("compose.yaml")).toBe(compose);
   expect((await runCli(["fmt", "compose.yaml"], { cwd: folder })).stdout).toBe("compose.yaml\n");

@@ -31,11 +31,9 @@ export const fmtCommand = command({
     let changed = 0;
     for (const path of paths) {
       const { file, text } = readSourceFile(path);
-      const other = named.includes(path) ? undefined : keyOfOther(path);
+      const other = named.includes(path) ? undefined : topOfOther(path);
       if (other !== undefined) {
-        output.note(
-          `${file} is left as it is: ${other} is no key of a desired state. Named by itself, it is formatted.`,
-        );
+        output.note(`${file} is left as it is: ${other} of a desired state. Named by itself, it is formatted.`);
         continue;
       }
       const formatted = formatYaml(text);
@@ -55,9 +53,13 @@ export const fmtCommand = command({
 });
 
 /** What a file of a folder has at its top and no file of ours has: it is another program's, such as a compose file. */
-function keyOfOther(path: string): string | undefined {
+function topOfOther(path: string): string | undefined {
   const { root } = readYaml(readSourceFile(path), collectProblems());
-  return isMap(root) ? Object.keys(root).find((key) => !topOrder.includes(key) && !key.startsWith("x-")) : undefined;
+  if (Array.isArray(root)) return "a list is no form";
+  const key = isMap(root)
+    ? Object.keys(root).find((one) => !topOrder.includes(one) && !one.startsWith("x-"))
+    : undefined;
+  return key === undefined ? undefined : `${key} is no key`;
 }
 
 /** With the components that the files use, as far as those lie in the folder of the first file or below it. */
