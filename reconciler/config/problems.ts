@@ -85,6 +85,18 @@ export interface WrittenSecret {
 }
 
 const lineKey = ({ file, line }: SourcePosition): string => `${file}:${line}`;
+/** As far as its end can be told; no problem stands in the lines of a block (`|`). */
+const writtenValue = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'|[*|>]\S*|[^,[\]{}]*/y;
+
+/** The lines behind the first one of a value that goes on there. */
+function linesBehind({ source, offset }: Place, text: string): { file: string; first: number; last: number }[] {
+  writtenValue.lastIndex = offset;
+  const [value = ""] = writtenValue.exec(source.text) ?? [];
+  if (value.includes(text) || !value.includes("\n")) return [];
+  const { file, line } = positionOf({ source, offset });
+  return [{ file, first: line + 1, last: positionOf({ source, offset: offset + value.length }).line }];
+}
+
 const wholeReference = /^["']?\$\{[^}]*\}["']?(?=[\s,}\]]|$)/;
 
 /**
@@ -105,17 +117,20 @@ export function withMaskedTexts(
     written.filter(({ text }) => text.length >= shortestHidden),
     ({ at }) => lineKey(positionOf(at)),
   );
+  const runningOn = written.flatMap(({ at, text }) => (text.length >= shortestHidden ? linesBehind(at, text) : []));
   const coverLine = (line: string, source: SourcePosition): string => {
     let covered = inLines.reduce((rest, spelling) => rest.replaceAll(spelling, "*".repeat(spelling.length)), line);
+    // The problem stands at the beginning of a key or a value: what began before it is over there.
+    const told = (source.column ?? 1) - 1;
     for (const { at, text } of byLine.get(lineKey(source)) ?? []) {
       const start = (positionOf(at).column ?? 1) - 1;
       const isFound = spellingsOf([text]).some((spelling) => line.includes(spelling, start));
-      // The problem stands at the beginning of a key or a value: what began before it is over there.
-      const told = (source.column ?? 1) - 1;
       const end = told > start ? told : line.length;
       if (!isFound && !wholeReference.test(line.slice(start)))
         covered = covered.slice(0, start) + "*".repeat(Math.max(0, end - start)) + covered.slice(end);
     }
+    if (runningOn.some(({ file, first, last }) => file === source.file && first <= source.line && source.line <= last))
+      covered = covered.slice(0, told).replaceAll(/\S/g, "*") + covered.slice(told);
     return covered;
   };
   const clean = (text: string): string =>

@@ -236,6 +236,8 @@ outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
   /** Each line holds a problem of its own, `typo`, behind or before the value. */
   it.each([
     ["quotes of the file", `vars: { s: { sensitive: true, default: 'it''s sesame', typo: 1 } }`],
+    ["quotes over several lines", `vars: { s: { sensitive: true, default: "open\n  it's sesame", typo: 1 } }`],
+    ["no quotes, over several lines", "vars: { s: { sensitive: true, default: open\n  sesame, typo: 1 } }"],
     ["escapes", 'vars: { s: { sensitive: true, default: "\\u0073esame", typo: 1 } }'],
     ["two of them", `vars: { s: { sensitive: true, default: { a: open-sesame, b: 'it''s sesame' }, typo: 1 } }`],
     [
