@@ -1,4 +1,5 @@
 /** The doctor as a command: what it keeps, works from, is told, and says of a dialect that does not fit. */
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -10,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -289,6 +291,14 @@ test("the file of desired state may name the dialect that is about to be written
   expect(ran.exitCode, ran.stderr).toBe(0);
   expect(written("mine.yaml")).toContain("operations:");
   expect((await doctor("--out", "other.yaml", "--dialect", "none.yaml")).exitCode).toBe(1);
+});
+
+test("a pipe that is to be written is not read, and a folder is told as one", async () => {
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  const [piped, ran] = await Promise.all([readFile(join(folder, "pipe"), "utf8"), doctor("--out", "pipe")]);
+  expect([ran.exitCode, piped]).toEqual([0, expect.stringContaining("operations:")]);
+  const ofFolder = await doctor("--out", ".");
+  expect([ofFolder.exitCode, ofFolder.stderr]).toEqual([1, expect.stringContaining("it is a folder")]);
 });
 
 test("what was given stays in what is written, with its comments, and the result is proven before it is to be used", async () => {

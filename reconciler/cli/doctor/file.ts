@@ -3,12 +3,13 @@
  * back, compared with the service and lived through on the embedded one before anybody is told to use it.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseValue } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { hasErrors } from "../../core/model/diagnostic";
 import { quotedForShell } from "../../core/model/ssh";
+import { ifPossible } from "../../core/text/errors";
 import { listed } from "../../core/text/list-text";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
@@ -45,7 +46,7 @@ export function doctorStart(workspace: Workspace, flags: Flags): DoctorStart {
   if (named !== undefined) return { workspace, flags, ...baseIn(named) };
   const given = workspace.desired.service.dialect;
   if (given === undefined) {
-    if (flags.out === undefined || !existsSync(flags.out)) return { workspace, flags };
+    if (flags.out === undefined || !isFileAt(flags.out)) return { workspace, flags };
     return { workspace, flags: { ...flags, dialect: flags.out }, ...baseIn(flags.out) };
   }
   if ("inline" in given) return { workspace, flags, base: baseOf(dialectText(given.inline)) };
@@ -55,6 +56,9 @@ export function doctorStart(workspace: Workspace, flags: Flags): DoctorStart {
   const { dialect: _, ...service } = workspace.desired.service;
   return { workspace: { ...workspace, desired: { ...workspace.desired, service } }, flags };
 }
+
+/** Of a pipe there is nothing to be read, and of a folder the writer says what is wrong. */
+const isFileAt = (path: string): boolean => !isStream(path) && ifPossible(() => statSync(path))?.isFile() === true;
 
 /** Nothing, where it cannot be read: opening the service says why. */
 function baseIn(name: string): { readonly base?: StartingFile } {
@@ -94,9 +98,10 @@ export async function writeDialectFile(text: string, { out, base, misfits }: Wri
   const read = readDialectText(text, out);
   const errors = read.diagnostics.filter(({ severity }) => severity === "error");
   if (hasErrors(errors)) return { diagnostics: errors, isWritten: false };
-  const lost = lostLines(text, out, base);
+  const isThere = isFileAt(out);
+  const lost = isThere ? lostLines(text, out, base) : undefined;
   if (lost !== undefined) return { diagnostics: [lost], isWritten: false };
-  if (existsSync(out) && !isStream(out)) {
+  if (isThere) {
     refuseKept(out, true);
     replaceOwnFile(out, text);
   } else writePrivately(out, text);
@@ -122,7 +127,7 @@ export async function writeDialectFile(text: string, { out, base, misfits }: Wri
 
 /** Another file that is to be written over, and says something that the new one does not. */
 function lostLines(text: string, out: string, base: StartingFile | undefined): Diagnostic | undefined {
-  if (!existsSync(out) || (base?.path !== undefined && resolve(base.path) === resolve(out))) return undefined;
+  if (base?.path !== undefined && resolve(base.path) === resolve(out)) return undefined;
   const there = readFileSync(out, "utf8");
   const lost = saysMore(there, text);
   if (lost.length === 0) return undefined;
