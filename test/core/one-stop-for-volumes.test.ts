@@ -145,6 +145,17 @@ describe("a VM whose volumes come off", () => {
       ["vm.web/rebuild (down)", "vm.web/flush-stop (looks first) < vm.web/rebuild?", detach],
     ],
     [
+      "is looked at again so for its own data volume as well",
+      world([stopped], [{ ...web, image: otherImage, sizeGb: 500, flush: { via: "stop" } }]),
+      [
+        "vm.web/rebuild (down)",
+        "vm.web/flush-stop (looks first) < vm.web/rebuild?",
+        "vm.web/data-detach < vm.web/rebuild? vm.web/flush-stop",
+        "vm.web/data-resize < vm.web/data-detach",
+        "vm.web/data-attach < vm.web/data-resize? vm.web/data-detach",
+      ],
+    ],
+    [
       "is stopped by the step that the file asks for, and stays so",
       world([{ ...web, power: "running" }, data], [{ ...web, power: "stopped" }, volume("data", off)]),
       ["vm.web/stop", "volume.data/detach < vm.web/stop"],

@@ -147,12 +147,17 @@ describe.each([[[]], [["vm.get"]]])("a VM that the list shows as it was before i
       vms: { db: { name: "db-1", power } },
       volumes: { data: { size, attach_to: "db", flush: { via: "stop" } } },
     });
+  const ofItsOwn = projectOf({
+    vms: { db: { name: "db-1", power: "running", size: 11, flush: { via: "stop" } } },
+    volumes: { data: { size: 5, attach_to: "db", flush: { via: "stop" } } },
+  });
   const gone = projectOf({ volumes: { data: { size: 5, flush: { via: "stop" } } } });
   const statusOf = (world: BenchWorld) =>
     readDump(world.emulator.dump()).vm.find(({ name }) => name === "db-1")?.status;
 
   it.each([
     ["grown", wish("running", 6), ["SHUTOFF"], "ACTIVE"],
+    ["grown, its own one", ofItsOwn, ["SHUTOFF"], "ACTIVE"],
     ["left by its VM", gone, ["SHUTOFF"], undefined],
   ])("is stopped before its volume is %s", async (_, then, flushed, end) => {
     const options = { with: operations };

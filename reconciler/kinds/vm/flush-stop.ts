@@ -3,6 +3,7 @@
  * serves. kinds/order.ts starts the VM again when the last volume is done.
  */
 import type { Address } from "../../core/model/address";
+import { vmFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveVm } from "../../core/model/live";
@@ -33,7 +34,7 @@ function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOption
   const phase = live?.seen === "yes" ? live.value.phase : undefined;
   const stopped = phase === "stopped";
   const power = draft.powerOf(vm.id);
-  const isToRun = stopped && (power !== undefined || options.address !== undefined) && isRecordedToRun(vm, draft);
+  const isToRun = stopped && (isStarted(vm, draft) || options.address !== undefined) && isRecordedToRun(vm, draft);
   const isStill = stopped && !isToRun && !draft.isPowerOpen(vm.id);
   const stop =
     power?.operation === "vm.stop"
@@ -43,6 +44,12 @@ function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOption
         : addFlushStop(vm, draft, phase, isToRun, options);
   return { vm, starts: stopped ? "no" : isBetweenPhases(phase) ? "if it ran" : "yes", users: [], stop };
 }
+
+/** The plan starts it: of a VM's own data volume that step is made after the flush. */
+const isStarted = ({ id }: { readonly id: string }, { changeAt, context }: Draft): boolean =>
+  changeAt
+    .get(context.addressOf(identity("vm", id)) ?? "")
+    ?.fields.some(({ field, after }) => field === vmFields.power.field && after === "running") === true;
 
 /**
  * A run left it running. A person may have stopped it since, or the look that shows it stopped is of a time before its

@@ -282,6 +282,7 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
   const updating: Updating = { difference, vm, label, draft, then, patch, last: [] };
 
   makeSteady(updating, desired);
+  if (mayRestart(difference, fields)) draft.leavesPowerOpen(id);
   const { dataVolumeId } = difference;
   const dataChanges = dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true);
   const stopsFirst = powerWanted(desired, difference.recorded) === "stopped";
@@ -348,13 +349,16 @@ const snapshotBefore = ({ difference, vm, draft, last }: Updating, reason: "resi
 
 /**
  * A rebuild or a resize may leave a stopped VM running, or a running one stopped, and a VM that was on its way to another
- * state may arrive in either. Its start or stop then looks first.
+ * state may arrive in either.
  */
+const mayRestart = ({ verify, unsettled }: VmDifference, fields: ReadonlyMap<string, unknown>): boolean =>
+  fields.has("flavor_id") || fields.has("image_id") || verify !== undefined || unsettled === true;
+
+/** Where nobody knows by then whether the VM runs, its start or stop looks first. */
 function setPower({ difference, label, draft, then, patch }: Updating, fields: ReadonlyMap<string, unknown>): void {
-  const { address, id, desired, recorded, verify, unsettled } = difference;
+  const { address, id, desired, recorded } = difference;
   const wanted = powerWanted(desired, recorded);
-  const looksFirst = fields.has("flavor_id") || fields.has("image_id") || verify !== undefined || unsettled === true;
-  if (looksFirst) draft.leavesPowerOpen(id);
+  const looksFirst = draft.isPowerOpen(id);
   if (!fields.has("power") && !(looksFirst && wanted !== undefined)) return;
   const operation = wanted === "stopped" ? "vm.stop" : "vm.start";
   const isOpen = stillToSetAt(address, draft.state) === "power";
@@ -365,7 +369,6 @@ function setPower({ difference, label, draft, then, patch }: Updating, fields: R
   draft.setsPower(id, { operation, step });
 }
 
-/** `looksFirst`: nobody knows by then whether the VM runs. */
 function powerStep(
   operation: "vm.stop" | "vm.start",
   id: string,
