@@ -214,7 +214,7 @@ function startAfterFlushes(draft: Draft): void {
     });
     const keeper = noted ?? address;
     // The note goes with its record, so that the record stays until the VM was started.
-    for (const last of [`${keeper}/delete`, `${keeper}/forget`]) delayed.set(last, [need(start, "end")]);
+    for (const last of [`${keeper}/delete`, `${keeper}/forget`]) delayed.set(last, [need(start)]);
   }
   editSteps(draft, (step) => delayed.get(step.id) ?? []);
 }

@@ -59,7 +59,7 @@ describe("a VM whose volumes come off", () => {
     [
       "runs again before it is let go",
       { ...world([web, data], [volume("data", off)]), removed: [{ from: "vm.web", destroy: false, source }] },
-      [stop, detach, `${start} volume.data/detach?`, "vm.web/forget < vm.web/flush-start?"],
+      [stop, detach, `${start} volume.data/detach?`, "vm.web/forget < vm.web/flush-start"],
     ],
     [
       "is stopped once for all of them",
@@ -219,7 +219,7 @@ describe("a VM whose volumes come off", () => {
         "vm-7/flush-stop (down) (noted at volume.data)",
         "volume.data/detach < vm-7/flush-stop",
         "vm-7/flush-start (down) (noted at volume.data) < vm-7/flush-stop volume.data/detach?",
-        "volume.data/delete < volume.data/detach vm-7/flush-start?",
+        "volume.data/delete < volume.data/detach vm-7/flush-start",
       ],
     ],
     [
@@ -281,7 +281,7 @@ describe("a VM whose volumes come off", () => {
         ...world([{ ...stopped, memory: { stoppedForFlush: true } }], []),
         removed: [{ from: web.address, destroy: false, source: web.source }],
       },
-      ["vm.web/flush-start (down)", "vm.web/forget < vm.web/flush-start?"],
+      ["vm.web/flush-start (down)", "vm.web/forget < vm.web/flush-start"],
     ],
     [
       "has a volume back that was taken off to be grown, before the record of that goes",
@@ -322,7 +322,7 @@ describe("a VM whose volumes come off", () => {
       [
         "vm.web/data-attach",
         "vm.web/flush-start (down) < vm.web/data-attach?",
-        "vm.web/forget < vm.web/data-attach vm.web/flush-start?",
+        "vm.web/forget < vm.web/data-attach vm.web/flush-start",
       ],
     ],
     [

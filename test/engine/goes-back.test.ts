@@ -45,6 +45,25 @@ describe.each(Object.entries(places))("a volume that was attached: %s", (_, plac
   });
 });
 
+it("a VM that was stopped for a flush is let go only once it was started again", async () => {
+  const world = await startBenchWorld({ dialect: dialectFor({}), reach: "here" });
+  try {
+    const data = { size: 5, flush: { via: "stop" } };
+    const then = projectOf({ volumes: { data }, removed: [{ from: "vm.db", destroy: false }] });
+    const status = () => readDump(world.emulator.dump()).vm[0]?.status;
+    await world.apply(projectOf({ vms, volumes: { data: { ...data, attach_to: "db" } } }));
+    const { client } = world.ports;
+    const no = { status: "rejected", condition: "bad_request", message: "not today" } as const;
+    await world.apply(then, {}, { client: { ...client, startVm: async () => no } });
+    expect(status()).toBe("SHUTOFF");
+    await world.apply(then);
+    expect(status()).toBe("ACTIVE");
+    expect((await world.plan(then)).changes).toEqual([]);
+  } finally {
+    await world.close();
+  }
+});
+
 describe("a volume whose detach the service did and goes on showing as it was", () => {
   const vm = (size: number) => projectOf({ vms: { db: { name: "db-1", size } } });
   const byHand = (size: number) => projectOf({ vms, volumes: { data: { size } } });
