@@ -74,6 +74,8 @@ interface PollWatcher {
   lookedAt: number;
   /** How long it had waited when a look told last that it was not there yet. */
   missedMs: number;
+  /** How many looks in a row have failed for it. */
+  failures: number;
   leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
   readonly fail: (error: unknown) => void;
@@ -96,7 +98,7 @@ interface PollLook {
   readonly pages?: number;
 }
 
-/** So many failed looks in a row, and those who wait are told that nobody can see. */
+/** So many looks in a row that failed for one who waits, and that one is told that nobody can see. */
 export const blindAfter = 10;
 
 export function createPoller(
@@ -112,7 +114,6 @@ export function createPoller(
   const looks = { made: 0, requests: 0, early: 0, activeMs: 0, waits: 0 };
   let turn = 0;
   let running = false;
-  let failures = 0;
   let last = { askedAt: Number.NEGATIVE_INFINITY, tookMs: 0, pages: 1 };
   let joinedAt = Number.NEGATIVE_INFINITY;
   let wakeUp: ((joined: PollWatcher) => void) | undefined;
@@ -211,14 +212,14 @@ export function createPoller(
       looks.made++;
       looks.requests += requests;
       const found: PollWatcher[] = [];
-      if (seen.status === "accepted" && failed === undefined) failures = 0;
-      else failures++;
       for (const watcher of told === "all" ? [...watchers] : told) {
         if (!watchers.has(watcher)) continue;
         watcher.lookedAt = endedAt;
         watcher.window = lookedAgain(watcher.window, askedAt);
-        const unread = watcher.ids.flatMap((id) => failed?.get(id) ?? []);
-        const waited = endOf(watcher, unread[0] ?? seen, asked);
+        const [unread] = watcher.ids.flatMap((id) => failed?.get(id) ?? []);
+        const answer = unread ?? seen;
+        watcher.failures = answer.status === "accepted" ? 0 : watcher.failures + 1;
+        const waited = endOf(watcher, answer, asked);
         if (waited === undefined) {
           if (watcher.since <= asked) watcher.missedMs = askedAt - watcher.from;
           continue;
@@ -255,7 +256,7 @@ export function createPoller(
   function endOf(watcher: PollWatcher, seen: Outcome<SeenVms>, asked: number): Waited<unknown> | undefined {
     const over = isWindowOver(watcher.window);
     if (seen.status !== "accepted") {
-      const isBlind = over || seen.status === "rejected" || failures >= blindAfter;
+      const isBlind = over || seen.status === "rejected" || watcher.failures >= blindAfter;
       return isBlind ? { ended: "blind", failure: seen } : undefined;
     }
     // A list that was asked for before the wait began proves nothing, neither that it shows nor that it does not.
@@ -332,6 +333,7 @@ export function createPoller(
           from: byAndBy === undefined ? now : (begunAt ?? now),
           lookedAt: now,
           missedMs: begunAt === undefined ? Number.NEGATIVE_INFINITY : now - begunAt,
+          failures: 0,
           window: openWindow(timeoutMs, now),
           soon,
           leadsTo,

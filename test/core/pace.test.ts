@@ -237,17 +237,23 @@ it("ends no wait because of another VM whose read is refused or fails, where eac
     forbidden: { status: "rejected", condition: "forbidden", message: "no" },
     away: { status: "unavailable", reason: "HTTP 503" },
   } as const;
+  const began = clock.now();
+  const reads = new Map<string, number>();
   const client = {
     can: { seesVms: "each", readsOneVm: true },
     async getVm(id: string) {
       if (id === "forbidden" || id === "away") return answers[id];
-      const phase = clock.now() < 60_000 ? "changing" : "running";
+      const nth = (reads.get(id) ?? 0) + 1;
+      reads.set(id, nth);
+      // One of these two fails at each look, and neither of them twice in a row.
+      if (id === (nth % 2 === 0 ? "even" : "odd")) return answers.away;
+      const phase = clock.now() - began < 600_000 ? "changing" : "running";
       return { status: "accepted", value: { id, name: id, phase } };
     },
   } as unknown as ServiceClient;
   const poller = createPoller(client, clock, intervalMs);
   const ended = await Promise.all(
-    ["forbidden", "away", "slow"].map((id) =>
+    ["forbidden", "away", "slow", "even", "odd"].map((id) =>
       poller.watch(({ byId }) => (byId.get(id)?.phase === "running" ? id : undefined), 900_000, [id]),
     ),
   );
@@ -255,5 +261,7 @@ it("ends no wait because of another VM whose read is refused or fails, where eac
     { ended: "blind", failure: answers.forbidden },
     { ended: "blind", failure: answers.away },
     { ended: "found", value: "slow" },
+    { ended: "found", value: "even" },
+    { ended: "found", value: "odd" },
   ]);
 });
