@@ -90,6 +90,14 @@ describe("a check", () => {
     const action = { operation: "vm.check", ...on, check: port, timeoutMs: 1000 } as const;
     expect((await performed({ ...row, becomes: "" }, action)).told).toBe(`${told} | nothing`);
   });
+  it("speaks of a resize where it decides one, and a rollout's does not", async () => {
+    const toldOf = async (rollout: { readonly rollout?: string }) => {
+      const action = { operation: "vm.check", ...on, check: port, timeoutMs: 1000, ...rollout } as const;
+      return (await performed({ shows: [away], becomes: "" }, action)).result;
+    };
+    expect(await toldOf({})).toMatchObject({ message: expect.stringContaining("resize") });
+    expect(await toldOf({ rollout: "web" })).toMatchObject({ message: expect.not.stringContaining("resize") });
+  });
 });
 
 describe("a settling", () => {

@@ -56,8 +56,10 @@ export async function check(
 ): Promise<StepResult> {
   const { clock, checkHealth, timing } = run.ports;
   const wanted = plainCheck(action.check);
+  // The check of a rollout decides no resize.
+  const undecided = action.rollout === undefined ? "; its resize is neither confirmed nor reverted" : "";
   const read = await fetchVm(run, id);
-  if (!read.seen && canSee(run)) return notChecked(read.failure);
+  if (!read.seen && canSee(run)) return notChecked(read.failure, undecided);
   if (!read.seen || read.vm === undefined)
     return { end: "failed", code: "apply/check-failed", message: "the VM to check cannot be seen" };
   const { vm } = read;
@@ -78,7 +80,7 @@ export async function check(
       return {
         end: "unknown",
         code: "apply/interrupted",
-        message: "stopped while checking the VM; its resize is neither confirmed nor reverted",
+        message: `stopped while checking the VM${undecided}`,
         fix: "run the same command again: it goes on from here",
       };
     if (clock.now() >= deadline) break;
@@ -92,10 +94,10 @@ export async function check(
 }
 
 /** A look that failed says nothing about the VM, so nothing is reverted for it. */
-const notChecked = (failure: Failure): StepResult => ({
+const notChecked = (failure: Failure, undecided: string): StepResult => ({
   ...failedBy(failure),
   end: "unknown",
-  message: `the VM could not be looked at, and was not checked: ${whyUnread(failure)}; its resize is neither confirmed nor reverted`,
+  message: `the VM could not be looked at, and was not checked: ${whyUnread(failure)}${undecided}`,
   fix: "run the same command again: it goes on from here",
 });
 
