@@ -187,6 +187,12 @@ it.each<[address: string, what: string, patch: object, says: () => string]>([
   ["vm.web", "VM", { stoppedForFlush: true }, () => `VM ${resources()["vm.web"].id} was stopped for a flush`],
   ["volume.data", "VM", { stoppedVm: "theirs" }, () => "VM theirs was stopped for a flush"],
   ["volume.data", "volume", { goesBackTo: "theirs" }, () => "Volume data was taken off VM theirs to be grown"],
+  [
+    "vm.web",
+    "data volume",
+    { dataVolumeId: "off", dataVolumeMoving: "detaching" },
+    () => "Data volume off of VM web was being taken off to be grown",
+  ],
   ["vm.web", "resize", { resizing: { to: "m1.large" } }, () => "The resize of VM web to m1.large is not decided"],
 ])("state rm %s names the %s that it leaves as a run has left it", async (address, _, patch, says) => {
   declare({ vms: { web: {} }, volumes: { data: { size: 5 } } });

@@ -257,6 +257,11 @@ function lastDuties(record: RecordedResource | undefined): readonly string[] {
       : [
           `Volume ${volume.name ?? volume.id} was taken off VM ${volume.goesBackTo} to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there by now.`,
         ]),
+    ...(own?.dataVolumeMoving !== "detaching"
+      ? []
+      : [
+          `Data volume ${own.dataVolumeId} of VM ${own.name} was being taken off to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there.`,
+        ]),
     ...(own?.resizing === undefined
       ? []
       : [
