@@ -22,7 +22,7 @@ import {
 import { besides, closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { StepChange } from "../core/plan/record-patch";
-import type { Step } from "../core/plan/step";
+import { isGate, type Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { asError } from "../core/text/errors";
@@ -131,7 +131,7 @@ export async function runPlan(
     more: Pick<StepEvent, "accepted" | "effect"> = {},
     endedAt: number = ports.clock.now(),
   ): void => {
-    if (isMarker(step)) return;
+    if (isGate(step)) return;
     ports.emit({
       type: "step",
       status: status === "unknown" ? "failed" : status,
@@ -355,14 +355,10 @@ const failedByBug = ({ message }: Error): StepResult => ({
   fix: "nothing that was recorded is lost, and the next run looks first; please report this with RECONCILE_DEBUG=1 set",
 });
 
-/** It records nothing and is there for the order of others alone: nobody is told of it, and it counts as nothing. */
-export const isMarker = ({ action }: Pick<Step, "action">): boolean =>
-  action.operation === "record" && action.changes.length === 0;
-
 export function countSteps(steps: readonly Pick<StepReport, "step" | "result">[]) {
   const counts = { done: 0, failed: 0, skipped: 0, waiting: 0 };
   for (const { step, result } of steps) {
-    if (isMarker(step)) continue;
+    if (isGate(step)) continue;
     counts[result.end === "unknown" ? "failed" : result.end]++;
   }
   return counts;

@@ -194,11 +194,7 @@ function startAfterFlushes(draft: Draft): void {
     const { stop, starts, vm, users } = flushStop;
     if (draft.deleteOfHost(id) !== undefined) continue;
     const power = draft.powerOf(id);
-    if (power?.operation === "vm.start")
-      delayed.set(
-        power.step,
-        users.map((user) => need(user, "end")),
-      );
+    if (power?.operation === "vm.start") for (const user of users) appendTo(delayed, power.step, need(user, "end"));
     if (starts === "no" || power !== undefined) continue;
     const managed = draft.context.addressOf(identity("vm", id));
     const noted = flushStop.noted ?? (managed === undefined ? noteStop(stop, users, draft) : undefined);
@@ -214,7 +210,7 @@ function startAfterFlushes(draft: Draft): void {
     });
     const keeper = noted ?? address;
     // The note goes with its record, so that the record stays until the VM was started.
-    for (const last of [`${keeper}/delete`, `${keeper}/forget`]) delayed.set(last, [need(start)]);
+    for (const last of [`${keeper}/delete`, `${keeper}/forget`]) appendTo(delayed, last, need(start));
   }
   editSteps(draft, (step) => delayed.get(step.id) ?? []);
 }

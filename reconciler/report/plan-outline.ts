@@ -9,7 +9,7 @@ import { kindRows } from "../core/model/kinds";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
-import type { Step } from "../core/plan/step";
+import { isGate, type Step } from "../core/plan/step";
 import { itemAt } from "../core/text/invariant";
 import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
@@ -43,9 +43,6 @@ export interface Outline {
   readonly blocks: readonly PlanBlock[];
   readonly touched: readonly Touched[];
 }
-
-/** A step that only orders other steps and sends nothing. */
-export const isGate = (step: Step): boolean => step.action.operation === "record" && step.action.changes.length === 0;
 
 export function outlinePlan(plan: Plan): Outline {
   const stepsOf = groupedBy(plan.steps, (step) => (isGate(step) ? undefined : step.address));

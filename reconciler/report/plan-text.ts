@@ -11,7 +11,7 @@ import type { SourcePosition } from "../core/model/diagnostic";
 import { type Grants, missingConsents, noGrants } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
-import type { Step } from "../core/plan/step";
+import { isGate, type Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
 import { fewOf } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
@@ -24,7 +24,6 @@ import {
   countsByComponent,
   fieldsOfAlike,
   foldAlike,
-  isGate,
   outlinePlan,
   type PlanBlock,
   stepNames,

@@ -6,12 +6,11 @@
 
 import { estimateMs, isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
-import type { StepOperation } from "../core/plan/step";
+import { isGate, type StepOperation } from "../core/plan/step";
 import { createScheduler } from "../core/schedule/scheduler";
 import { itemAt, mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import type { EngineEvent, StepEvent } from "../engine/events";
-import { isGate } from "./plan-outline";
 import {
   countOf,
   cutToColumns,

@@ -5,10 +5,9 @@
 
 import { type Address, compareAddresses } from "../core/model/address";
 import type { Plan } from "../core/plan/plan";
-import type { Step } from "../core/plan/step";
+import { isGate, type Step } from "../core/plan/step";
 import { groupedBy } from "../core/text/objects";
 import { notSeenIn, type RunReport, type StepReport } from "../engine/run-plan";
-import { isGate } from "./plan-outline";
 
 export interface ResourceStanding {
   readonly address: Address;

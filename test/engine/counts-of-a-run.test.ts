@@ -1,6 +1,7 @@
 /** How the steps of a run are counted at its end, and which of them nobody is told of (engine/run-plan.ts). */
 import { expect, it } from "vitest";
-import { countSteps, isMarker, lacksIds, notSeenIn, type StepReport } from "../../reconciler/engine/run-plan";
+import { isGate } from "../../reconciler/core/plan/step";
+import { countSteps, lacksIds, notSeenIn, type StepReport } from "../../reconciler/engine/run-plan";
 
 const marker = { operation: "record", changes: [] } as const;
 const note = { operation: "record", changes: [{ type: "orphan", key: "volume:v", orphan: null }] } as const;
@@ -23,7 +24,7 @@ it.each<readonly [what: string, report: StepReport, counts: object]>([
   ["a marker of the order that was not reached", reported(marker, { end: "skipped" }), {}],
 ])("counts %s", (_, report, counts) => {
   expect(countSteps([report])).toEqual({ ...none, ...counts });
-  expect(isMarker(report.step)).toBe(Object.keys(counts).length === 0);
+  expect(isGate(report.step)).toBe(Object.keys(counts).length === 0);
 });
 
 const failed = { end: "failed", code: "state/store-failed", message: "m" } as const;

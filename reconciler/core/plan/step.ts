@@ -304,4 +304,8 @@ export type GuestStep = Step & Step<Duty>;
 export const isGuestStep = (step: Step): step is GuestStep =>
   step.action.operation === "after_ready" || step.action.operation === "after_attach";
 
+/** It records nothing and is there for the order of others alone: nobody is told of it, and it counts as nothing. */
+export const isGate = ({ action }: Pick<Step, "action">): boolean =>
+  action.operation === "record" && action.changes.length === 0;
+
 export const need = (step: StepId, on: Need["on"] = "done"): Need => ({ step, on });

@@ -14,12 +14,12 @@ import { hostOf } from "../../core/model/relations";
 import { groupNamed, type Rule } from "../../core/model/rule";
 import { isFallback } from "../../core/plan/estimate";
 import type { Plan } from "../../core/plan/plan";
-import type { Step } from "../../core/plan/step";
+import { isGate, type Step } from "../../core/plan/step";
 import { mustGet } from "../../core/text/invariant";
 import { groupedBy, keysOf, tableOf } from "../../core/text/objects";
 import { printable } from "../../core/text/printable";
 import { describedIn } from "../kind-words";
-import { isGate, summaryText } from "../plan-outline";
+import { summaryText } from "../plan-outline";
 import { countOf, durationText } from "../style";
 
 /** The tone of a node, which a sign in the node repeats, so that the picture needs no colours. */
