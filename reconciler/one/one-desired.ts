@@ -226,7 +226,7 @@ export const isKnownInPart = ({ items }: Property, value: unknown): boolean =>
  * The part that can be checked while some values are unknown: a required property gets a stand-in, an optional one is
  * left out.
  */
-function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>): Props {
+export function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>): Props {
   const known: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const value = inputs[name];

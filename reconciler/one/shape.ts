@@ -7,10 +7,11 @@ import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
+import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
 import type { HandlerService, Property, Props } from "./handler";
 import type { NamedId } from "./named-ids";
-import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
+import { desiredOf, knownPart, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
 import type { ProgramNotes } from "./program-notes";
 import type { Noticed } from "./stands-on";
@@ -66,6 +67,8 @@ export interface Shape<K extends Kind> {
   noticed?(record: Of<K>, steps?: readonly Step[], inputs?: Props): Noticed | undefined;
   /** Records of other resources that an update has to look at as well. */
   standsOn?(live: LiveOf[K], inputs: Props): readonly RecordedResource[];
+  /** Of a record that was read by its id: with what the program says of how it is changed and deleted. */
+  behaving?(record: Of<K>, stated: DesiredResource): Of<K>;
   /** Of a record that was read by its id: the part that a program with these inputs manages. */
   managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
   /** What a new resource in the place of a lost one does not have, as the end of a sentence. */
@@ -123,7 +126,15 @@ export function rememberedIn(before: Props): Remembered {
 export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props = before): Of<K> | undefined {
   // A handler remembers records of its own kind only.
   const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
-  return record === undefined || imported !== true ? record : (shape.managed?.(record, before, inputs) ?? record);
+  if (record === undefined || imported !== true) return record;
+  const behaving = shape.behaving?.(record, behavioursIn(shape, before)) ?? record;
+  return shape.managed?.(behaving, before, inputs) ?? behaving;
+}
+
+/** The program's word on behaviours, which no service shows; everything else is a stand-in. */
+function behavioursIn<K extends Kind>({ inputs, write }: Shape<K>, before: Props): DesiredResource {
+  const stated = Object.entries(before).filter(([name]) => inputs[name]?.behaviour === true);
+  return itemAt(desiredOf(write(knownPart(Object.fromEntries(stated), inputs))).desired.resources, 0);
 }
 
 /** The record with the stop that was noted. */

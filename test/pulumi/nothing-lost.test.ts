@@ -219,6 +219,36 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(ports.sort()).toEqual([22, 443]);
   });
 
+  it("what was imported is deleted as the program says, although no update has changed it since", async () => {
+    const { emit: _emit, ...ports } = world.ports;
+    const elsewhere = { ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) };
+    const host = await handlers.Vm.create(elsewhere, vm);
+    const data = await handlers.Volume.create(elsewhere, { name: "data", size: 5 });
+    await world.client.attachVolume(data.id, host.id);
+    const said = {
+      vm: { ...vm, snapshotBefore: ["delete"], deleteFloatingIp: true, preservedVolumes: "delete" },
+      volume: { name: "data", size: 5, flush: { via: "stop" } },
+    };
+    const [readVm, readVolume] = [
+      await handlers.Vm.read(context, host.id),
+      await handlers.Volume.read(context, data.id),
+    ];
+    expect((await handlers.Vm.diff(context, host.id, readVm!.outputs, said.vm)).changes).toEqual([]);
+    expect((await handlers.Volume.diff(context, data.id, readVolume!.outputs, said.volume)).changes).toEqual([]);
+    // As the plugin hands it on: what the program declared last, over what was read.
+    await handlers.Volume.delete(context, data.id, { ...readVolume!.outputs, ...said.volume });
+    const stops = (): number => world.emulator.requests().log.filter(({ operation }) => operation === "vm.stop").length;
+    expect(stops()).toBe(1);
+    const beside = await handlers.Volume.create(elsewhere, { name: "beside", size: 5 });
+    await world.client.attachVolume(beside.id, host.id);
+    await handlers.Vm.delete(context, host.id, { ...readVm!.outputs, ...said.vm });
+    const { vms, volumes, images, floating_ips } = world.emulator.dump();
+    expect([vms, floating_ips]).toEqual([[], []]);
+    expect(images.filter(({ name }) => name.includes("db-1"))).toHaveLength(1);
+    // Which of the two was made with it is not known, so that both stay.
+    expect(volumes.map(({ id }) => id).sort()).toEqual([host.outputs["dataVolumeId"], beside.id].sort());
+  });
+
   it("what is of another service is neither changed nor deleted, and not seen is not gone", async () => {
     const made = await handlers.Volume.create(context, { name: "data", size: 5 });
     const other = await startBenchWorld({ with: everything, dialect: dialectFor({ with: everything }) });

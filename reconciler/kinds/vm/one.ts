@@ -3,7 +3,7 @@
 import { disksOf, inOrder } from "../../core/model/disks";
 import { vmFields } from "../../core/model/fields";
 import type { RecordedVm, RecordedVolume } from "../../core/model/recorded";
-import { holdBack, observedRecord } from "../../core/plan/records";
+import { holdBack, observedRecord, vmRecord } from "../../core/plan/records";
 import { onlyDefined } from "../../core/text/objects";
 import { thingOf } from "../../one/ownership";
 import { createHandler } from "../../one/resource";
@@ -132,6 +132,11 @@ export const vmHandler = createHandler<"vm">({
       },
       change.fields.map(({ field }) => field),
     ),
+  behaving(record, stated) {
+    if (stated.kind !== "vm") return record;
+    const { onDelete, afterReady, afterAttach } = vmRecord(stated, undefined);
+    return { ...record, onDelete, ...onlyDefined({ afterReady, afterAttach }) };
+  },
   leaving: (record, left) => ({
     ...record,
     deleting: true,

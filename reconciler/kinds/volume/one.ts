@@ -49,6 +49,7 @@ export const volumeHandler = createHandler<"volume">({
     }
     return next;
   },
+  behaving: (record, stated) => (stated.kind === "volume" ? { ...record, flush: stated.flush } : record),
   stopped: (record, stoppedVm) => ({ ...record, stoppedVm }),
   inputsOf: (record) => ({ name: record.name, size: record.sizeGb }),
   outputsOf: () => ({}),
