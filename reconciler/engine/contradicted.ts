@@ -2,7 +2,7 @@
 
 import type { Address } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Look } from "../core/model/evidence";
+import { type Look, valueSeen } from "../core/model/evidence";
 import { type Advice, told, toSay } from "../core/model/fix";
 import { allOfKind, type Kind, kindRows, kinds } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
@@ -79,7 +79,7 @@ function doubtOtherLetters(kind: Kind, { resources }: State, seen: SeenByKind): 
 /** A VM on which a volume says that it hangs is there. */
 function doubtHungOn({ resources }: State, seen: SeenByKind): Diagnostic[] {
   const hangingOn = lazily(() => {
-    const volumes = [...seen.volume.looks.values()].flatMap((one) => (one.seen === "yes" ? [one.value] : []));
+    const volumes = [...seen.volume.looks.values()].flatMap((one) => valueSeen(one) ?? []);
     return new Map(volumes.flatMap((one) => (typeof one.attachedTo === "string" ? [[one.attachedTo, one.id]] : [])));
   });
   return allOfKind(resources.values(), "vm").flatMap(({ id, address, deleting }) => {
@@ -100,7 +100,7 @@ function doubtHungOn({ resources }: State, seen: SeenByKind): Diagnostic[] {
 function doubtNamed({ resources }: State, seen: SeenByKind): Diagnostic[] {
   const { looks, unlisted } = seen.volume;
   const addresses = lazily(() => new Map(allOfKind(resources.values(), "volume").map((one) => [one.id, one.address])));
-  const vms = [...seen.vm.looks.values()].flatMap((one) => (one.seen === "yes" ? [one.value] : []));
+  const vms = [...seen.vm.looks.values()].flatMap((one) => valueSeen(one) ?? []);
   return vms.flatMap(({ name, volumes = [] }) =>
     volumes.flatMap(({ id }) => {
       const look = looks.get(id) ?? unlisted;

@@ -8,7 +8,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { isNeverSeen } from "../core/model/facts";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
-import { type Live, sight } from "../core/model/live";
+import { findSeen, type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
@@ -106,10 +106,7 @@ export async function findDrift(
   // No file says it.
   const diagnostics = kept.map((one) => (one.code === "plan/gone" ? { ...one, source: undefined } : one));
   const records = [...state.resources.values()];
-  const unseen = records.flatMap((record) => {
-    const sighting = record.id === undefined ? undefined : sight(seen.live, record.kind, record.id);
-    return unseenOf(record, sighting?.seen === "yes" ? sighting.value : undefined);
-  });
+  const unseen = records.flatMap((record) => unseenOf(record, findSeen(seen.live, record.kind, record.id)));
   const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
   return {
     drifts,
@@ -144,8 +141,7 @@ function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State)
   const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
   const nameOf = (group: Reference): string =>
     "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
-  const sighting = id === undefined ? undefined : live.of.group.byId.get(id);
-  const rules = sighting?.seen === "yes" ? (sighting.value.rules ?? []) : [];
+  const { rules = [] } = findSeen(live, "group", id) ?? {};
   return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, nameOf) === text);
 }
 

@@ -6,7 +6,7 @@
 import type { Address } from "../core/model/address";
 import { type Desired, type DesiredResource, leftToOthers } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Look } from "../core/model/evidence";
+import { type Look, valueSeen } from "../core/model/evidence";
 import type { Rows } from "../core/model/field-row";
 import { fieldsOf } from "../core/model/fields";
 import { allOfKind, eachKind, type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
@@ -100,12 +100,11 @@ export function unseenNeighbours(seen: SeenByKind, wanted: IdsOfKinds, { known }
     if (known[kind].has(id) && !seen[kind].looks.has(id)) ids[kind].add(id);
   };
   for (const vm of wanted.vm) {
-    const look = seen.vm.looks.get(vm);
-    if (look?.seen === "yes") for (const { id } of look.value.volumes ?? []) add("volume", id);
+    for (const { id } of valueSeen(seen.vm.looks.get(vm))?.volumes ?? []) add("volume", id);
   }
   for (const volume of wanted.volume) {
-    const look = seen.volume.looks.get(volume);
-    if (look?.seen === "yes" && typeof look.value.attachedTo === "string") add("vm", look.value.attachedTo);
+    const on = valueSeen(seen.volume.looks.get(volume))?.attachedTo;
+    if (typeof on === "string") add("vm", on);
   }
   return ids;
 }
@@ -135,10 +134,7 @@ export async function lookAgainAtOdds(seen: SeenByKind, looking: Looking): Promi
 
 /** VMs that show as if what a run was cut off at were over: one that it stopped runs, or one has the volume that it took off. */
 function seemOver({ resources }: State, { vm: { looks } }: SeenByKind): string[] {
-  const shown = (id: string) => {
-    const look = looks.get(id);
-    return look?.seen === "yes" ? look.value : undefined;
-  };
+  const shown = (id: string) => valueSeen(looks.get(id));
   const runs = (id: string): boolean => shown(id)?.phase === "running";
   const stopped = allOfKind(resources.values(), "volume").flatMap(({ stoppedVm }) => stoppedVm ?? []);
   const cutOff = allOfKind(resources.values(), "vm").filter((vm) => {

@@ -3,7 +3,7 @@
 import { isUuid } from "../core/canonical/catalogue";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Look, Sighting } from "../core/model/evidence";
+import { type Look, type Sighting, valueSeen } from "../core/model/evidence";
 import { allOfKind, ofKind } from "../core/model/kinds";
 import { type Catalogue, type CatalogueEntry, type LiveVm, notSeen } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
@@ -90,8 +90,7 @@ function catalogueNeeds(desired: Desired, state: State, { listed, byId }: VmsFou
   for (const resource of allOfKind(desired.resources, "vm")) {
     const vm: DesiredVm = resource;
     const recorded = ofKind(state.resources.get(vm.address), "vm");
-    const sighting = recorded?.id === undefined ? undefined : byId.get(recorded.id);
-    const live = sighting?.seen === "yes" ? sighting.value : undefined;
+    const live = valueSeen(byId.get(recorded?.id ?? ""));
     const creates = recorded === undefined || (live === undefined && listed) || live?.phase === "failed";
     if (creates) return { flavors: true, images: true, regions: true };
     if (vm.flavor !== (live?.flavor ?? recorded.flavor)) needs.flavors = true;

@@ -2,7 +2,7 @@
  * What of the state shows again: the evidence that this credential is still shown what the state speaks of. Ids are
  * written as `vm:ID`.
  */
-import { createOf } from "../core/model/evidence";
+import { createOf, valueSeen } from "../core/model/evidence";
 import { isNeverSeen } from "../core/model/facts";
 import { allOfKind, type Kind, kinds, ofKind } from "../core/model/kinds";
 import { isGone } from "../core/model/outcome";
@@ -72,8 +72,7 @@ const isVolume = (one: string): boolean => one.startsWith("volume:");
 function idsSeen(looks: LooksOf): Set<string> {
   const seen = new Set<string>();
   for (const kind of kinds) for (const [id, look] of looks[kind]) if (look.seen === "yes") seen.add(`${kind}:${id}`);
-  for (const look of looks.vm.values())
-    if (look.seen === "yes") for (const { id } of look.value.volumes ?? []) seen.add(`volume:${id}`);
+  for (const look of looks.vm.values()) for (const { id } of valueSeen(look)?.volumes ?? []) seen.add(`volume:${id}`);
   return seen;
 }
 

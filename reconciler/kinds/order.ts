@@ -6,6 +6,7 @@
 import { type Address, kindOf } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { identity } from "../core/model/identity";
+import { findSeen } from "../core/model/live";
 import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
 import { computedOf, type Need, need, type Step, type StepId } from "../core/plan/step";
@@ -103,8 +104,7 @@ function hostAt({ state, context }: Draft, address: string): string | undefined 
   const record = state.resources.get(address);
   const host = record === undefined ? undefined : hostOf[record.kind];
   if (record?.id === undefined || host === undefined) return undefined;
-  const sighting = context.live.of[record.kind].byId.get(record.id);
-  const live = sighting?.seen === "yes" ? fieldsIn(sighting.value)[host.recorded] : undefined;
+  const live = fieldsIn(findSeen(context.live, record.kind, record.id))[host.recorded];
   const id = live === undefined ? fieldsIn(record)[host.recorded] : live;
   return typeof id === "string" ? id : undefined;
 }

@@ -1,7 +1,7 @@
 /** What the service shows of one resource: looked up by its id alone, or with everything that its record knows. */
 import type { Kind } from "../core/model/address";
 import { closedWith, nothingDesired } from "../core/model/desired";
-import { type LiveOf, sight } from "../core/model/live";
+import { findSeen, type LiveOf, sight } from "../core/model/live";
 import { refresh } from "../engine/refresh";
 import { type HandlerContext, HandlerFailure, type HandlerService } from "./handler";
 import { addressOf } from "./one-desired";
@@ -39,11 +39,10 @@ export async function lookAtAll<K extends Kind>(
   client: HandlerClient,
   record: Of<K>,
   id: string,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ) {
-  const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }), { signal });
-  const sighting = sight(seen.live, shape.kind, id);
-  return sighting.seen === "yes" ? sighting.value : undefined;
+  const { live } = await refresh(client, nothingDesired, stateOf(record.address, { record }), { signal });
+  return findSeen(live, shape.kind, id);
 }
 
 /** What only the service knows (addresses). A failure to see it fails nothing. */
@@ -55,11 +54,7 @@ export async function lookAt<K extends Kind>(
 ): Promise<LiveOf[K] | undefined> {
   if (Object.keys(shape.outputs).length === 0) return undefined;
   const service = await context.service();
-  const look = async (client: HandlerClient): Promise<LiveOf[K] | undefined> => {
-    const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }));
-    const sighting = sight(seen.live, shape.kind, id);
-    return sighting.seen === "yes" ? sighting.value : undefined;
-  };
+  const look = (client: HandlerClient) => lookAtAll(shape, client, record, id);
   // The look at the end of the run may have shown this already.
   const known = service.looks === undefined ? undefined : await look(service.looks.forCreate);
   return known !== undefined && shape.isSettled?.(known) === true ? known : look(service.client);

@@ -6,7 +6,7 @@ import type { Address, Kind } from "../core/model/address";
 import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import { idsNamedBy } from "../core/model/facts";
-import { sight } from "../core/model/live";
+import { findSeen } from "../core/model/live";
 import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
 import { hangsElsewhere } from "./guards";
 import type { HandlerContext, HandlerService, Props } from "./handler";
@@ -84,19 +84,17 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const { signal, notes } = context;
     const { remembered, desired, address, record, own } = standingOf(shape, context, before, inputs);
     const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
-    const sighting = sight(seen.live, kind, id);
+    const shown = findSeen(seen.live, kind, id);
     const isOthers = (field: string): boolean =>
       staysWithAnother(service, field, remembered.owner, notes, field) !== undefined;
     const kept =
-      record === undefined || sighting.seen !== "yes"
-        ? record
-        : (shape.fields?.without(record, sighting.value, isOthers) ?? record);
+      record === undefined || shown === undefined ? record : (shape.fields?.without(record, shown, isOthers) ?? record);
     const wish = wishAmong(seen, desired, inputs, kept, id);
     const planned = planWith(service, seen, desired, wish);
     throwErrors(planned);
     if (record === undefined || shape.isUnsettled(record)) return planned;
-    const shown = await planAsRecorded(service, desired, stateOf(address, own), address, signal);
-    const unseen = unseenFields(shape, changeOf(planned), changeOf(shown), before, inputs);
+    const asRecorded = await planAsRecorded(service, desired, stateOf(address, own), address, signal);
+    const unseen = unseenFields(shape, changeOf(planned), changeOf(asRecorded), before, inputs);
     if (unseen.length === 0) return planned;
     return {
       ...planAgain(service, planned, leaving(wish, unseen)),
@@ -128,8 +126,8 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const comesOff = shape.hangsOn !== undefined && seen.plan.steps.length > 1;
     if (!isRefused && !comesOff) return seen;
     const planned = await look(service.client, "fresh");
-    const sighting = sight(planned.live, kind, id);
-    const host = sighting.seen === "yes" ? shape.hangsOn?.(sighting.value) : undefined;
+    const shown = findSeen(planned.live, kind, id);
+    const host = shown === undefined ? undefined : shape.hangsOn?.(shown);
     if (host !== undefined && isTakenOff(service, id)) throw hangsElsewhere(`${kind} ${id}`, host);
     return planned;
   }
@@ -145,9 +143,9 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     look: HowFresh,
   ): Promise<PlannedOne> {
     const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
-    const sighting = sight(seen.live, shape.kind, id);
+    const shown = findSeen(seen.live, kind, id);
     const named = remembered.record === undefined ? [] : idsNamedBy(remembered.record);
-    const standing = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
+    const standing = shown === undefined ? [] : (shape.standsOn?.(shown, inputs) ?? []);
     // What the record names itself is no other's to remember.
     const hosts = standing.filter(({ id }) => id === undefined || !named.includes(id));
     return hosts.length === 0
@@ -163,10 +161,10 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     record: Of<K> | undefined,
     id: string,
   ): Closed {
-    const sighting = sight(live, shape.kind, id);
+    const shown = findSeen(live, kind, id);
     const [resource] = desired.resources;
-    if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return desired;
-    const wish = shape.wantedAmong(resource, inputs, record, sighting.value);
+    if (shape.wantedAmong === undefined || shown === undefined || resource === undefined) return desired;
+    const wish = shape.wantedAmong(resource, inputs, record, shown);
     return wish === resource ? desired : closedWith(desired, { resources: [wish] });
   }
 

@@ -4,7 +4,7 @@ import type { Closed } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import { identity } from "../core/model/identity";
-import { sight } from "../core/model/live";
+import { findSeen, sight } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
@@ -454,11 +454,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   /** What is wished and there already may be another resource's, which goes. */
   function fieldsTaken(planned: PlannedOne, desired: Closed, record: Of<K> | undefined, id: string): readonly string[] {
-    const sighting = sight(planned.live, kind, id);
+    const shown = findSeen(planned.live, kind, id);
     const [resource] = desired.resources;
-    return sighting.seen !== "yes" || resource === undefined
-      ? []
-      : (shape.fields?.taken(sighting.value, resource, record) ?? []);
+    return shown === undefined || resource === undefined ? [] : (shape.fields?.taken(shown, resource, record) ?? []);
   }
 
   // A delete of a known record, of one that is looked up by its id, or of an open create: what is absent is skipped.

@@ -3,11 +3,13 @@
  * show is taken from the records, then from the file, then from what the contract says of a new resource; every
  * assumption is reported. The twin has the operations of the dialect and no others.
  */
+
 import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume } from "../../emulator/entities";
 import type { WorldDump } from "../../emulator/world";
 import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catalogue";
 import type { Kind } from "../core/model/address";
 import type { Desired, DesiredVm } from "../core/model/desired";
+import { valueSeen } from "../core/model/evidence";
 import { allOfKind, ofKind } from "../core/model/kinds";
 import {
   type CatalogueEntry,
@@ -196,9 +198,7 @@ const hostsNamed = ({ live, desired, state }: Builder): string[] => [
   ...allOfKind(desired.resources, "volume").flatMap((resource) =>
     resource.attachTo !== undefined && "id" in resource.attachTo ? [resource.attachTo.id] : [],
   ),
-  ...[...live.of.volume.byId.values()].flatMap((sighting) =>
-    sighting.seen === "yes" ? (sighting.value.attachedTo ?? []) : [],
-  ),
+  ...shownOf(live, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
   ...recordsOfKind(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
 ];
 
@@ -287,7 +287,7 @@ function* notGone<L, R extends { readonly id: string }>(
   for (const id of new Set([...sightings.keys(), ...records.keys()])) {
     const sighting = sightings.get(id);
     if (sighting?.seen === "gone") continue;
-    yield { id, seen: sighting?.seen === "yes" ? sighting.value : undefined, record: records.get(id) };
+    yield { id, seen: valueSeen(sighting), record: records.get(id) };
   }
 }
 

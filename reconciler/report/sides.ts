@@ -2,9 +2,11 @@
  * Each resource as the files want it, beside what the service shows, with the differences marked. The plan says what
  * differs; texts are not compared, because a flavor's name and its id mean the same flavor.
  */
+
 import type { Change } from "../core/diff/changes";
 import { type Address, compareAddresses, type Kind } from "../core/model/address";
 import type { DesiredResource } from "../core/model/desired";
+import { valueSeen } from "../core/model/evidence";
 import { addressesByIdentity, lookUpIn } from "../core/model/identity";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource } from "../core/model/recorded";
@@ -46,7 +48,7 @@ export function sidesOf({ desired, records, live, changes }: SidesInput): Side[]
     if (kind === undefined) return [];
     const id = change?.id ?? record?.id;
     const sighting = id === undefined || live === undefined ? undefined : sight(live, kind, id);
-    const shown = sighting?.seen === "yes" ? sighting.value : undefined;
+    const shown = valueSeen(sighting);
     const rows = sideRows(kind, { want, record, shown, catalogue: live?.catalogue ?? {}, addressOf });
     return [
       {

@@ -11,7 +11,7 @@ import { type Desired, type DesiredResource, powerDeclared, type Reference } fro
 import { idsKeptBy } from "../model/facts";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
 import { allOfKind, type Kind, kindRows } from "../model/kinds";
-import { type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
+import { findSeen, type Live, type LiveOf, namedIn, type Sighting, shownOf, sight } from "../model/live";
 import type { Orphan, RecordedRun, State } from "../model/recorded";
 import { appendTo } from "../text/objects";
 import type { LeftOpen } from "./explain";
@@ -99,10 +99,7 @@ export function diffContext(input: {
     flavors: indexCatalogue(live.catalogue.flavors),
     images: indexCatalogue(live.catalogue.images),
     regions: indexCatalogue(live.catalogue.regions),
-    volumeSize(id) {
-      const sighting = live.of.volume.byId.get(id);
-      return sighting?.seen === "yes" ? sighting.value.sizeGb : undefined;
-    },
+    volumeSize: (id) => findSeen(live, "volume", id)?.sizeGb,
     byName: namedIn(live),
     addressOf: lookUpIn(addresses),
     keeperOf: keepersIn(input.desired, state),
@@ -140,11 +137,9 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
     appendTo(volumesOn, vm, disk);
   };
   let hostsShown = live.of.volume.listed;
-  for (const sighting of live.of.volume.byId.values()) {
-    if (sighting.seen !== "yes") continue;
-    const { attachedTo } = sighting.value;
-    if (attachedTo === undefined) hostsShown = false;
-    else if (attachedTo !== null) add(attachedTo, sighting.value);
+  for (const volume of shownOf(live, "volume")) {
+    if (volume.attachedTo === undefined) hostsShown = false;
+    else if (volume.attachedTo !== null) add(volume.attachedTo, volume);
   }
   for (const record of allOfKind(state.resources.values(), "volume")) {
     if (record.attachedTo === undefined) continue;

@@ -4,7 +4,7 @@
 
 import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
-import { type Gone, notLookedAt } from "../model/evidence";
+import { type Gone, notLookedAt, valueSeen } from "../model/evidence";
 import { identity } from "../model/identity";
 import type { Kind } from "../model/kinds";
 import type { LiveOf } from "../model/live";
@@ -101,7 +101,7 @@ function findKnown<L extends LiveOf[Kind]>(
   return {
     how: "known",
     id,
-    live: sighting.seen === "yes" ? sighting.value : undefined,
+    live: valueSeen(sighting),
     adopted: isImport ? ("imported" as const) : undefined,
   };
 }

@@ -13,7 +13,7 @@ import type { DesiredResource } from "../model/desired";
 import { notLookedAt, type Unobserved } from "../model/evidence";
 import { type Advice, fixText, toRun, toSay } from "../model/fix";
 import { definitionOf, kindRows, ofKind } from "../model/kinds";
-import { type LiveVm, showsAddresses, sight } from "../model/live";
+import { findSeen, type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { lazily } from "../text/lazily";
 import type { DiffContext } from "./context";
@@ -119,8 +119,7 @@ const valueWritten = ({ attribute }: Computed, resource: DesiredResource): strin
   String((attribute === "size" ? ofKind(resource, "volume")?.sizeGb : undefined) ?? resource.name);
 
 function seen(address: Address, id: string, { live }: DiffContext) {
-  const sighting = sight(live, kindOf(address), id);
-  return sighting.seen === "yes" ? sighting.value : undefined;
+  return findSeen(live, kindOf(address), id);
 }
 
 /** Why there is nothing to read a value from. */

@@ -50,6 +50,10 @@ export interface Absent {
 /** What a single look at the service found. */
 export type Look<T> = { readonly seen: "yes"; readonly value: T } | Absent | Unobserved;
 
+/** What a look has shown; `undefined`: nothing, for whatever reason. */
+export const valueSeen = <T>(look: Look<T> | Sighting<T> | undefined): T | undefined =>
+  look?.seen === "yes" ? look.value : undefined;
+
 export const notLookedAt = { seen: "unobserved", reason: "it was not looked at" } as const satisfies Unobserved;
 
 /** A list that was read to its end: a client rejects a list that it could not prove to be whole. */

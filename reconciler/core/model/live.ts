@@ -7,7 +7,7 @@ import { comparedOfGroup, type LiveGroup } from "../../kinds/group/live";
 import { comparedOfVm, type LiveVm } from "../../kinds/vm/live";
 import { comparedOfVolume, type LiveVolume } from "../../kinds/volume/live";
 import { groupedBy } from "../text/objects";
-import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
+import { notLookedAt, type ScopeDoubt, type Sighting, valueSeen } from "./evidence";
 import { definitionOf, eachKind, type Kind, perKind } from "./kinds";
 
 export type { LiveGroup, LiveRule } from "../../kinds/group/live";
@@ -112,7 +112,7 @@ export const withSightings = (
 ): Live => ({ ...live, of: seenBy((kind) => ({ ...live.of[kind], byId: make(kind) })) });
 
 const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): readonly T[] =>
-  [...sightings.values()].flatMap((sighting) => (sighting.seen === "yes" ? [sighting.value] : []));
+  [...sightings.values()].flatMap((sighting) => valueSeen(sighting) ?? []);
 
 /** The resources of a kind that were seen. */
 export const shownOf = <K extends Kind>({ of }: Live, kind: K): readonly LiveOf[K][] => shownIn(of[kind].byId);
@@ -133,3 +133,7 @@ export const groupByName = <T extends { readonly name?: string }>(items: readonl
 
 export const sight = <K extends Kind>({ of }: Live, kind: K, id: string): Sighting<LiveOf[K]> =>
   of[kind].byId.get(id) ?? of[kind].unlisted;
+
+/** The resource as it was seen; `undefined`: it was not, or it has no id. */
+export const findSeen = <K extends Kind>({ of }: Live, kind: K, id: string | undefined): LiveOf[K] | undefined =>
+  id === undefined ? undefined : valueSeen(of[kind].byId.get(id));

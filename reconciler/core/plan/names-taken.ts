@@ -8,6 +8,7 @@ import { fixForOrphan } from "../diff/findings";
 import type { Pair } from "../diff/pair";
 import { type Address, inShell, type Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import { valueSeen } from "../model/evidence";
 import { told } from "../model/fix";
 import { identity } from "../model/identity";
 import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
@@ -82,7 +83,7 @@ function bearerLookup(draft: Draft): ByKind<Bearer> {
       if (recordedKind !== kind || id === undefined) continue;
       const sighting = sightings.get(id);
       if (sighting?.seen === "gone") continue;
-      bearers.push({ id, name: (sighting?.seen === "yes" ? sighting.value.name : undefined) ?? name });
+      bearers.push({ id, name: valueSeen(sighting)?.name ?? name });
     }
     return groupByName(bearers);
   };

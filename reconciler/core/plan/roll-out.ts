@@ -9,7 +9,7 @@ import { guestOf } from "../../kinds/vm/guest-steps";
 import { type Address, componentOf, keyWithin } from "../model/address";
 import type { Desired, HealthCheck, Rollout } from "../model/desired";
 import { allOfKind } from "../model/kinds";
-import { type LiveVm, sight } from "../model/live";
+import { findSeen, type LiveVm } from "../model/live";
 import { limitOf } from "../model/policy";
 import { isDetach } from "../model/relations";
 import { itemAt } from "../text/invariant";
@@ -198,11 +198,8 @@ export function wavesOf(
 
 const restingPhases: ReadonlySet<string> = new Set(["running", "stopped", "failed", "verify_resize"]);
 
-function phaseOfMember(draft: Draft, member: Address): LiveVm["phase"] | undefined {
-  const id = draft.state.resources.get(member)?.id;
-  const sighting = id === undefined ? undefined : sight(draft.context.live, "vm", id);
-  return sighting?.seen === "yes" ? sighting.value.phase : undefined;
-}
+const phaseOfMember = ({ state, context }: Draft, member: Address): LiveVm["phase"] | undefined =>
+  findSeen(context.live, "vm", state.resources.get(member)?.id)?.phase;
 
 function isMemberChanging(draft: Draft, member: Address): boolean {
   const phase = phaseOfMember(draft, member);

@@ -12,9 +12,10 @@ import type { Pair } from "../diff/pair";
 import { type Address, blockOf, componentsAround, inShell, isMeant } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { valueSeen } from "../model/evidence";
 import { computedOfResource, guardedAsDeclared, referencesIn } from "../model/facts";
 import { ofKind } from "../model/kinds";
-import { sight } from "../model/live";
+import { findSeen, sight } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVolume, State } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { groupIdNamed, type Rule } from "../model/rule";
@@ -221,9 +222,7 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
 
 function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undefined {
   const sighting = sight(context.live, "volume", recorded.id);
-  return sighting.seen === "gone"
-    ? undefined
-    : hangsOn(recorded, sighting.seen === "yes" ? sighting.value : undefined, context);
+  return sighting.seen === "gone" ? undefined : hangsOn(recorded, valueSeen(sighting), context);
 }
 
 function hostUnder(
@@ -240,8 +239,7 @@ function hostUnder(
 
 /** The rules that nobody declares and that stay where they are. */
 function rulesLeft({ desired }: Pair, recorded: RecordedGroup, context: DiffContext): readonly Rule[] {
-  const sighting = sight(context.live, "group", recorded.id);
-  const shown = sighting.seen === "yes" ? sighting.value.rules : undefined;
+  const shown = findSeen(context.live, "group", recorded.id)?.rules;
   const declared = ofKind(desired, "group");
   const isLeft = declared !== undefined && leavesOthers(declared, context);
   return (isLeft ? shown?.map(canonicalLiveRule) : undefined) ?? recorded.left ?? [];

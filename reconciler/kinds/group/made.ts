@@ -1,6 +1,6 @@
 /** The record of a group that a create has made. */
 import { ruleKey } from "../../core/canonical/rules";
-import { sight } from "../../core/model/live";
+import { findSeen } from "../../core/model/live";
 import type { RecordedGroup, RecordToMake } from "../../core/model/recorded";
 import type { SeenMade } from "../../core/plan/records";
 import { platformRulesBeyond } from "./compare-rules";
@@ -9,8 +9,6 @@ import { platformRulesBeyond } from "./compare-rules";
 export function groupMade(record: RecordToMake<"group">, id: string, { live, declared = [] }: SeenMade): RecordedGroup {
   const made: RecordedGroup = { ...record, id };
   if (live === undefined) return made;
-  const sighting = sight(live, "group", id);
   const known = new Set([...made.rules, ...declared].map((rule) => ruleKey(rule)));
-  const rules = sighting.seen === "yes" ? sighting.value.rules : undefined;
-  return { ...made, platformRules: platformRulesBeyond(rules, known) };
+  return { ...made, platformRules: platformRulesBeyond(findSeen(live, "group", id)?.rules, known) };
 }

@@ -2,7 +2,7 @@
 import { isUuid } from "../../core/canonical/catalogue";
 import { canonicalLiveRule, referenceText, ruleKey, ruleOfKey } from "../../core/canonical/rules";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { type Look, notInList, notLookedAt } from "../../core/model/evidence";
+import { type Look, notInList, notLookedAt, valueSeen } from "../../core/model/evidence";
 import { allOfKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import type { Failure, Outcome, Rejection } from "../../core/model/outcome";
@@ -131,8 +131,7 @@ async function readRulesAgain(
 ): Promise<void> {
   const records = new Map(allOfKind([...resources.values()], "group").map((record) => [record.id ?? "", record]));
   const readAgain = async (id: string): Promise<void> => {
-    const look = looks.get(id);
-    const first = look?.seen === "yes" ? look.value : undefined;
+    const first = valueSeen(looks.get(id));
     if (first?.rules === undefined) return;
     const record = records.get(id);
     if (record !== undefined && !lacksSome(record, first.rules)) return;

@@ -2,7 +2,7 @@
 
 import { canonicalLiveRule, ruleKey } from "../../core/canonical/rules";
 import { closedWith, type DesiredGroup, nothingDesired } from "../../core/model/desired";
-import { acceptService } from "../../core/model/evidence";
+import { acceptService, valueSeen } from "../../core/model/evidence";
 import { allOfKind } from "../../core/model/kinds";
 import { type LiveGroup, type LiveRule, type Sighting, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
@@ -164,8 +164,7 @@ const lacks = (sighting: Sighting<LiveGroup>, ruleId: string): boolean =>
 
 /** `undefined` when the rule is gone. */
 async function look(context: HandlerContext, service: HandlerService, groupId: string): Promise<LiveGroup | undefined> {
-  const sighting = await sightingOf(context, service, groupId);
-  return sighting.seen === "yes" ? sighting.value : undefined;
+  return valueSeen(await sightingOf(context, service, groupId));
 }
 
 const findRule = (group: LiveGroup, key: string): LiveRule | undefined =>
@@ -344,7 +343,7 @@ const ruleField: FieldResource<RuleIds> = {
     const { groupId, ruleId } = ids;
     const sighting = await sightingFor(context, service, ids, remembered, "forRemoval");
     if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
-    const group = sighting.seen === "yes" ? sighting.value : undefined;
+    const group = valueSeen(sighting);
     const leaves = leavingOf(service, id) ?? before["onRuleRemoval"];
     const end = removalOf(group, ruleId, service.client.can.deletesRules, leaves);
     if (group === undefined || end === "is gone" || leaves === "with a group") return true;

@@ -12,7 +12,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { tellDisks } from "../../core/model/disks";
 import { type KeysWith, keysWith, vmFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
-import type { LiveVm } from "../../core/model/live";
+import { findSeen, type LiveVm } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 
 export interface VmComparison {
@@ -307,8 +307,7 @@ const imageNameMoved = ({ image, address, source }: DesiredVm, from: string, to:
 /** The data volume's own record where it was read, else what was applied. */
 function sizeNow(recorded: RecordedVm | undefined, live: LiveVm | undefined, context: DiffContext): number | undefined {
   const id = findDataVolume(recorded, live, context);
-  const sighting = id === undefined ? undefined : context.live.of.volume.byId.get(id);
-  return (sighting?.seen === "yes" ? sighting.value.sizeGb : undefined) ?? recorded?.sizeGb;
+  return findSeen(context.live, "volume", id)?.sizeGb ?? recorded?.sizeGb;
 }
 
 /** The one disk that is neither the root disk nor a volume with an address of its own. */

@@ -10,10 +10,10 @@ import type { Pair } from "../../core/diff/pair";
 import type { Address } from "../../core/model/address";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { notLookedAt } from "../../core/model/evidence";
+import { notLookedAt, valueSeen } from "../../core/model/evidence";
 import { told, toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
-import { type LiveVm, type Sighting, sight } from "../../core/model/live";
+import { findSeen, type LiveVm, type Sighting, sight } from "../../core/model/live";
 import { type Loss, rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVm } from "../../core/model/recorded";
 import { ifAny, onlyDefined } from "../../core/text/objects";
@@ -91,8 +91,7 @@ export function hangingOn(id: string, live: LiveVm | undefined, context: DiffCon
   if (live?.volumes === undefined && !context.hostsShown) return undefined;
   const disks = new Map<string, Hanging>(byVolume.map((disk) => [disk.id, disk]));
   for (const { id: disk, root } of live?.volumes ?? []) {
-    const sighting = sight(context.live, "volume", disk);
-    const volume = sighting.seen === "yes" ? sighting.value : undefined;
+    const volume = findSeen(context.live, "volume", disk);
     disks.set(disk, { id: disk, name: volume?.name, sizeGb: volume?.sizeGb, root });
   }
   return [...disks.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -129,11 +128,11 @@ export function stillToDelete(
   const { id, name, dataVolumeId } = recorded;
   const isProtected = recorded.preventDestroy || desired?.lifecycle.preventDestroy === true;
   if (isProtected || recorded.deleting !== true || dataVolumeId === undefined) return undefined;
-  const sighting = sight(context.live, "volume", dataVolumeId);
+  if (findSeen(context.live, "volume", dataVolumeId) === undefined) return undefined;
   // The VM's end took it off.
   const ours = { ...recorded, dataVolumeDetached: true };
   const leaving = { id, name, live: undefined, recorded: ours, desired, dataVolumeId, young: false };
-  return sighting.seen === "yes" ? ownVolume(leaving, undefined, context).deletes : undefined;
+  return ownVolume(leaving, undefined, context).deletes;
 }
 
 export const ownVolumeLoss = ({ id, sizeGb }: NonNullable<Departure["deletes"]>, host: string): Loss =>
@@ -169,7 +168,7 @@ function ownDisk(
 ): OwnDisk | undefined {
   const sighting = id === undefined ? undefined : sight(context.live, "volume", id);
   if (sighting?.seen === "gone") return undefined;
-  const seen = sighting?.seen === "yes" ? sighting.value : undefined;
+  const seen = valueSeen(sighting);
   const host = seen?.attachedTo;
   const isUnlisted = host === undefined && id !== undefined && hanging?.every((disk) => disk.id !== id) === true;
   return {
@@ -237,8 +236,7 @@ export function attachmentsOf(
   const attached: Record<string, readonly string[]> = {};
   for (const { address, id } of vms) {
     if (id === undefined) continue;
-    const sighting = sight(context.live, "vm", id);
-    const disks = hangingOn(id, sighting.seen === "yes" ? sighting.value : undefined, context);
+    const disks = hangingOn(id, findSeen(context.live, "vm", id), context);
     if (disks !== undefined) attached[address] = disks.map((disk) => disk.id);
   }
   return attached;

@@ -28,6 +28,7 @@ import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/fin
 import { type DesiredVm, type Inherited, leftToOthers, powerDeclared } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../../core/model/disks";
+import { valueSeen } from "../../core/model/evidence";
 import { vmFields, vmServiceFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import { type LiveVm, shownOf, sight } from "../../core/model/live";
@@ -164,7 +165,7 @@ function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): 
   const strands = disksOf(recorded).flatMap((disk): Orphan[] => {
     const sighting = sight(context.live, "volume", disk.id);
     if (sighting.seen === "gone" || context.addressOf(identity("volume", disk.id)) !== undefined) return [];
-    const seen = sighting.seen === "yes" ? sighting.value : undefined;
+    const seen = valueSeen(sighting);
     // A volume's own record may go on naming the VM that is gone. Of what hangs on another VM only the data volume is
     // known to have been this one's.
     const isElsewhere = seen?.attachedTo != null && seen.attachedTo !== recorded.id;
@@ -461,7 +462,7 @@ function dataVolumeAt({
     const isFree = volume.seen === "yes" && volume.value.attachedTo === null && isGrown;
     return (recorded.dataVolumeDetached === true || isFree) && carried !== true ? "off" : "on";
   }
-  const known = carried ?? isCarriedBy(found.id, id, volume.seen === "yes" ? volume.value : undefined, context);
+  const known = carried ?? isCarriedBy(found.id, id, valueSeen(volume), context);
   return known === undefined ? "unknown" : known ? "on" : "off";
 }
 

@@ -5,6 +5,7 @@ import { cutByService, judgeMade } from "../../core/diff/evidence";
 import { type FoundLive, orphanAt, otherThanMade, unclearCreate, unseenCreate, vanishedAs } from "../../core/diff/find";
 import { importManaged, nameTaken, severalNamed, unsettledIntent } from "../../core/diff/findings";
 import type { PairOf } from "../../core/diff/pair";
+import { valueSeen } from "../../core/model/evidence";
 import { identity } from "../../core/model/identity";
 import { type LiveVm, type Sighting, sight } from "../../core/model/live";
 import type { Intent, RecordedVm } from "../../core/model/recorded";
@@ -51,7 +52,7 @@ function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
     return pair.import?.again === true
       ? findKnownVm(pair, id, context)
       : { how: "error", diagnostic: vmImportGone(pair, id) };
-  return { how: "known", id, adopted: "imported", live: sighting.seen === "yes" ? sighting.value : undefined };
+  return { how: "known", id, adopted: "imported", live: valueSeen(sighting) };
 }
 
 /**
@@ -131,4 +132,4 @@ const otherVmsNamed = (name: string, pair: VmPair, context: DiffContext): readon
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): FoundVm =>
   sighting.seen === "gone"
     ? { how: "absent", gone: vanishedAs(id, sighting) }
-    : { how: "known", id, live: sighting.seen === "yes" ? sighting.value : undefined };
+    : { how: "known", id, live: valueSeen(sighting) };

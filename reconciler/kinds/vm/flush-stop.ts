@@ -6,7 +6,7 @@ import type { Address } from "../../core/model/address";
 import { vmFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
-import type { LiveVm } from "../../core/model/live";
+import { findSeen, type LiveVm } from "../../core/model/live";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onceDecided } from "./resize-steps";
@@ -30,8 +30,7 @@ export const noteStopped = (id: string, draft: Draft, noted?: Address): void =>
   draft.setFlushStop(id, { vm: { id }, users: [], noted, ...draft.flushStopOf(id), starts: "yes" });
 
 function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {
-  const live = draft.context.live.of.vm.byId.get(vm.id);
-  const phase = live?.seen === "yes" ? live.value.phase : undefined;
+  const phase = findSeen(draft.context.live, "vm", vm.id)?.phase;
   const stopped = phase === "stopped";
   const power = draft.powerOf(vm.id);
   const isToRun = stopped && (isStarted(vm, draft) || options.address !== undefined) && isRecordedToRun(vm, draft);

@@ -2,9 +2,11 @@
  * Why a volume that comes off a VM is flushed, and what is done for it before. A VM that goes, or is stopped by the same
  * plan, flushes all its volumes by its stop: only of a VM that goes on running is somebody asked, or a command run.
  */
+
 import type { Address } from "../../core/model/address";
 import { wordsOfCommand } from "../../core/model/computed";
 import type { Command, FlushPolicy } from "../../core/model/desired";
+import { findSeen } from "../../core/model/live";
 import { addStep, type Draft, vmHold } from "../../core/plan/draft";
 import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
@@ -38,7 +40,8 @@ export const flushWords: Readonly<Record<FlushReason, string>> = {
 export function planFlush(comesOff: ComesOff): Flushed {
   const { policy, vm, draft } = comesOff;
   // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
-  const asked: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
+  const hasFailed = findSeen(draft.context.live, "vm", vm.id)?.phase === "failed";
+  const asked: FlushPolicy = policy.via === "stop" && hasFailed ? { via: "ask" } : policy;
   const { via: reason, ...command } = isStoppedAnyway(vm, draft) ? ({ via: "stop" } as const) : asked;
   if (reason === "stop") {
     const { stop, users } = stopForFlush(vm, draft);
@@ -51,11 +54,6 @@ export function planFlush(comesOff: ComesOff): Flushed {
 const isStoppedAnyway = ({ id }: { readonly id: string }, draft: Draft): boolean =>
   draft.powerOf(id)?.operation === "vm.stop" ||
   (draft.deleteOfHost(id) !== undefined && draft.flushStopOf(id) !== undefined);
-
-function hasFailed({ id }: { readonly id: string }, draft: Draft): boolean {
-  const live = draft.context.live.of.vm.byId.get(id);
-  return live?.seen === "yes" && live.value.phase === "failed";
-}
 
 function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, which = "" }: ComesOff): StepId {
   return addStep(draft, {

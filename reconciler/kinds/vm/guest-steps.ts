@@ -20,6 +20,7 @@ import { type Address, isMeant } from "../../core/model/address";
 import { wordsOfCommand } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
+import { valueSeen } from "../../core/model/evidence";
 import { told, toRun } from "../../core/model/fix";
 import {
   commandKeys,
@@ -36,7 +37,7 @@ import {
 } from "../../core/model/guest";
 import { identity } from "../../core/model/identity";
 import { allOfKind } from "../../core/model/kinds";
-import { sight } from "../../core/model/live";
+import { findSeen, sight } from "../../core/model/live";
 import type { RecordedResource, RecordedVm, RecordedVolume } from "../../core/model/recorded";
 import { addStep, type Draft, owedByIntent, vmHold, vmLabel } from "../../core/plan/draft";
 import {
@@ -151,7 +152,7 @@ function whereElse(vm: string, volume: string | undefined, draft: Draft): string
   if (volume === undefined) return undefined;
   const seen = sight(draft.context.live, "volume", volume);
   if (seen.seen === "gone") return "its data volume is gone";
-  const shown = seen.seen === "yes" ? seen.value : undefined;
+  const shown = valueSeen(seen);
   const isMoving = shown?.changing === true || phaseOf({ id: vm }, draft) === "changing";
   if (isMoving || isCarriedBy(vm, volume, shown, draft.context) !== false) return undefined;
   const host = shown?.attachedTo;
@@ -329,10 +330,8 @@ function readyNeeds({ address, duty }: DeclaredDuty, host: Reference, { draft, p
 const valueNeeds = (action: StepAction, draft: Draft): Need[] =>
   computedOf(action).flatMap(({ address }) => draft.onceMade(address));
 
-const phaseOf = (host: Reference, draft: Draft) => {
-  const seen = "id" in host ? sight(draft.context.live, "vm", host.id) : undefined;
-  return seen?.seen === "yes" ? seen.value.phase : undefined;
-};
+const phaseOf = (host: Reference, draft: Draft) =>
+  "id" in host ? findSeen(draft.context.live, "vm", host.id)?.phase : undefined;
 
 const isHostRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
 

@@ -6,7 +6,7 @@
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../../core/model/disks";
 import { toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
-import type { LiveVm } from "../../core/model/live";
+import { findSeen, type LiveVm } from "../../core/model/live";
 import { isGone, type Outcome } from "../../core/model/outcome";
 import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../../core/model/recorded";
 import { type FieldsOf, withFields } from "../../core/plan/record-patch";
@@ -124,8 +124,7 @@ async function volumesListedOn(id: string, run: Run): Promise<Outcome<readonly s
 
 /** Disks on the VM that no address manages, as they are seen now or were when the plan was made. */
 async function disksBefore(step: Step, action: Delete, id: string, run: Run): Promise<FieldsOf<"vm">> {
-  const sighting = run.live.of.vm.byId.get(id);
-  let vm = sighting?.seen === "yes" ? sighting.value : undefined;
+  let vm = findSeen(run.live, "vm", id);
   // The plan's look showed no disks, as while a VM is being built.
   if (action.hanging === undefined && canSee(run)) {
     const read = await fetchVmCheaply(run, id);

@@ -3,7 +3,7 @@
 import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalogue";
 import type { HealthCheck } from "../../core/model/desired";
 import { toSay } from "../../core/model/fix";
-import type { LiveVm } from "../../core/model/live";
+import { findSeen, type LiveVm } from "../../core/model/live";
 import type { Failure } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
@@ -20,8 +20,7 @@ export async function resize(
   run: Run,
 ): Promise<StepResult> {
   const target = catalogueId(action.flavor, run.flavors);
-  const sighting = run.live.of.vm.byId.get(id);
-  const shownBefore = sighting?.seen === "yes" ? sighting.value.flavor : undefined;
+  const shownBefore = findSeen(run.live, "vm", id)?.flavor;
   // Without a list of flavors, only a change of the flavor can be seen.
   const isTarget = (flavor: string): boolean =>
     isEntry(flavor, target, run.flavors) === true ||

@@ -3,6 +3,7 @@
 import type { Abilities } from "../../core/model/abilities";
 import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
+import { findSeen } from "../../core/model/live";
 import { addStep, type Draft, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
@@ -16,8 +17,8 @@ export type Then = <O extends StepOperation>(step: OwnStep<O>) => StepId;
  * whoever began it decides it. Empty: it does not wait, or this plan decides it.
  */
 export function onceDecided(vm: { readonly id: string }, draft: Draft, after: readonly Need[] = []): Need[] {
-  const live = draft.context.live.of.vm.byId.get(vm.id);
-  if (live?.seen !== "yes" || live.value.phase !== "verify_resize") return [];
+  const live = findSeen(draft.context.live, "vm", vm.id);
+  if (live?.phase !== "verify_resize") return [];
   const isDecided = draft.steps.some(
     ({ action }) =>
       (action.operation === "vm.resize.confirm" || action.operation === "vm.resize.revert") &&
@@ -30,7 +31,7 @@ export function onceDecided(vm: { readonly id: string }, draft: Draft, after: re
     id: `${address}/decided`,
     address,
     action: { operation: "vm.resize.confirm", vm, manual: true },
-    title: `wait for the resize of VM ${live.value.name}, which others began, to be decided`,
+    title: `wait for the resize of VM ${live.name}, which others began, to be decided`,
     needs: after,
     holds: [vmHold(draft, vm)],
   });

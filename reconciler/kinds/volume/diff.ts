@@ -28,7 +28,7 @@ import type { DesiredVolume, Inherited, Reference } from "../../core/model/desir
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { volumeFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
-import { type LiveVolume, sight } from "../../core/model/live";
+import { findSeen, type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
 import { saysNone } from "../../core/text/id-problem";
@@ -331,8 +331,7 @@ function stillToDelete(
     const { kind, replacedBy } = orphan;
     if (kind !== "volume" || orphan.id === id) return [];
     if (replacedBy === undefined || ![address, movedFrom].includes(replacedBy)) return [];
-    const sighting = sight(live, "volume", orphan.id);
-    const on = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+    const on = findSeen(live, "volume", orphan.id)?.attachedTo;
     if (on === undefined) return [];
     if (on === null) return [{ orphan }];
     const goes = deleted.has(on);
@@ -441,7 +440,7 @@ function volumeNotes(
  */
 function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen, byName }: DiffContext): Diagnostic[] {
   const said = live?.attachedTo;
-  if (typeof said !== "string" || sight(seen, "vm", said).seen === "yes") return [];
+  if (typeof said !== "string" || findSeen(seen, "vm", said) !== undefined) return [];
   const [named, ...others] = byName.vm.get(said.toLowerCase()) ?? [];
   if (named === undefined || others.length > 0) return [];
   return [
@@ -464,7 +463,7 @@ function hostThatIsNone(
   { live: seen }: Pick<DiffContext, "live">,
 ): Diagnostic[] {
   const said = live?.attachedTo;
-  if (typeof said !== "string" || !saysNone.test(said) || sight(seen, "vm", said).seen === "yes") return [];
+  if (typeof said !== "string" || !saysNone.test(said) || findSeen(seen, "vm", said) !== undefined) return [];
   return [
     {
       severity: "error",

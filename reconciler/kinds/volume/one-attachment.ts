@@ -3,7 +3,7 @@
 import { closedWith, type DesiredVolume, nothingDesired } from "../../core/model/desired";
 import { type Debt, debtsIn, isSameCommand, withDebt } from "../../core/model/guest";
 import { allOfKind, ofKind } from "../../core/model/kinds";
-import { type Live, type LiveVolume, notSeen, sight } from "../../core/model/live";
+import { findSeen, type Live, type LiveVolume, notSeen, sight } from "../../core/model/live";
 import type { RecordedVolume, Scope } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
 import { itemAt } from "../../core/text/invariant";
@@ -45,6 +45,7 @@ import { recordedKey, rememberedIn } from "../../one/shape";
 import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "../../one/shared-properties";
 import { isVolumeChanged, type Told, toldOf, untold } from "../../one/stands-on";
 import { noteRecorded, noteShown } from "../../one/witnesses";
+import { isCarriedBy } from "./open-moves";
 
 const address = "volume.attachment";
 
@@ -144,10 +145,10 @@ async function plan(
     return planAgain(service, { live: shown, findings: [], state, address }, desired);
   }
   const planned = await planAsObserved(service, desired, state, address, context.signal, look);
-  const sighting = sight(planned.live, "volume", ids.volumeId);
-  if (volume.afterAttach === undefined || sighting.seen !== "yes") return planned;
+  const seen = findSeen(planned.live, "volume", ids.volumeId);
+  if (volume.afterAttach === undefined || seen === undefined) return planned;
   // The command gets the size that the volume has by now.
-  const sized = { ...record, sizeGb: sighting.value.sizeGb };
+  const sized = { ...record, sizeGb: seen.sizeGb };
   return planAgain(service, { ...planned, state: stateOf(address, { record: sized, scope }, hosts) }, desired);
 }
 
@@ -177,29 +178,16 @@ async function shownByHost(
 }
 
 /** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */
-function hostIn(live: PlannedOne["live"], volumeId: string): string | null | undefined {
-  const sighting = sight(live, "volume", volumeId);
-  return sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
-}
-
-function sizeIn(live: PlannedOne["live"], volumeId: string): number | undefined {
-  const sighting = sight(live, "volume", volumeId);
-  return sighting.seen === "yes" ? sighting.value.sizeGb : undefined;
-}
+const hostIn = (live: Live, volumeId: string): string | null | undefined =>
+  findSeen(live, "volume", volumeId)?.attachedTo;
 
 /** Whether the volume hangs on the VM, as the volume's own record or else the VM's shows; `undefined`: neither does. */
-function isAttached(live: PlannedOne["live"], ids: AttachmentIds) {
-  const host = hostIn(live, ids.volumeId);
-  if (host !== undefined) return host === ids.vmId;
-  const vm = sight(live, "vm", ids.vmId);
-  if (vm.seen === "gone") return false;
-  return vm.seen === "yes" ? vm.value.volumes?.some((disk) => disk.id === ids.volumeId) : undefined;
-}
+const isAttached = (live: Live, { vmId, volumeId }: AttachmentIds): boolean | undefined =>
+  isCarriedBy(vmId, volumeId, findSeen(live, "volume", volumeId), { live });
 
 /** Messages name the volume by its id: its name belongs to another resource, for which it may be a secret. */
 function byId({ live }: PlannedOne, volumeId: string): (text: string) => string {
-  const sighting = sight(live, "volume", volumeId);
-  const name = sighting.seen === "yes" ? sighting.value.name : undefined;
+  const name = findSeen(live, "volume", volumeId)?.name;
   return (text) => (name === undefined ? text : text.replaceAll(`volume ${name}`, `volume ${volumeId}`));
 }
 
@@ -361,7 +349,7 @@ const attachment: FieldResource<AttachmentIds> = {
       noteTakenOff(service, ids.volumeId, false);
       return keep(service, id, props, owner, {
         ...ran,
-        told: toldOf(service, ids, sizeIn(planned.live, ids.volumeId)),
+        told: toldOf(service, ids, findSeen(planned.live, "volume", ids.volumeId)?.sizeGb),
       });
     }),
 
@@ -392,7 +380,7 @@ const attachment: FieldResource<AttachmentIds> = {
     if (mayRun || hasStopped(context) || isVolumeChanged(service, ids))
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
-        sizeGb = sizeIn(planned.live, ids.volumeId);
+        sizeGb = findSeen(planned.live, "volume", ids.volumeId)?.sizeGb;
         refuseOtherHost(planned.live, ids);
         return mayRun || hasStopped(context) || isAttached(planned.live, ids) === false
           ? planAndCarryOut(context, service, planned, ids, false)

@@ -6,6 +6,7 @@
 import type { DiffContext } from "../../core/diff/context";
 import { type Pair, recordedAt } from "../../core/diff/pair";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { valueSeen } from "../../core/model/evidence";
 import { type Advice, told, toRun } from "../../core/model/fix";
 import { type Live, type LiveVolume, sight } from "../../core/model/live";
 import type { RecordedVolume } from "../../core/model/recorded";
@@ -15,12 +16,11 @@ export function isCarriedBy(
   vm: string,
   volume: string,
   live: LiveVolume | undefined,
-  context: DiffContext,
+  context: Pick<DiffContext, "live">,
 ): boolean | undefined {
   if (live?.attachedTo !== undefined) return live.attachedTo === vm;
   const sighting = sight(context.live, "vm", vm);
-  if (sighting.seen === "gone") return false;
-  return sighting.seen === "yes" ? sighting.value.volumes?.some((disk) => disk.id === volume) : undefined;
+  return sighting.seen === "gone" ? false : valueSeen(sighting)?.volumes?.some((disk) => disk.id === volume);
 }
 
 /** The question, for a volume that has an address. */
@@ -64,6 +64,6 @@ export const openMoveFix = (address: string): Advice => [
 /** A VM of which nobody sees whether it runs may still be stopped, and so may one that is under way. */
 export function mayBeStopped(id: string, live: Live): boolean {
   const sighting = sight(live, "vm", id);
-  const phase = sighting.seen === "yes" ? sighting.value.phase : undefined;
+  const phase = valueSeen(sighting)?.phase;
   return !(sighting.seen === "gone" || phase === "running" || phase === "failed" || phase === "verify_resize");
 }

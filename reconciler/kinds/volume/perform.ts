@@ -1,6 +1,6 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
-import { type LiveVolume, sight } from "../../core/model/live";
+import { findSeen, type LiveVolume } from "../../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
@@ -187,8 +187,7 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
   const { client } = run.ports;
   const look = await client.getVolume(id, { signal: run.signal, makesSure: true });
   if (look.status !== "accepted") return isGone(look) ? undefined : couldNotLook(`volume ${id}`, look);
-  const sighting = sight(run.live, "volume", id);
-  const planned = sighting.seen === "yes" ? sighting.value : undefined;
+  const planned = findSeen(run.live, "volume", id);
   const recorded = run.recorder.state.resources.get(address);
   const own = recorded?.kind === "volume" && recorded.id === id ? recorded : undefined;
   const { sizeGb, attachedTo } = look.value;

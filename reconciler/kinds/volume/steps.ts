@@ -8,6 +8,7 @@ import { computedWithin } from "../../core/model/computed";
 import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
+import { findSeen } from "../../core/model/live";
 import { type Orphan, orphanKey, type RecordedVolume, stillToSetAt } from "../../core/model/recorded";
 import {
   addStep,
@@ -164,8 +165,7 @@ function isOnAnother(address: Address, on: string, wantedOn: Target | undefined,
  * another guest. A VM that is not managed here, and runs, is stopped by nobody who did not name it.
  */
 function countsElsewhere({ via }: FlushPolicy, on: string, { context }: Draft): boolean {
-  const live = context.live.of.vm.byId.get(on);
-  const isStopped = live?.seen === "yes" && live.value.phase === "stopped";
+  const isStopped = findSeen(context.live, "vm", on)?.phase === "stopped";
   return via === "stop" && (isStopped || context.addressOf(identity("vm", on)) !== undefined);
 }
 

@@ -9,10 +9,10 @@ import { canonicalLiveRule, ruleKey, ruleOfKey } from "../../../core/canonical/r
 import type { Address } from "../../../core/model/address";
 import type { Computed } from "../../../core/model/computed";
 import type { Desired, Reference } from "../../../core/model/desired";
-import { notLookedAt } from "../../../core/model/evidence";
+import { notLookedAt, valueSeen } from "../../../core/model/evidence";
 import { recordedAttribute } from "../../../core/model/facts";
 import { allOfKind } from "../../../core/model/kinds";
-import { type Live, sight } from "../../../core/model/live";
+import { findSeen, type Live, sight } from "../../../core/model/live";
 import type { RecordedResource, State } from "../../../core/model/recorded";
 import { groupNamed, type Rule } from "../../../core/model/rule";
 import type { Plan } from "../../../core/plan/plan";
@@ -82,8 +82,8 @@ export function recordsAsMoved({ state, plan }: Pick<ExposureInput, "state" | "p
 /** What a value is by now: as the resource shows it, or else as it is recorded. */
 function valueNow({ address, attribute }: Computed, live: Live, records: Records): string | undefined {
   const record = records.get(address);
-  const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
-  return recordedAttribute(sighting?.seen === "yes" ? sighting.value : record, attribute);
+  const shown = record === undefined ? undefined : findSeen(live, record.kind, record.id);
+  return recordedAttribute(shown ?? record, attribute);
 }
 
 export function groupWorld(input: ExposureInput): GroupWorld {
@@ -150,7 +150,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
     const sighting = sight(live, "group", id);
     if (sighting.seen === "gone") continue;
     madeAlone.delete(address);
-    const seen = sighting.seen === "yes" ? sighting.value.rules : undefined;
+    const seen = valueSeen(sighting)?.rules;
     const isLookedAt = sighting.seen === "yes" || sighting.reason !== notLookedAt.reason;
     if (seen === undefined) unobserved.set(address, isLookedAt ? "not-shown" : "not-looked");
     const object = objectFor(id, address);

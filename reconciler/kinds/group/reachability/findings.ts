@@ -9,7 +9,7 @@ import { type Computed, textKey } from "../../../core/model/computed";
 import type { Closed, Desired, DesiredGroup } from "../../../core/model/desired";
 import type { SourcePosition } from "../../../core/model/diagnostic";
 import { allOfKind, ofKind } from "../../../core/model/kinds";
-import { sight } from "../../../core/model/live";
+import { findSeen } from "../../../core/model/live";
 import { portsWritten, type Rule, remoteOfAll } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
@@ -56,8 +56,7 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
       destroys: plan.options.destroy === true,
       addressesOf: (vm) => {
         const record = records.get(vm);
-        const sighting = record?.id === undefined ? undefined : sight(live, "vm", record.id);
-        const known = sighting?.seen === "yes" ? sighting.value : ofKind(record, "vm");
+        const known = findSeen(live, "vm", record?.id) ?? ofKind(record, "vm");
         return [known?.privateIp, known?.floatingIp].flatMap((ip) => parseCidr(ip ?? "")?.text ?? []);
       },
       madeAnew: new Set(
