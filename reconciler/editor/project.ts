@@ -58,14 +58,16 @@ export function nameAtPlace(
   return home === undefined ? undefined : { sort, key, home };
 }
 
-/** Every place of a name in all files. */
+/** Every place of a name in all files, each once: what an alias repeats is written once. */
 export const placesOfProject = (project: EditedProject, name: ProjectName): FoundName[] => [
-  ...[...project.files].flatMap(([file, { names }]) =>
-    names.places.flatMap((place) => {
-      if (place.key !== name.key || place.sort !== name.sort) return [];
-      return nameAtPlace(project, file, place)?.home === name.home ? [{ ...place, file }] : [];
-    }),
-  ),
+  ...[...project.files].flatMap(([file, { names }]) => {
+    const found = new Map<number, FoundName>();
+    for (const place of names.places) {
+      if (place.key !== name.key || place.sort !== name.sort || found.has(place.offset)) continue;
+      if (nameAtPlace(project, file, place)?.home === name.home) found.set(place.offset, { ...place, file });
+    }
+    return [...found.values()];
+  }),
   ...(name.sort === "var" ? givenInVarFiles(project, name) : []),
 ];
 

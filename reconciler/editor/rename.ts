@@ -5,7 +5,9 @@
 import { parse } from "yaml";
 import { addItem, type Edited, removeItem, setIn } from "../config/edit-text";
 import { blockOrder } from "../config/format";
+import { collectProblems } from "../config/problems";
 import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml/file";
+import { readYaml } from "../config/yaml/reader";
 import { componentOf, quoted } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
 import { isKind, kinds, sectionOf } from "../core/model/kinds";
@@ -28,6 +30,9 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   const problem = problemOfKey(to) ?? (to === key ? undefined : whyNotCalled(project, name, to));
   if (problem !== undefined) return { problem };
   if (to === key) return { changes: new Map() };
+  for (const { source } of project.files.values())
+    if (source.root === undefined && source.isIncomplete === true)
+      return { problem: `${source.file} is not valid YAML now, and may use ${key}: correct it first` };
   const places = placesOfProject(project, name);
   if (!places.some(({ is }) => is === "declared")) return { problem: `${key} is not declared in these files` };
   const changes = new Map<string, TextEdit[]>();
@@ -39,10 +44,14 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   for (const place of places) {
     if (keepsChain(place)) continue;
     const source = project.files.get(place.file)?.source;
-    if (source !== undefined)
-      add(place.file, [
-        { range: textSpanOf(linesOf(source.text), place.offset, place.offset + place.length), newText: to },
-      ]);
+    if (source === undefined) continue;
+    const range = textSpanOf(linesOf(source.text), place.offset, place.offset + place.length);
+    // An alias, escapes, or a text in lines of its own.
+    if (!source.text.startsWith(key, place.offset))
+      return {
+        problem: `${source.file}:${range.start.line + 1} says ${key} in other letters: write ${key} there first`,
+      };
+    add(place.file, [{ range, newText: to }]);
   }
   if (!isKind(sort) && sort !== "component") return { changes };
   if (isKind(sort))
@@ -156,11 +165,32 @@ function keptName(project: EditedProject, place: FoundName, kind: keyof typeof s
   const piece = pieceAt(file, place.path);
   // An alias of a piece may stand for what is elsewhere in the file.
   const alone = piece && ifPossible(() => nameIn(piece.text, [place.key, "name"]));
-  if (piece !== undefined && alone !== undefined && "text" in alone)
-    return { edits: changeOfPiece(file.text, piece, alone.text) };
-  const whole = nameIn(file.text, [...place.path.map(String), "name"]);
-  if ("text" in whole) return { edits: changeOfPiece(file.text, { text: file.text, offset: 0 }, whole.text) };
-  return { problem: `the service would see another name for ${kind}.${place.key}: write name: ${name} into it first` };
+  const [cut, edited] =
+    piece !== undefined && alone !== undefined && "text" in alone
+      ? [piece, alone]
+      : [{ text: file.text, offset: 0 }, nameIn(file.text, [...place.path.map(String), "name"])];
+  if ("problem" in edited)
+    return {
+      problem: `the service would see another name for ${kind}.${place.key}: write name: ${name} into it first`,
+    };
+  const taker = cut.text.includes("&") ? takerOfName(file, cut, edited.text, place) : undefined;
+  if (taker !== undefined)
+    return {
+      problem: `${kind}.${taker} takes its fields from ${kind}.${place.key}, and would take its name: write a name into each first`,
+    };
+  return { edits: changeOfPiece(file.text, cut, edited.text) };
+}
+
+/** The block beside this one whose name changes with it, as that of an alias of its fields does. */
+function takerOfName({ file, text, root }: YamlFile, cut: RenamedPiece, by: string, { path, key }: FoundName) {
+  const after = text.slice(0, cut.offset) + by + text.slice(cut.offset + cut.text.length);
+  const [section = ""] = path;
+  const named = readYaml({ file, text: after }, collectProblems()).root;
+  const nameOf = (of: unknown, block: string): unknown => valueAt(of, [section, block, "name"]);
+  const blocks = valueAt(root, [section]);
+  return Object.keys(isMap(blocks) ? blocks : {}).find(
+    (block) => block !== key && nameOf(root, block) !== nameOf(named, block),
+  );
 }
 
 const hasDefaultName = (project: EditedProject, home: string, kind: string): boolean =>

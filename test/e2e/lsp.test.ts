@@ -51,6 +51,15 @@ groups: { lb: { name: "lb-\${component}", rules: [{ protocol: tcp, dst_port: "\$
 outputs: { name: "\${group.lb.name}" }
 `;
 const project = () => makeFolder({ "reconcile.yaml": shop, "components/lb.yaml": lb });
+/** A project of files by their names; `r.yaml` is the desired state. */
+const edited = (texts: Record<string, string>): EditedProject => ({
+  main: ["r.yaml"],
+  files: new Map(
+    Object.entries(texts).map(([file, text]) => [file, projectFile(readYaml({ file, text }, collectProblems()))]),
+  ),
+  desired: new Map(),
+  besides: String,
+});
 /** A message may be Markdown; this server writes text. */
 const messageOf = ({ message }: Diagnostic): string => (typeof message === "string" ? message : message.value);
 const words = (items: CompletionItem[]) => items.map(({ label }) => label);
@@ -136,6 +145,24 @@ describe("reconcile lsp", () => {
     await editor.change("reconcile.yaml", { text });
     const [item] = await editor.ask<CompletionItem[]>("textDocument/completion", "reconcile.yaml", position);
     expect(item?.textEdit).toMatchObject({ newText: "db", range: { start: { character: position.character - 2 } } });
+    expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("counts places in a file with a mark of the byte order as editors do", async () => {
+    const parts = {
+      "a.yaml": `${head}vms: { web: { name: shop-web } }\n`,
+      "b.yaml": "version: 1\nvolumes:\n  data: { size: 5, attach_to: web }\n",
+    };
+    const editor = await startEditor(makeFolder({ ...parts, "b.yaml": `\ufeff${parts["b.yaml"]}` }));
+    await editor.open("a.yaml");
+    const { position } = editor.cut(parts["a.yaml"].replace("web:", "w|eb:"));
+    const uses = await editor.ask<Location[]>("textDocument/references", "a.yaml", position, {
+      context: { includeDeclaration: false },
+    });
+    const [start, end] = [30, 33].map((character) => ({ line: 2, character }));
+    expect(uses).toEqual([{ uri: editor.uriOf("b.yaml"), range: { start, end } }]);
+    const edit = await editor.ask<WorkspaceEdit>("textDocument/rename", "a.yaml", position, { newName: "front" });
+    expect(applied(parts["b.yaml"], edit.changes?.[editor.uriOf("b.yaml")] ?? [])).toContain("attach_to: front }");
     expect((await editor.end()).stderr).toBe("");
   });
 
@@ -330,17 +357,9 @@ describe("reconcile lsp", () => {
   });
 
   it("renames a variable where a file gives its value, and no component that a volume is called after", () => {
-    const project = (texts: Record<string, string>): EditedProject => ({
-      main: ["r.yaml"],
-      files: new Map(
-        Object.entries(texts).map(([file, text]) => [file, projectFile(readYaml({ file, text }, collectProblems()))]),
-      ),
-      desired: new Map(),
-      besides: String,
-    });
     const values = '"room": 20\nother: 1\n';
     const varied = renameName(
-      project({
+      edited({
         "r.yaml": 'vars: { room: {} }\nenvironments: { dev: { vars_file: "${env}.yaml" } }\n',
         "dev.yaml": values,
       }),
@@ -352,7 +371,7 @@ describe("reconcile lsp", () => {
     );
     const shopAs = (volume: string): Renamed =>
       renameName(
-        project({
+        edited({
           "r.yaml": "components: { shop: { from: outer.yaml } }\n",
           "outer.yaml": "components: { inner: { from: c.yaml }, again: { from: outer.yaml } }\n",
           "c.yaml": `volumes: { data: ${volume} }\n`,
@@ -365,6 +384,35 @@ describe("reconcile lsp", () => {
     });
     for (const safe of ["{ size: 5 }", '{ name: "${component}-x", lifecycle: { ignore_changes: [name] } }'])
       expect(shopAs(safe)).toHaveProperty("changes");
+  });
+
+  it("renames nothing where only a part of it could be: what an alias or another form of text repeats", () => {
+    const rename = (texts: Record<string, string>): string => {
+      const renamed = renameName(edited(texts), { sort: "vm", key: "web", home: "r.yaml" }, "front");
+      if ("problem" in renamed) return renamed.problem;
+      return applied(texts["r.yaml"] ?? "", [...(renamed.changes.get("r.yaml") ?? [])]);
+    };
+    const file = (more: string): string => rename({ "r.yaml": `vms:\n  web: { name: shop-web }\n${more}` });
+    // What stands in other letters is not written over.
+    for (const form of ["*host", '"w\\x65b"', ">-\n      web"])
+      expect(file(`x-host: &host web\nvolumes:\n  data:\n    attach_to: ${form}\n`)).toBe(
+        "r.yaml:6 says web in other letters: write web there first",
+      );
+    // What an alias repeats is written once.
+    const moved = "moved:\n  - { from: vm.web, to: vm.front }\n";
+    expect(file("volumes:\n  data: &data { attach_to: web }\n  logs: *data\n")).toBe(
+      `vms:\n  front: { name: shop-web }\nvolumes:\n  data: &data { attach_to: front }\n  logs: *data\n${moved}`,
+    );
+    // The name that is written down is that of one block.
+    const merged = (api: string): string => rename({ "r.yaml": `vms:\n  web: &web\n    size: 20\n  api: ${api}\n` });
+    expect(merged("{ <<: *web }")).toContain("vm.api takes its fields from vm.web");
+    expect(merged("*web")).toContain("vm.api takes its fields from vm.web");
+    expect(merged("{ <<: *web, name: api }")).toContain("  front: &web\n    name: web\n");
+    // A file that is no YAML now may use the key as well.
+    expect(rename({ "r.yaml": "vms: { web: { name: w } }\n", "part.yaml": "volumes: [\n" })).toBe(
+      "part.yaml is not valid YAML now, and may use web: correct it first",
+    );
+    expect(rename({ "r.yaml": "vms: { web: { name: w } }\n", "part.yaml": "# nothing yet\n" })).toContain("front");
   });
 
   it("leaves a command and a remark as they are that have the words of an address", () => {

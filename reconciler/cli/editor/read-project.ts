@@ -88,10 +88,11 @@ function projectsAbove(path: string): string[] {
   }
 }
 
-function windowText(path: string, windows: Windows): string {
+/** A file's text as editors count its places: a mark of the byte order is no part of it. */
+export function windowText(path: string, windows: Windows): string {
   const open = windows.get(path);
   if (open !== undefined) return open;
-  return ifPossible(() => readSourceFile(path).text) ?? "";
+  return ifPossible(() => readSourceFile(path).text.replace(/^\ufeff/, "")) ?? "";
 }
 
 /** The texts of a project; a component that nobody uses is used by a file that is nowhere. */

@@ -16,12 +16,19 @@ import { placeAt } from "../../editor/names";
 import { type EditedProject, nameAtPlace, type ProjectName, placesOfProject } from "../../editor/project";
 import { renameName } from "../../editor/rename";
 import { changesBetween, endOfWord, linesOf, offsetOf, type Spot, type TextLines, textSpanOf } from "../../editor/text";
-import { textIfThere } from "../../outside/commit";
 import { refuse } from "../../refused";
 import { packageFolder, version } from "../../version";
 import type { Flags } from "../flags";
 import { expandFolder } from "../workspace";
-import { type GivenFiles, givenFor, lookAt, newMemory, type ProjectLook, type ProjectMemory } from "./read-project";
+import {
+  type GivenFiles,
+  givenFor,
+  lookAt,
+  newMemory,
+  type ProjectLook,
+  type ProjectMemory,
+  windowText,
+} from "./read-project";
 
 type LanguageProtocol = typeof import("vscode-languageserver/node");
 const neededPackage = "vscode-languageserver";
@@ -118,7 +125,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
       }
   };
   const linesAt = (path: string): TextLines => {
-    const text = windows.get(path) ?? textIfThere(path) ?? "";
+    const text = windowText(path, windows);
     const known = lines.get(path);
     if (known !== undefined && known.text === text) return known;
     const made = linesOf(text);
