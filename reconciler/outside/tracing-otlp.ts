@@ -38,20 +38,21 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
   const given = parseTraceparent(parent);
   const current = new AsyncLocalStorage<SpanContext>();
   const contexts = new WeakMap<Span, SpanContext>();
-  let waiting: EndedSpan[] = [];
+  const waiting: EndedSpan[] = [];
   let lost = 0;
   let problem: string | undefined;
-  let sending: Promise<void> = Promise.resolve();
+  /** One request at a time: what ends meanwhile waits. */
+  let sending: Promise<void> | undefined;
+  let stop = new AbortController();
 
-  const send = (limit?: AbortSignal): void => {
-    const batch = waiting;
-    waiting = [];
-    sending = sending.then(async () => {
-      const failed = limit?.aborted === true ? tookTooLong : await postSpans(exporting, batch, limit);
-      if (failed === undefined) return;
+  const send = async (atLeast: number): Promise<void> => {
+    while (waiting.length >= atLeast) {
+      const batch = waiting.splice(0, spansAtOnce);
+      const failed = stop.signal.aborted ? tookTooLong : await postSpans(exporting, batch, stop.signal);
+      if (failed === undefined) continue;
       problem = failed;
       lost += batch.length;
-    });
+    }
   };
 
   return {
@@ -84,7 +85,10 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
             attributes: cleanAttributes({ ...attributes, ...more }, clean),
             problem: why === undefined ? undefined : clean(why),
           });
-          if (waiting.length >= spansAtOnce) send();
+          if (waiting.length >= spansAtOnce)
+            sending ??= send(spansAtOnce).finally(() => {
+              sending = undefined;
+            });
         },
       };
       contexts.set(span, context);
@@ -99,11 +103,15 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
       return context === undefined ? undefined : formatTraceparent(context);
     },
     async flush() {
-      const limit = AbortSignal.timeout(Math.min(exporting.timeoutMs, longestFlushMs));
-      if (waiting.length > 0) send(limit);
+      const timer = setTimeout(() => stop.abort(), limitOf(exporting));
       await sending;
+      await send(1);
+      clearTimeout(timer);
+      stop = new AbortController();
       const said =
-        problem === undefined ? undefined : `${lost} spans were not sent to ${shownUrl(exporting.url)}: ${problem}`;
+        problem === undefined
+          ? undefined
+          : `${lost === 1 ? "1 span was" : `${lost} spans were`} not sent to ${shownUrl(exporting.url)}: ${problem}`;
       lost = 0;
       problem = undefined;
       return said;
@@ -112,6 +120,7 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
 }
 
 const tookTooLong = "it took too long";
+const limitOf = ({ timeoutMs }: Exporting): number => Math.min(timeoutMs, longestFlushMs);
 
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
@@ -126,10 +135,12 @@ function shownUrl(url: string): string {
 }
 
 async function postSpans(
-  { url, headers, timeoutMs, resource }: Exporting,
+  exporting: Exporting,
   spans: readonly EndedSpan[],
-  limit: AbortSignal = AbortSignal.timeout(Math.min(timeoutMs, longestFlushMs)),
+  stop: AbortSignal,
 ): Promise<string | undefined> {
+  const { url, headers, resource } = exporting;
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(limitOf(exporting))]);
   try {
     const answer = await fetch(url, {
       method: "POST",

@@ -138,7 +138,22 @@ volumes:
     const exporting = { url: "http://me:canary@127.0.0.1/v1/traces", headers: {}, timeoutMs: 1000, resource: {} };
     const tracing = traceToCollector(exporting, undefined, (text) => text);
     tracing.start("a", "internal").end();
-    expect(await tracing.flush()).toMatch(/^1 spans were not sent to (?!.*canary).*http:\/\/\*\*\*@127\.0\.0\.1/);
+    expect(await tracing.flush()).toMatch(/^1 span was not sent to (?!.*canary).*http:\/\/\*\*\*@127\.0\.0\.1/);
+  });
+
+  it("wait for a collector that never answers as long as for one batch, however many there are", async () => {
+    let posted = 0;
+    const silent = createServer(() => void posted++);
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const exporting = { url: `http://127.0.0.1:${port}`, headers: {}, timeoutMs: 200, resource: {} };
+    const tracing = traceToCollector(exporting, undefined, (text) => text);
+    for (let count = 0; count < 6000; count++) tracing.start("a", "internal").end();
+    expect(await tracing.flush()).toMatch(/^6000 spans were not sent .*: it took too long$/);
+    silent.closeAllConnections();
+    silent.close();
+    // The one under way, and where its limit was the first to end, one more.
+    expect(posted).toBeLessThan(3);
   });
 
   it("cost a note and no run where the collector takes none", async () => {
