@@ -6,9 +6,40 @@ const { Ajv2020, _, stringify } = require("ajv/dist/2020.js");
 const additionalProperties = require("ajv/dist/vocabularies/applicator/additionalProperties.js").default;
 const limitProperties = require("ajv/dist/vocabularies/validation/limitProperties.js").default;
 
-// An unknown key is reported together with the keys that are known, so that the nearest one can be suggested.
-additionalProperties.error.params = ({ params, parentSchema }) =>
-  _`{additionalProperty: ${params.additionalProperty}, knownKeys: ${stringify(Object.keys(parentSchema.properties ?? {}))}}`;
+// An unknown key is reported together with the keys that are known, so that the nearest one can be suggested, and with
+// the blocks in this map where other keys belong, for one of ours that is written too high.
+additionalProperties.error.params = ({ params, parentSchema, it }) =>
+  _`{additionalProperty: ${params.additionalProperty}, knownKeys: ${stringify(Object.keys(parentSchema.properties ?? {}))}, deeperKeys: ${stringify(deeperKeys(parentSchema, it.schemaEnv.root.schema))}}`;
+
+/** How many blocks a key may have been written too high. */
+const blocksTooHigh = 2;
+
+/** The keys of the blocks in a map, each with the nearest of those it stands in: `confirm` in `lifecycle.verify_resize`. */
+function deeperKeys(map, root) {
+  const places = {};
+  let blocks = [{ place: "", map }];
+  for (let depth = 0; depth <= blocksTooHigh; depth++) {
+    const found = blocks.flatMap(({ place, map }) =>
+      entriesOf(map, root).map(([key, inner]) => ({ place, key, inner })),
+    );
+    const known = new Set(Object.keys(places));
+    for (const { place, key } of found)
+      if (key !== "KEY" && !known.has(key)) places[key] = [...new Set([...(places[key] ?? []), place])];
+    blocks = found.map(({ place, key, inner }) => ({ place: place === "" ? key : `${place}.${key}`, map: inner }));
+  }
+  return Object.fromEntries(Object.entries(places).filter(([, [place]]) => place !== ""));
+}
+
+/** What may stand in a map, in any of its forms; KEY: any key. */
+function entriesOf(given, root) {
+  const map = "$ref" in given ? root.$defs[given.$ref.slice("#/$defs/".length)] : given;
+  const { properties = {}, additionalProperties: others, anyOf = [], oneOf = [] } = map;
+  return [
+    ...Object.entries(properties),
+    ...(typeof others === "object" ? [["KEY", others]] : []),
+    ...[...anyOf, ...oneOf].flatMap((form) => entriesOf(form, root)),
+  ];
+}
 
 // So is a map that has too few of them.
 limitProperties.error.params = ({ schemaCode, keyword, parentSchema }) =>

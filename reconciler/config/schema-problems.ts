@@ -6,7 +6,7 @@
 import type { ErrorObject } from "ajv";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
-import { groupedBy, onlyDefined } from "../core/text/objects";
+import { fieldsIn, groupedBy, onlyDefined } from "../core/text/objects";
 import { fixOfLone, type Problem, shown } from "./problems";
 import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml/file";
 
@@ -140,7 +140,7 @@ function findingsAt<A extends SchemaArea>(
 ): SchemaFinding<A>[] {
   const findings: SchemaFinding<A>[] = [];
   const { unknownKeys, badNames, missing, expected, enums } = sorted(errors, words);
-  for (const key of unknownKeys) findings.push(unknownKey(key, path, knownKeys(errors), words, value));
+  for (const key of unknownKeys) findings.push(unknownKey(key, path, errors, words, value));
   for (const key of badNames)
     findings.push({
       code: `${words.area}/invalid-name`,
@@ -183,18 +183,20 @@ const wordsIn = (said: unknown): readonly string[] =>
 function unknownKey<A extends SchemaArea>(
   key: string,
   path: Path,
-  known: readonly string[],
+  errors: readonly ErrorObject[],
   words: SchemaWords<A>,
   map: unknown,
 ): SchemaFinding<A> {
-  const ours = oursFor.get(key);
-  const renamed = ours !== undefined && known.includes(ours) ? ours : undefined;
+  const known = knownKeys(errors);
+  // One that stands here already would be given twice.
+  const open = known.filter((other) => !(isMap(map) && Object.hasOwn(map, other)));
+  const renamed = [oursFor.get(key), `${key}s`].find((ours) => ours !== undefined && open.includes(ours));
   const other = key.startsWith("-")
     ? "put a space behind the dash"
     : renamed === undefined
-      ? fixOfElsewhere(key, known)
+      ? (fixOfElsewhere(key, known) ?? fixOfDeeper(key, errors))
       : undefined;
-  const nearest = renamed ?? (other === undefined ? nearestName(key, known) : undefined);
+  const nearest = renamed ?? (other === undefined ? nearestName(key, open) : undefined);
   return {
     code: `${words.area}/unknown-key`,
     summary: `the key ${key} is not known here`,
@@ -203,6 +205,12 @@ function unknownKey<A extends SchemaArea>(
     path: [...path, key],
     on: "key",
   };
+}
+
+/** One of ours that stands in a block of this map: `lifecycle`, or `lifecycle.verify_resize`. */
+function fixOfDeeper(key: string, errors: readonly ErrorObject[]): string | undefined {
+  const places = [...new Set(errors.flatMap(({ params }) => wordsIn(fieldsIn(params.deeperKeys)[key])))];
+  return places.length === 0 ? undefined : `write it under ${places.map((place) => `${place}:`).join(" or ")}`;
 }
 
 /** `{ dst_port: 443,444 }`: between braces a comma ends a value, and what stands behind it is a key of nothing. */
@@ -261,7 +269,6 @@ const elsewhere: readonly (readonly [string, RegExp, string])[] = [
   ],
   ["lifecycle", /^dependson$/, "remove it: the references decide the order"],
   ["lifecycle", /^(deletionprotection|protect(ed)?|preventdestroy)$/, "write lifecycle: { prevent_destroy: true }"],
-  ["lifecycle", /^ignorechanges$/, "write it under lifecycle:"],
   ["vms", /^backend$/, "write state: and its URL"],
   ["vms", /^resources?$/, "VMs, volumes and groups stand in sections of their own: vms:, volumes: and groups:"],
   ["vms", /^locals$/, "write vars: { NAME: { default: … } }"],

@@ -18,6 +18,22 @@ const rule = (written: string) => `groups: { web: { rules: [ ${written} ] } }`;
 
 describe("shape", () => {
   table({
+    "a key of a block inside, written too high": [
+      "vms: { web: { delete_floating_ip: true } }",
+      "unknown-key 1:15 | the key delete_floating_ip is not known here | write it under lifecycle:",
+    ],
+    "a key of a block two levels down": [
+      "poll_interval: 1s",
+      "unknown-key 1:1 | the key poll_interval is not known here | write it under service.timing:",
+    ],
+    "a key that several blocks inside have": [
+      "volumes: { data: { size: 1, command: [a] } }",
+      "unknown-key 1:29 | the key command is not known here | write it under flush: or after_attach:",
+    ],
+    "a key like one that stands beside it": [
+      "volumes: { data: { size: 1, sise: 2 } }",
+      "unknown-key 1:29 | the key sise is not known here | remove it",
+    ],
     "a misspelt key at the top": ["grups: {}", "unknown-key 1:1 | the key grups is not known here | write groups"],
     "a misspelt key of a VM": [
       "vms: { web: { flavour_id: x } }",
