@@ -5,7 +5,7 @@ import { isTakenHttp, probeHttp, removeHttp } from "./check-http";
 import { emptyPrefix, probeBucket } from "./check-s3";
 import { followLinks } from "./durable-file";
 import { besideHttp } from "./http";
-import { filePathOf, type OpenOptions, openStateStore } from "./open";
+import { filePathOf, type OpenOptions, openStateStore, schemeOf } from "./open";
 import { removePostgresState } from "./postgres";
 import { defaultLease, StoreFailed } from "./store";
 
@@ -47,7 +47,6 @@ export function trialAt(location: string, name: string, options: Omit<OpenOption
 function trialOfKind(location: string, name: string, options: Omit<OpenOptions, "times">): PlaceTrial {
   // What is no address is refused as elsewhere, before anything is made of it.
   openStateStore(location, { ...options, times: defaultLease });
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
   const at = (beside: string, given = options): Pick<PlaceTrial, "open" | "beside" | "isTaken"> => {
     const open = () => openStateStore(beside, { ...given, times: defaultLease });
     const isTaken = async (): Promise<boolean> => {
@@ -56,7 +55,7 @@ function trialOfKind(location: string, name: string, options: Omit<OpenOptions, 
     };
     return { open, beside: open().location, isTaken };
   };
-  switch (scheme) {
+  switch (schemeOf(location)) {
     case "http":
     case "https": {
       const beside = httpPlaceBeside(location, name, options);

@@ -50,15 +50,22 @@ export function writeAll(file: number, text: string): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at);
 }
 
+/** Uses an open file, and closes it whatever happens. `wx`: a new one, which is private. */
+function withOpen<T>(path: string, flags: "r" | "r+" | "wx", use: (file: number) => T): T {
+  const file = openSync(path, flags, 0o600);
+  try {
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 export function replaceDurably(path: string, temporary: string, text: string): void {
   try {
-    const file = openSync(temporary, "wx", 0o600);
-    try {
+    withOpen(temporary, "wx", (file) => {
       writeAll(file, text);
       fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    });
     renameSync(temporary, path);
   } catch (error) {
     removeIfThere(temporary);
@@ -68,14 +75,7 @@ export function replaceDurably(path: string, temporary: string, text: string): v
 }
 
 /** Makes a file's name durable as well as its bytes. */
-export function syncFolder(path: string): void {
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
+export const syncFolder = (path: string): void => withOpen(dirname(path), "r", fsyncSync);
 
 /**
  * False when the file was there already. It appears with its whole text or not at all, so that nobody reads half a
@@ -84,36 +84,28 @@ export function syncFolder(path: string): void {
 export function createWhole(path: string, text: string, mark: string): boolean {
   const temporary = `${path}.${mark}.new`;
   try {
-    const file = openSync(temporary, "wx", 0o600);
-    try {
-      writeAll(file, text);
-    } finally {
-      closeSync(file);
-    }
+    fill(temporary, text);
     linkSync(temporary, path);
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
     if (["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(errorCode(error) ?? ""))
       return createFilled(path, text);
-    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
+    throw notWritten(path, error);
   } finally {
     removeIfThere(temporary);
   }
 }
 
+const fill = (path: string, text: string): void => withOpen(path, "wx", (file) => writeAll(file, text));
+
 function createFilled(path: string, text: string): boolean {
   try {
-    const file = openSync(path, "wx", 0o600);
-    try {
-      writeAll(file, text);
-    } finally {
-      closeSync(file);
-    }
+    fill(path, text);
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
-    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
+    throw notWritten(path, error);
   }
 }
 
@@ -165,12 +157,12 @@ export function ageOf(path: string, beside = path): number | undefined {
 function storageTimeBeside(path: string): number {
   const probe = `${path}.${randomUUID()}.new`;
   try {
-    const file = openSync(probe, "wx", 0o600);
     try {
-      writeAll(file, "now");
-      return fstatSync(file).mtimeMs;
+      return withOpen(probe, "wx", (file) => {
+        writeAll(file, "now");
+        return fstatSync(file).mtimeMs;
+      });
     } finally {
-      closeSync(file);
       removeIfThere(probe);
     }
   } catch {
@@ -180,16 +172,12 @@ function storageTimeBeside(path: string): number {
 }
 
 /** Gives a file a new time of change, on the clock of the file's storage, by writing the first byte again. */
-export function touch(path: string): void {
-  const file = openSync(path, "r+");
-  try {
+export const touch = (path: string): void =>
+  withOpen(path, "r+", (file) => {
     const first = Buffer.alloc(1);
     if (readSync(file, first, 0, 1, 0) === 1) writeSync(file, first, 0, 1, 0);
     fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
+  });
 
 /** Nothing fails because a file could not be removed that is not needed any more. */
 export function removeIfPossible(path: string): void {
@@ -202,17 +190,15 @@ export function tell<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    if (error instanceof StoreFailed) throw error;
-    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
+    throw notWritten(path, error);
   }
 }
 
 /** The same for asynchronous operations. */
-export async function tellLater<T>(path: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (error instanceof StoreFailed) throw error;
-    throw new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);
-  }
-}
+export const tellLater = <T>(path: string, write: () => Promise<T>): Promise<T> =>
+  write().catch((error: unknown) => {
+    throw notWritten(path, error);
+  });
+
+const notWritten = (path: string, error: unknown): StoreFailed =>
+  error instanceof StoreFailed ? error : new StoreFailed(`${path} cannot be written: ${errorMessage(error)}`);

@@ -30,13 +30,38 @@ interface OpenedState extends StoredState {
   readonly isNewest: boolean;
 }
 
+/** A reader without a key reads a state in the clear, and is told of any other that it is encrypted. */
 export function protectStore(store: StateStore, environment: Readonly<Record<string, string | undefined>>): StateStore {
   const keys = readKeys(environment);
-  return keys.secrets.length === 0 ? refuseSealed(store, keys) : encryptStore(store, keys);
+  const what = `the state ${store.location}`;
+  if (keys.secrets.length > 0) return encryptStore(store, keys, what);
+  const check = (stored: StoredState): StoredState => plainOnly(stored, keys, what);
+  return storeOpenedBy(store, check, async (session) => {
+    check(await session.read());
+    return session;
+  });
 }
 
-function encryptStore(inner: StateStore, keys: Keys): StateStore {
-  const what = `the state ${inner.location}`;
+/** The store with what it reads opened. A session that cannot be opened lets its lock go. */
+const storeOpenedBy = (
+  inner: StateStore,
+  open: (stored: StoredState) => StoredState,
+  openSession: (session: StateSession) => Promise<StateSession>,
+): StateStore => ({
+  ...inner,
+  read: async () => open(await inner.read()),
+  async lock(holder) {
+    const session = await inner.lock(holder);
+    try {
+      return await openSession(session);
+    } catch (error) {
+      await session.release().catch(() => undefined);
+      throw error;
+    }
+  },
+});
+
+function encryptStore(inner: StateStore, keys: Keys, what: string): StateStore {
   const open = (stored: StoredState): OpenedState => openStored(stored, keys, what);
   const plain = ({ snapshot, journal, acknowledged }: OpenedState): StoredState => ({
     snapshot,
@@ -44,19 +69,7 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
     acknowledged,
   });
 
-  return {
-    ...inner,
-    read: async () => plain(open(await inner.read())),
-    async lock(holder) {
-      const session = await inner.lock(holder);
-      try {
-        return await openSession(session);
-      } catch (error) {
-        await session.release().catch(() => undefined);
-        throw error;
-      }
-    },
-  };
+  return storeOpenedBy(inner, (stored) => plain(open(stored)), openSession);
 
   async function openSession(session: StateSession): Promise<StateSession> {
     const stored = open(await session.read());
@@ -107,25 +120,6 @@ export function openStoredText(
   if (!isSealed(text)) return { snapshot: text, journal: [] };
   const { snapshot, journal } = openStored({ snapshot: text, journal: [] }, readKeys(environment), what);
   return { snapshot, journal };
-}
-
-/** For a reader without a key: reads a state in the clear, and says of any other that it is encrypted. */
-function refuseSealed(inner: StateStore, keys: Keys): StateStore {
-  const check = (stored: StoredState): StoredState => plainOnly(stored, keys, `the state ${inner.location}`);
-  return {
-    ...inner,
-    read: async () => check(await inner.read()),
-    async lock(holder) {
-      const session = await inner.lock(holder);
-      try {
-        check(await session.read());
-      } catch (error) {
-        await session.release().catch(() => undefined);
-        throw error;
-      }
-      return session;
-    },
-  };
 }
 
 function plainOnly(stored: StoredState, keys: Keys, what: string): StoredState {

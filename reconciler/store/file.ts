@@ -25,7 +25,7 @@ import {
   tellLater,
   writeAll,
 } from "./durable-file";
-import { createFileLock, type FileLock, type Lock, markPatienceMs } from "./file-lock";
+import { createFileLock, markPatienceMs } from "./file-lock";
 import { bothClocks, type Clocks, lastEpoch, snapshotEpoch, startHeartbeat, vouch } from "./lease";
 import {
   defaultLease,
@@ -71,33 +71,72 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
       return lock.take(holder, (mine) => {
         removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);
-        const own = tell(paths.journal, () => ownJournal(paths, mine.token, stored));
-        return openSession({
-          location,
-          paths,
-          lock,
-          mine,
-          times,
-          epoch: lastEpoch(stored) + 1,
-          own,
-          found: stored,
-          since,
-        });
+        return openSession(mine.token, stored, since);
       });
     },
   };
-}
 
-interface SessionParts {
-  readonly location: string;
-  readonly paths: Paths;
-  readonly lock: FileLock;
-  readonly mine: Lock;
-  readonly times: LeaseTimes;
-  readonly epoch: number;
-  readonly own: OwnJournal;
-  readonly found: StoredState;
-  readonly since: Clocks;
+  function openSession(token: string, found: StoredState, since: Clocks): StateSession {
+    let own: OwnJournal | undefined = tell(paths.journal, () => ownJournal(paths, token, found));
+    // The journal's name is durable once its folder is; a run that writes nothing need not wait for that.
+    let isNamed = false;
+    const heartbeat = startHeartbeat(times, () => lock.beat(token));
+    const assertHeld = (): OwnJournal => {
+      if (own !== undefined && lock.isHeldBy(token)) return own;
+      if (!existsSync(dirname(paths.snapshot))) throw new StoreFailed(`the folder of the state ${location} is gone`);
+      throw new LeaseLost(location);
+    };
+
+    // Checking the lock costs one read of a small file.
+    const vouching = vouch({ trustMs: Math.min(1000, times.leaseMs / 2), since, ask: () => void assertHeld() });
+
+    return {
+      epoch: lastEpoch(found) + 1,
+      found,
+      read: async () => readStored(paths),
+      assertHeld: vouching.assertHeld,
+      append: (lines) =>
+        vouching.confirm(async () => {
+          const { file, lines: before } = assertHeld();
+          // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
+          await tellLater(paths.journal, async () => {
+            writeAll(file, lines.map((line) => `${line}\n`).join(""));
+            await syncData(file);
+            if (!isNamed) syncFolder(paths.journal);
+            isNamed = true;
+          });
+          // A process that took the lock over meanwhile made a journal of its own, perhaps without these lines.
+          own = { ...assertHeld(), lines: before + lines.length };
+          noteEnd(own);
+        }),
+      async replace(snapshot) {
+        lock.exclusively(() => {
+          const former = assertHeld();
+          tell(paths.snapshot, () => {
+            // The end is removed first, so that it never belongs to a journal that does not exist any more.
+            writeSync(former.end, journalEndText({ ...former, lines: 0 }), 0);
+            fsyncSync(former.end);
+            replaceDurably(paths.snapshot, `${paths.snapshot}.${token}.tmp`, snapshot);
+            own = undefined;
+            close(former);
+            own = ownJournal(paths, token, { snapshot, journal: [] });
+            isNamed = false;
+          });
+        });
+      },
+      async release() {
+        heartbeat.stop();
+        if (own !== undefined) close(own);
+        own = undefined;
+        lock.exclusively(() => {
+          if (!lock.isHeldBy(token)) return;
+          if (fileSize(paths.journal) === 0 && (readStored(paths).acknowledged ?? 0) === 0)
+            for (const path of [paths.journal, paths.end]) tell(path, () => removeIfThere(path));
+          lock.remove();
+        });
+      },
+    };
+  }
 }
 
 /** The files that a holder has open. */
@@ -107,78 +146,6 @@ interface OwnJournal {
   readonly snapshotEpoch: number;
   /** Lines that were acknowledged since the snapshot. */
   readonly lines: number;
-}
-
-function openSession({
-  location,
-  paths,
-  lock,
-  mine,
-  times,
-  epoch,
-  own: opened,
-  found,
-  since,
-}: SessionParts): StateSession {
-  let own: OwnJournal | undefined = opened;
-  // The journal's name is durable once its folder is; a run that writes nothing need not wait for that.
-  let isNamed = false;
-  const heartbeat = startHeartbeat(times, () => lock.beat(mine.token));
-  const assertHeld = (): OwnJournal => {
-    if (own !== undefined && lock.isHeldBy(mine.token)) return own;
-    if (!existsSync(dirname(paths.snapshot))) throw new StoreFailed(`the folder of the state ${location} is gone`);
-    throw new LeaseLost(location);
-  };
-
-  // Checking the lock costs one read of a small file.
-  const vouching = vouch({ trustMs: Math.min(1000, times.leaseMs / 2), since, ask: () => void assertHeld() });
-
-  return {
-    epoch,
-    found,
-    read: async () => readStored(paths),
-    assertHeld: vouching.assertHeld,
-    append: (lines) =>
-      vouching.confirm(async () => {
-        const { file, lines: before } = assertHeld();
-        // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
-        await tellLater(paths.journal, async () => {
-          writeAll(file, lines.map((line) => `${line}\n`).join(""));
-          await syncData(file);
-          if (!isNamed) syncFolder(paths.journal);
-          isNamed = true;
-        });
-        // A process that took the lock over meanwhile made a journal of its own, perhaps without these lines.
-        own = { ...assertHeld(), lines: before + lines.length };
-        noteEnd(own);
-      }),
-    async replace(snapshot) {
-      lock.exclusively(() => {
-        const former = assertHeld();
-        tell(paths.snapshot, () => {
-          // The end is removed first, so that it never belongs to a journal that does not exist any more.
-          writeSync(former.end, journalEndText({ ...former, lines: 0 }), 0);
-          fsyncSync(former.end);
-          replaceDurably(paths.snapshot, `${paths.snapshot}.${mine.token}.tmp`, snapshot);
-          own = undefined;
-          close(former);
-          own = ownJournal(paths, mine.token, { snapshot, journal: [] });
-          isNamed = false;
-        });
-      });
-    },
-    async release() {
-      heartbeat.stop();
-      if (own !== undefined) close(own);
-      own = undefined;
-      lock.exclusively(() => {
-        if (!lock.isHeldBy(mine.token)) return;
-        if (fileSize(paths.journal) === 0 && (readStored(paths).acknowledged ?? 0) === 0)
-          for (const path of [paths.journal, paths.end]) tell(path, () => removeIfThere(path));
-        lock.remove();
-      });
-    },
-  };
 }
 
 /**

@@ -56,29 +56,18 @@ function lessThan(
   acceptedBy: string,
 ): LessThanSeen | undefined {
   const before = `serial ${seen.serial} of lineage ${seen.lineage}${seen.at === undefined ? "" : `, seen here at ${seen.at}`}`;
+  const less = (code: LessThanSeen["code"], answer: string): LessThanSeen =>
+    new LessThanSeen(code, seen, `the state ${location} answers ${answer}`, acceptedBy);
   if (now === "unreadable") return undefined;
-  if (now === "empty")
-    return new LessThanSeen(
-      "state/gone",
-      seen,
-      `the state ${location} answers that there is none, and there was one (${before})`,
-      acceptedBy,
-    );
+  if (now === "empty") return less("state/gone", `that there is none, and there was one (${before})`);
   if (now.lineage !== seen.lineage)
-    return new LessThanSeen(
+    return less(
       "state/other-state",
-      seen,
-      `the state ${location} answers with another state (lineage ${now.lineage}) than the one that was there (${before})`,
-      acceptedBy,
+      `with another state (lineage ${now.lineage}) than the one that was there (${before})`,
     );
-  if (now.serial < seen.serial)
-    return new LessThanSeen(
-      "state/went-back",
-      seen,
-      `the state ${location} answers with an older state (serial ${now.serial}) than was there (${before})`,
-      acceptedBy,
-    );
-  return undefined;
+  return now.serial < seen.serial
+    ? less("state/went-back", `with an older state (serial ${now.serial}) than was there (${before})`)
+    : undefined;
 }
 
 const newerThan = (location: string, read: ReadState): WrittenByNewer =>

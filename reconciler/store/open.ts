@@ -68,8 +68,11 @@ const storeKinds: readonly StoreKind[] = [
 
 export const shownLocations = (): readonly string[] => storeKinds.map(({ shown }) => shown);
 
+export const schemeOf = (location: string): string =>
+  /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
+
 export function openStateStore(location: string, options: OpenOptions): StateStore {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
+  const scheme = schemeOf(location);
   const kind = storeKinds.find(({ schemes }) => schemes.includes(scheme));
   if (kind === undefined)
     throw new StoreFailed(

@@ -148,12 +148,12 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       if (!(await isProvenLapsed(present))) {
         const now = await bucket.get(lockKey);
         if (now === undefined) continue;
-        throw new StateLocked(readHolder(fieldsOfJson(now.text)));
+        throw new StateLocked(holderIn(now));
       }
       if (await bucket.replace(lockKey, body, present.etag)) return;
     }
     const present = await bucket.get(lockKey);
-    throw new StateLocked(present === undefined ? unknownHolder : readHolder(fieldsOfJson(present.text)));
+    throw new StateLocked(present === undefined ? unknownHolder : holderIn(present));
   }
 
   return {
@@ -162,13 +162,13 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     read: readStored,
     async holder() {
       const present = await bucket.get(lockKey);
-      return present === undefined || !isHeld(present) ? undefined : readHolder(fieldsOfJson(present.text));
+      return present === undefined || !isHeld(present) ? undefined : holderIn(present);
     },
     async breakLock(onlyLapsed) {
       const present = await bucket.get(lockKey);
       if (present === undefined) return undefined;
       const refuseHeld = (one: StoredObject): void => {
-        if (onlyLapsed === true && isHeld(one)) throw new StateLocked(readHolder(fieldsOfJson(one.text)));
+        if (onlyLapsed === true && isHeld(one)) throw new StateLocked(holderIn(one));
       };
       refuseHeld(present);
       // The fence comes before the lock is removed: while the lock is there, no new holder can have begun to write.
@@ -176,7 +176,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       const now = await bucket.get(lockKey);
       if (now !== undefined) refuseHeld(now);
       await bucket.remove(lockKey);
-      return readHolder(fieldsOfJson(present.text));
+      return holderIn(present);
     },
     async lock(holder) {
       const token = randomUUID();
@@ -298,5 +298,8 @@ function foldSegments(segments: readonly Segment[], last: number): StoredState &
   const missing = last - from - after.length;
   return start === undefined ? { journal, missing } : { snapshot: start.text, journal, missing };
 }
+
+/** Of the object that is the lock. */
+const holderIn = ({ text }: StoredObject): Holder => readHolder(fieldsOfJson(text));
 
 const numberOfText = (text = ""): number => (/^\d{1,10}$/.test(text) ? Number(text) : 0);
