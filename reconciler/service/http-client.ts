@@ -22,7 +22,7 @@ import { readLiveRule } from "../dialect/rule-record";
 import { withAttachedApart } from "./attached-apart";
 import { awaitJob, isJobAlone, jobLost } from "./await-job";
 import { type CallerParts, createCaller, type Probed } from "./caller";
-import { callsOver, type Sender } from "./calls";
+import { callsOver, type OneRequest, type Sender } from "./calls";
 import type { ProbeRequest, RequestOptions, ServiceClient } from "./client";
 import { type ShownRecord, versionsOf } from "./fingerprint";
 import { withHostsByName } from "./hosts-by-name";
@@ -103,7 +103,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
 
   async function send<T>(
     operation: Operation,
-    request: { readonly ids?: Ids; readonly query?: string; readonly body?: unknown },
+    request: OneRequest,
     reader: (body: unknown, headers: ShownRecord["headers"]) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<T>> {

@@ -12,7 +12,7 @@ import type { Dialect, Route } from "../dialect/dialect";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
 import { type Reading, readAll } from "../dialect/reading";
 import type { createRecordReaders } from "../dialect/records";
-import { fillRoute, type Ids } from "../dialect/requests";
+import { fillRoute } from "../dialect/requests";
 import {
   cutSilently,
   gapIn,
@@ -23,6 +23,7 @@ import {
   waysToAskForMore,
 } from "../dialect/whole-list";
 import type { Call, createCaller } from "./caller";
+import type { Sender } from "./calls";
 import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
 import type { measureLists } from "./list-cost";
@@ -56,12 +57,7 @@ export function createListReader({
   >();
 
   /** All pages of a list. Who wants it as a proof at the same time as others shares what they read. */
-  function list<T extends { readonly id: string }>(
-    operation: PagedOperation,
-    ids: Ids,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<readonly T[]>> {
+  const list: Sender["list"] = (operation, ids, readRecord, requestOptions) => {
     const { proves, signal, ...others } = requestOptions ?? {};
     const read = () => readList(operation, ids, readRecord, requestOptions);
     if (proves !== true || Object.keys({ ...others, ...ids }).length > 0) return read();
@@ -71,21 +67,24 @@ export function createListReader({
     const look = sharedLook(read);
     proofs.set(operation, { signal, look });
     return look();
-  }
+  };
 
   /** All pages of a list, and once more from the start when it changed while it was read. */
-  async function readList<T extends { readonly id: string }>(
-    operation: PagedOperation,
-    ids: Ids,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<readonly T[]>> {
+  const readList: Sender["list"] = async (operation, ids, readRecord, requestOptions) => {
     const said = operation === "attachments" ? routeOfList(dialect, operation) : routeOf(operation);
     if (said === null) return unsupported(operation);
     const each = await regionsFor(operation, requestOptions);
     if (each.status !== "accepted") return each;
     const parts = await Promise.all(
-      each.value.map((region) => readPart(operation, ids, readRecord, requestOptions, said, region)),
+      each.value.map(async (region) => {
+        const values = region === undefined ? dialect.values : { ...dialect.values, region };
+        const filled = fillRoute(said, ids, { ...dialect, values });
+        if (filled === undefined) return invalidId(operation);
+        const { headers, body } = filled;
+        const first = firstPage({ path: basePath + filled.path, body }, read.paging(operation), origin);
+        const call: ListCall = { operation, method: said.method, headers };
+        return readPart({ call, first, readRecord, requestOptions });
+      }),
     );
     const failed = parts.find(({ status }) => status !== "accepted");
     if (failed !== undefined) return failed;
@@ -95,7 +94,7 @@ export function createListReader({
     if (twice !== undefined) return caller.scrub(idsOfRegions(operation, twice));
     const once = parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()];
     return { ...accepted(once), ...onlyDefined({ regions: each.regions }) };
-  }
+  };
 
   /** For which regions a list is read; `undefined` among them: for all at once. */
   async function regionsFor(
@@ -111,25 +110,12 @@ export function createListReader({
     return { ...accepted(listed.value.map(({ id }) => id)), regions: new Set(spelt) };
   }
 
-  async function readPart<T extends { readonly id: string }>(
-    operation: PagedOperation,
-    ids: Ids,
-    readRecord: (record: unknown) => Reading<T>,
-    requestOptions: RequestOptions | undefined,
-    route: Route,
-    region: string | undefined,
-  ): Promise<Outcome<readonly T[]>> {
-    const values = region === undefined ? dialect.values : { ...dialect.values, region };
-    const filled = fillRoute(route, ids, { ...dialect, values });
-    if (filled === undefined) return invalidId(operation);
-    const { headers, body } = filled;
-    const call: ListCall = { operation, method: route.method, headers };
-    const asked: PageRequest = { path: basePath + filled.path, body };
-    const first = firstPage(asked, read.paging(operation), origin);
-    const request: ListRequest<T> = { call, first, readRecord, requestOptions };
+  async function readPart<T extends { readonly id: string }>(request: ListRequest<T>): Promise<Outcome<readonly T[]>> {
     const outcome = await readWhole(request);
     if (outcome.status !== "accepted") return outcome;
-    return requestOptions?.proves === true ? lookBeyond(request, outcome.value) : accepted(outcome.value.values);
+    return request.requestOptions?.proves === true
+      ? lookBeyond(request, outcome.value)
+      : accepted(outcome.value.values);
   }
 
   async function readWhole<T extends { readonly id: string }>(request: ListRequest<T>): Promise<Outcome<WholeList<T>>> {
