@@ -1,6 +1,6 @@
 /** Findings that every kind can have, worded once. */
 
-import { type Address, quoted } from "../model/address";
+import { type Address, movedText, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Fix, fixText, toAsk, told, toRun, toSay, toWrite } from "../model/fix";
 import { definitionOf, isKind, type Kind, type kindRows } from "../model/kinds";
@@ -90,10 +90,7 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   code: "plan/import-managed",
   summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
-  ...told([
-    toWrite(`moved: [ { from: ${quoted(manager)}, to: ${quoted(pair.address)} } ]`),
-    toAsk("remove the imports entry"),
-  ]),
+  ...told([toWrite(movedText({ from: manager, to: pair.address })), toAsk("remove the imports entry")]),
   address: pair.address,
   source: pair.import?.source,
 });

@@ -10,8 +10,8 @@ import {
   isInstanceOf,
   type Kind,
   movedBy,
+  movedText,
   parseAddress,
-  quoted,
 } from "../model/address";
 import { type Desired, type DesiredResource, type ImportRequest, removalFor } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
@@ -241,7 +241,7 @@ const formChanged = (from: Address, to: Address, meant: Address): Diagnostic => 
   summary: `${from} cannot be moved to ${to}: ${blockOf(to)} ${to === blockOf(to) ? "has a for_each" : "has no for_each"}`,
   detail: "A moved entry for a whole block takes each instance to the same key of the other block.",
   address: from,
-  fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(meant)} } ]`,
+  fix: movedText({ from, to: meant }),
 });
 
 function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {

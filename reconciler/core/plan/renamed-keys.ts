@@ -5,7 +5,7 @@
 
 import { describeRule } from "../canonical/rules";
 import type { Change } from "../diff/changes";
-import { type Address, compareAddresses, componentPath, isMeant, quoted, renamed } from "../model/address";
+import { type Address, compareAddresses, componentPath, isMeant, movedText, renamed } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
@@ -37,23 +37,17 @@ export function renamedKeys(
   const others = (changes: readonly Change[]) => changes.filter(({ address }) => !isIn(wholes, address));
   const parts = renamedComponents(componentInstance, others(gone), others(come), desired, recorded);
   const components = [...wholes, ...parts];
-  const isCovered = (address: Address): boolean => isIn(components, address);
   const pairs: RenamedKey[] = [];
   const declared = new Set([...desired.keys()].map((address) => split(address)[0]));
-  const comeBy = groupBy(
-    come.filter(({ address }) => !isCovered(address)),
-    ({ address }) => markOfResource(desired.get(address)),
-  );
-  const goneBy = groupBy(
-    gone.filter(({ address }) => !isCovered(address)),
-    ({ address }) => markOfResource(recorded.get(address)),
-  );
+  const alike = (changes: readonly Change[], of: ReadonlyMap<Address, DesiredResource | RecordedResource>) =>
+    groupedBy(changes, ({ address }) => (isIn(components, address) ? undefined : markOfResource(of.get(address))));
+  const goneBy = alike(gone, recorded);
   const instances: Diagnostic[] = [];
-  for (const [mark, after] of comeBy) {
+  for (const [mark, after] of alike(come, desired)) {
     const before = goneBy.get(mark) ?? [];
     const [to, ...others] = after;
     const [from, ...more] = before;
-    if (mark === "" || to === undefined || from === undefined) continue;
+    if (from === undefined) continue;
     if (others.length === 0 && more.length === 0) {
       const otherwiseNamed =
         !canBeRenamed(to.kind) && recorded.get(from.address)?.name !== desired.get(to.address)?.name;
@@ -65,7 +59,7 @@ export function renamedKeys(
       severity: "warning",
       code: "plan/renamed-key",
       summary: `${from} would be deleted and ${to}, which is alike, created: was the key renamed?`,
-      fix: `${otherwiseNamed ? keepsNames([to]) : ""}moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps it under its new key`,
+      fix: `${otherwiseNamed ? keepsNames([to]) : ""}${movedText({ from, to })}   keeps it under its new key`,
       address: to,
       source,
     }),
@@ -127,7 +121,7 @@ function renamedInstances(
       severity: "warning",
       code: "plan/renamed-key",
       summary: `the ${before.length} of ${fromBlock} would be deleted and ${after.length} of ${toBlock}, which are alike, created: ${fromBlock === toBlock ? "were the keys of its for_each renamed?" : "was the key renamed?"}`,
-      fix: `${names}moved: [ ${entries.map((entry) => `{ from: ${quoted(entry.from)}, to: ${quoted(entry.to)} }`).join(", ")} ]   keeps ${keepsKeys ? "them under their new key" : "them, in this order; change it if another is meant"}`,
+      fix: `${names}${movedText(...entries)}   keeps ${keepsKeys ? "them under their new key" : inThisOrder}`,
       address: first?.address,
       source: first?.source,
     },
@@ -145,32 +139,25 @@ interface RenamedComponent {
 
 function renamedComponent({ entries, count, otherwiseNamed, source }: RenamedComponent): Diagnostic {
   const names = otherwiseNamed.length === 0 ? "" : keepsNames(otherwiseNamed);
-  const [from, to] = [
+  const few = (end: "from" | "to"): string =>
     listed(
-      entries.map((entry) => entry.from),
+      entries.map((entry) => entry[end]),
       3,
-    ),
-    listed(
-      entries.map((entry) => entry.to),
-      3,
-    ),
-  ];
+    );
   const [has, was, keeps] =
     entries.length === 1
       ? ["has", "was the component's key renamed?", "all of it under its new key"]
-      : [
-          "have",
-          "were the keys of the component's for_each renamed?",
-          "them, in this order; change it if another is meant",
-        ];
+      : ["have", "were the keys of the component's for_each renamed?", inThisOrder];
   return {
     severity: "warning",
     code: "plan/renamed-key",
-    summary: `all of ${from} would be deleted and ${to}, which ${has} the same ${count} resources, created: ${was}`,
-    fix: `${names}moved: [ ${entries.map((entry) => `{ from: ${quoted(entry.from)}, to: ${quoted(entry.to)} }`).join(", ")} ]   keeps ${keeps}`,
+    summary: `all of ${few("from")} would be deleted and ${few("to")}, which ${has} the same ${count} resources, created: ${was}`,
+    fix: `${names}${movedText(...entries)}   keeps ${keeps}`,
     source,
   };
 }
+
+const inThisOrder = "them, in this order; change it if another is meant";
 
 /** The outermost component of an address, as `moved` names it: one instance as `shop[a]/`, or `shop/` with all of them. */
 const componentInstance = (address: Address): string | undefined => componentPath(address)[0];
@@ -194,13 +181,13 @@ function renamedComponents(
       const key = nameOf(address);
       if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    const groups = groupBy(changes, ({ address }) => nameOf(address) ?? "");
-    return new Map([...groups].filter(([key, found]) => key !== "" && counts.get(key) === found.length));
+    const groups = groupedBy(changes, ({ address }) => nameOf(address));
+    return new Map([...groups].filter(([key, found]) => counts.get(key) === found.length));
   };
   const shapeOf = (key: string, changes: readonly Change[]): string =>
     JSON.stringify(changes.map(({ address }) => address.slice(key.length - 1)).sort());
   const inOrder = (found: Map<string, readonly Change[]>) =>
-    groupBy(
+    groupedBy(
       [...found].sort(([one], [other]) => compareAddresses(one, other)),
       ([key, changes]) => shapeOf(key, changes),
     );
@@ -228,7 +215,7 @@ function byBlock<P extends { readonly from: Address; readonly to: Address }>(
   pairs: readonly P[],
   declared: ReadonlySet<string>,
 ): P[] {
-  const wholes = groupBy(pairs, ({ from }) => split(from)[0]);
+  const wholes = groupedBy(pairs, ({ from }) => split(from)[0]);
   const blocks = new Map<string, P>();
   for (const pair of pairs) {
     const [from, fromKey] = split(pair.from);
@@ -248,16 +235,14 @@ const split = (address: Address): readonly [block: string, key?: string] => {
   return at < 0 ? [address] : [address.slice(0, at), address.slice(at)];
 };
 
-const groupBy = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> => groupedBy(items, keyOf);
-
 /**
- * A text that says what a VM, volume or group is, without its name where the name may follow the key. Empty where too
- * little is known.
+ * A text that says what a VM, volume or group is, without its name where the name may follow the key. `undefined` where
+ * too little is known.
  */
-function markOfResource(resource: DesiredResource | RecordedResource | undefined): string {
-  if (resource === undefined) return "";
+function markOfResource(resource: DesiredResource | RecordedResource | undefined): string | undefined {
+  if (resource === undefined) return undefined;
   const parts = markRows[resource.kind].map((key) => valueUnder(resource, key));
-  return parts.some((part) => part === undefined) ? "" : JSON.stringify([resource.kind, ...parts]);
+  return parts.some((part) => part === undefined) ? undefined : JSON.stringify([resource.kind, ...parts]);
 }
 
 const canBeRenamed = (kind: Kind): boolean => fieldsOf[kind].name.effect === "in_place";
