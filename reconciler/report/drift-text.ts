@@ -7,11 +7,11 @@ import {
   countOf,
   displayColumns,
   hang,
+  layoutOf,
   listText,
   numberText,
   type Paint,
   padTo,
-  painter,
   type TextOptions,
   valueText,
 } from "./style";
@@ -49,8 +49,7 @@ function resourceLines(
 }
 
 export function driftText({ drifts, compared, recorded, incomplete }: DriftView, options: TextOptions = {}): string {
-  const paint = painter(options.colour === true);
-  const width = Math.max(40, options.width ?? 80);
+  const { paint, width } = layoutOf(options);
   if (drifts.length === 0 && incomplete) return "Drift is not known: not everything could be read.\n";
   const unseen = recorded - compared;
   if (drifts.length === 0) {

@@ -16,7 +16,7 @@ import {
 } from "../kinds/group/exposure/exposure";
 import { openPortText, violationText } from "../kinds/group/exposure/findings";
 import { subtractTraffic, type Traffic } from "../kinds/group/exposure/traffic";
-import { type Hue, hang, listText, painter, type TextOptions } from "./style";
+import { type Hue, hang, layoutOf, listText, type TextOptions } from "./style";
 
 export interface ExposureTextOptions extends TextOptions {
   /** Shows only what the plan changes; an empty text when it changes nothing. */
@@ -41,7 +41,7 @@ const hueOfSign: Record<ExposureLine["sign"], Hue> = {
 };
 
 export function exposureText(exposure: Exposure, options: ExposureTextOptions = {}): string {
-  const { paint, width } = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80) };
+  const { paint, width } = layoutOf(options);
   const changesOnly = options.changesOnly === true;
   const groups = changesOnly ? exposure.groups.filter(changesExposure) : exposure.groups;
   if (groups.length === 0) return changesOnly ? "" : "No security groups: nothing admits anything.\n";

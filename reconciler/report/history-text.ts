@@ -6,7 +6,7 @@
 import type { RecordedRun } from "../core/model/recorded";
 import { fewOf } from "../core/text/list-text";
 import { printable } from "../core/text/printable";
-import { countOf, durationText, hang, listText, painter, type TextOptions } from "./style";
+import { countOf, durationText, hang, layoutOf, listText, type TextOptions } from "./style";
 import { shortCommit } from "./where-text";
 
 /** The start of a run's id, which is enough to name the run in a command. */
@@ -14,8 +14,7 @@ export const shortId = (id: string): string => id.slice(0, 8);
 
 export function historyText(runs: readonly RecordedRun[], options: TextOptions = {}): string {
   if (runs.length === 0) return "The state remembers no run yet.\n";
-  const paint = painter(options.colour === true);
-  const width = Math.max(40, options.width ?? 80);
+  const { paint, width } = layoutOf(options);
   const lines: string[] = [];
   for (const run of [...runs].reverse()) {
     const good = run.outcome === "done";

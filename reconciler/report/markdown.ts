@@ -8,6 +8,7 @@ import type { Finding } from "../core/findings/finding";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { asOneSentence } from "../core/text/list-text";
+import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { costText, partText } from "./cost-text";
 import type { Where } from "./json-lines";
@@ -112,17 +113,13 @@ function takeWhileFits(blocks: readonly PlanBlock[], part: (block: PlanBlock) =>
 
 /** The addresses alone, by what happens to them. */
 function brieflyPart(blocks: readonly PlanBlock[], room: number): string {
-  const byVerb = new Map<string, string[]>();
-  for (const { change, verb } of blocks) {
-    const key = `${signOfAction[change.action].sign} ${verb}`;
-    const addresses = byVerb.get(key);
-    const address = cutToColumns(printable(change.address), longestLine);
-    if (addresses === undefined) byVerb.set(key, [address]);
-    else addresses.push(address);
-  }
-  const lines = [...byVerb].flatMap(([verb, addresses]) => [
-    `${verb} (${numberText(addresses.length)})`,
-    ...wrapWords(addresses, 100).map((line) => `    ${line}`),
+  const byVerb = groupedBy(blocks, ({ change, verb }) => `${signOfAction[change.action].sign} ${verb}`);
+  const lines = [...byVerb].flatMap(([verb, alike]) => [
+    `${verb} (${numberText(alike.length)})`,
+    ...wrapWords(
+      alike.map(({ change }) => cutToColumns(printable(change.address), longestLine)),
+      100,
+    ).map((line) => `    ${line}`),
   ]);
   return foldedBlock(`The other ${countOf(blocks.length, "change")}, by address`, "text", lines, room);
 }

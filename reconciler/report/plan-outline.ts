@@ -70,16 +70,7 @@ export function outlinePlan(plan: Plan): Outline {
 export function countsByComponent(blocks: readonly PlanBlock[]): ReadonlyMap<string, string> {
   const all = blocks.map(({ change }) => change);
   const changes = groupedBy(all, ({ address }) => componentOf(address) || undefined);
-  return new Map(
-    [...changes].map(([component, its]) => {
-      const forgotten = its.filter(({ action }) => action === "forget").length;
-      const counts = Object.entries({ ...countChanges(its), forget: forgotten });
-      return [
-        component,
-        counts.flatMap(([word, count]) => (count === 0 ? [] : [`${numberText(count)} to ${word}`])).join(", "),
-      ];
-    }),
-  );
+  return new Map([...changes].map(([component, its]) => [component, changeWords(its).join(", ")]));
 }
 
 /** Instances of one for_each block to which the same happens; a single block where no other is like it. */
@@ -279,7 +270,7 @@ export const isPartlyBlind = ({ diagnostics }: Plan): boolean =>
 export function summaryText(plan: Plan): string {
   const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
   if (isEmpty(plan) && errors === 0) return emptyText(plan);
-  const words = changeWords(plan);
+  const words = changeWords(plan.changes);
   const changes = words.length === 0 ? "no changes" : words.join(", ");
   if (errors === 0) return `${[`Plan: ${changes}`, ...figuresOf(plan)].join("; ")}${scopeText(plan)}.`;
   const failed = `No plan, because of ${countOf(errors, "error")}.`;
@@ -339,10 +330,9 @@ function memoryText({ fromMemory = [] }: Plan): string | undefined {
   return `${numberText(fromMemory.length)} from memory, as seen last${since}`;
 }
 
-function changeWords(plan: Plan): string[] {
-  const counts = countChanges(plan.changes);
-  const forgets = plan.changes.filter((change) => change.action === "forget").length;
-  return [...Object.entries(counts), ["forget", forgets] as const].flatMap(([action, count]) =>
+function changeWords(changes: readonly Change[]): string[] {
+  const forget = changes.filter(({ action }) => action === "forget").length;
+  return Object.entries({ ...countChanges(changes), forget }).flatMap(([action, count]) =>
     count === 0 ? [] : [`${numberText(count)} to ${action}`],
   );
 }

@@ -38,10 +38,10 @@ import {
   durationText,
   type Hue,
   hang,
+  layoutOf,
   numberText,
   type Paint,
   padTo,
-  painter,
   type TextOptions,
   valueText,
   wrapItems,
@@ -71,11 +71,7 @@ function alikeShownAsOne({ summary, steps }: PlanTextOptions): number {
 
 export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator<string> {
   const { blocks, touched } = outlinePlan(plan);
-  const look: PlanLayout = {
-    paint: painter(options.colour === true),
-    width: Math.max(40, options.width ?? 80),
-    titles: stepTitles(plan.steps),
-  };
+  const look: PlanLayout = { ...layoutOf(options), titles: stepTitles(plan.steps) };
   const atLeast = alikeShownAsOne(options);
   const counts = countsByComponent(blocks);
   let within = "";

@@ -3,7 +3,7 @@
  * look and its plan, each address with its steps and their requests and waits, and the critical path.
  */
 import { criticalPath, type Timed } from "../core/schedule/critical-path";
-import { appendTo, onlyDefined } from "../core/text/objects";
+import { groupedBy, onlyDefined } from "../core/text/objects";
 import type { StepReport } from "../engine/run-plan";
 
 export interface ProfiledSpan {
@@ -120,7 +120,7 @@ function drawSteps(
   onPath: ReadonlySet<string>,
 ): void {
   name(tracks.steps, 0, "process_name", "steps");
-  const requestsOf = requestsByStep(spans);
+  const requestsOf = groupedBy(spans, ({ isRequest, step }) => (isRequest ? step : undefined));
   const rows = new Map<string, number>();
   const rowOf = (address: string): number => {
     let row = rows.get(address);
@@ -154,15 +154,6 @@ function drawSteps(
     }
     if (requests.length > 0 && free < endedAt) slice(tracks.steps, row, "waits", "wait", free, endedAt, {});
   }
-}
-
-function requestsByStep(spans: readonly ProfiledSpan[]): ReadonlyMap<string, readonly ProfiledSpan[]> {
-  const byStep = new Map<string, ProfiledSpan[]>();
-  for (const span of spans) {
-    if (span.step === undefined || !span.isRequest) continue;
-    appendTo(byStep, span.step, span);
-  }
-  return byStep;
 }
 
 /** Gives each span the first lane that is free at its start. */

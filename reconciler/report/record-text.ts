@@ -4,7 +4,7 @@ import type { AddressOf } from "../core/model/identity";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
 import { toldOfRecord } from "./kind-words";
-import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
+import { displayColumns, hang, layoutOf, padTo, type TextOptions, valueText } from "./style";
 import { type LabelledRow, rowsToldBy, type ToldRow, yes } from "./told-rows";
 
 const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, LabelledRow<Intent>>> = {
@@ -24,7 +24,7 @@ export function recordText(
   intent: Intent | undefined,
   options: TextOptions & { readonly addressOf?: AddressOf } = {},
 ): string {
-  const width = Math.max(40, options.width ?? 80);
+  const { width } = layoutOf(options);
   const addressOf = options.addressOf ?? (() => undefined);
   const lines = [printable(address)];
   if (record !== undefined) lines.push(...toldLines(toldOfRecord(record, addressOf), "  ", width));

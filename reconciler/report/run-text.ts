@@ -16,7 +16,7 @@ import { outputLines } from "./output-lines";
 import { isPartlyBlind, scopeText } from "./plan-outline";
 import { resourceStandings } from "./run-standing";
 import { sortOrphans } from "./state-text";
-import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
+import { countOf, durationText, hang, layoutOf, numberText, type Paint, type TextOptions } from "./style";
 
 const mostListed = 20;
 
@@ -34,8 +34,7 @@ export function runText(
   plan: Plan,
   { here = (text) => text, ...options }: RunTextOptions = {},
 ): string {
-  const paint = painter(options.colour === true);
-  const width = Math.max(40, options.width ?? 80);
+  const { paint, width } = layoutOf(options);
   const lines = [
     ...doneLines(run, plan, paint),
     ...failedLines(run, paint, width, here),

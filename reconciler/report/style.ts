@@ -19,6 +19,12 @@ const hueCodes: Record<Hue, string> = { good: "32", change: "33", danger: "1;31"
 export const painter = (colour: boolean): Paint =>
   colour ? (hue, text) => (text === "" ? text : `\u001b[${hueCodes[hue]}m${text}\u001b[0m`) : (_, text) => text;
 
+/** For what is written on a terminal: as wide as it is, or as usual. */
+export const layoutOf = ({ colour = false, width = 80 }: TextOptions) => ({
+  paint: painter(colour),
+  width: Math.max(40, width),
+});
+
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
