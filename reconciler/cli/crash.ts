@@ -53,7 +53,7 @@ const fixOfLocked = ({ leases }: StateLocked): string =>
   `wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock${leases ? "" : " --force"}`;
 
 export function reportCrash(error: unknown, argv: readonly string[]): void {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   process.stderr.write(
     `reconcile ${printable(argv[0] ?? "")} stopped on a bug of its own: ${printable(text)}\nNothing that was recorded is lost; run the same command again. Please report this with RECONCILE_DEBUG=1 set.\n`,
   );

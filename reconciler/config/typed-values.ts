@@ -6,6 +6,7 @@
  */
 
 import { parseCidr } from "../core/canonical/cidr";
+import { errorMessage } from "../core/text/errors";
 import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
@@ -71,7 +72,7 @@ function readPattern(pattern: string, report: (key: string, summary: string) => 
   try {
     return { matches: new RegExp(`^(?:${pattern})$`, "u") };
   } catch (error) {
-    report("matches", `matches is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    report("matches", `matches is no regular expression: ${errorMessage(error)}`);
     return {};
   }
 }

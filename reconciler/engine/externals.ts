@@ -11,7 +11,7 @@ import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../c
 import { failureText, isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
-import { errorCode } from "../core/text/errors";
+import { errorCode, errorMessage } from "../core/text/errors";
 import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
@@ -126,7 +126,7 @@ export async function fetchExternal(
         diagnostics.push({
           severity: "error",
           code: errorCode(error) === "state/newer" ? "state/newer" : "config/read-failed",
-          summary: `the outputs that ${read.name} reads could not be read: ${error instanceof Error ? error.message : String(error)}`,
+          summary: `the outputs that ${read.name} reads could not be read: ${errorMessage(error)}`,
           fix: wayOn(error) ?? `check reads.${read.name}.state, and that this machine may read it`,
           source: read.source,
         });

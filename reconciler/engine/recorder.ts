@@ -9,6 +9,7 @@ import type { RecordedResource, State, StateChange } from "../core/model/recorde
 import { type StepChange, writtenChanges } from "../core/plan/record-patch";
 import { applyChange, continued, type FoldedState, headOf, stillQuarantined } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
+import { errorMessage } from "../core/text/errors";
 import { type StateSession, StoreFailed } from "../store/store";
 
 /** The recorder as a step has it: a step waits while others write, so it can write no record that it has read. */
@@ -137,7 +138,7 @@ const isSettledCreate = ([made, ended, ...others]: readonly StateChange[]): bool
 /** An error that a store threw is a failure of the state. Its code tells it from a bug in a step. */
 function asStateError(error: unknown): Error {
   if (isStateError(error)) return error;
-  return new StoreFailed(`the state could not be written: ${error instanceof Error ? error.message : String(error)}`, {
+  return new StoreFailed(`the state could not be written: ${errorMessage(error)}`, {
     cause: error,
   });
 }

@@ -25,7 +25,7 @@ import type { StepChange } from "../core/plan/record-patch";
 import { isGate, type Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
-import { asError } from "../core/text/errors";
+import { asError, errorMessage } from "../core/text/errors";
 import { mustGet } from "../core/text/invariant";
 import { appendTo, ifAny, onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
@@ -343,7 +343,7 @@ export const lacksIds = ({ steps }: Pick<RunReport, "steps">): boolean =>
 const failedToRecord = (error: unknown, code: DiagnosticCode): StepResult => ({
   end: "failed",
   code,
-  message: error instanceof Error ? error.message : String(error),
+  message: errorMessage(error),
   fix: error instanceof NotRecorded ? error.fix : undefined,
 });
 

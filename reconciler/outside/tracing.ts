@@ -3,6 +3,7 @@
  * they go to the SDK that is registered in this process, or over HTTP to a collector.
  */
 
+import { errorMessage } from "../core/text/errors";
 import { onlyDefined } from "../core/text/objects";
 import { percentDecoded } from "../core/text/parts";
 import type { StepReport } from "../engine/run-plan";
@@ -80,7 +81,7 @@ export async function inSpan<T>(
     span.end(more, problem);
     return result;
   } catch (error) {
-    span.end({}, error instanceof Error ? error.message : String(error));
+    span.end({}, errorMessage(error));
     throw error;
   }
 }

@@ -3,6 +3,7 @@
  * what is written is read, whether a second holder is kept out, whether a former one can still write, and for a server of
  * somebody else's what it answers to each request. Nothing of the named state itself is written.
  */
+import { errorMessage } from "../core/text/errors";
 import { type Holder, StateLocked, type StateSession, type StateStore } from "./store";
 
 export type ProbeVerdict = "holds" | "breaks";
@@ -54,10 +55,7 @@ const snapshotOf = (epoch: number): string =>
   `{\n"format":"reconcile-cloud/state",\n"version":1,\n"lineage":"check",\n"serial":1,\n"epoch":${epoch},\n"check":"one"\n}\n`;
 
 const refusalText = async (asked: Promise<unknown>): Promise<string | undefined> =>
-  asked.then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  asked.then(() => undefined, errorMessage);
 
 /** The probes that every kind of store is put to, through the same code that a run uses. */
 export async function checkStore(trial: StoreTrial, holder: Holder): Promise<readonly StoreFinding[]> {
@@ -139,7 +137,7 @@ export async function checkStore(trial: StoreTrial, holder: Holder): Promise<rea
     await free.release();
     findings.push(holdsTrue("release", "a lock that was released is free at once", "the next run need not wait"));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     findings.push(
       error instanceof StateLocked && sessions.length === 0
         ? breaks(

@@ -1,5 +1,7 @@
 /** `reconcile state check`: what the place of a state really does, tried on a state of its own beside it. */
+
 import { randomUUID } from "node:crypto";
+import { errorMessage } from "../../core/text/errors";
 import { columnsTable } from "../../report/state-text";
 import { checkStore, type StoreFinding } from "../../store/check";
 import { trialAt } from "../../store/check-place";
@@ -32,10 +34,7 @@ async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonl
   const name = `reconcile-check-${randomUUID().slice(0, 8)}`;
   const trial = trialAt(location, name, { environment: process.env, insecureHttp: flags["insecure-http"] === true });
   const findings = [...(await checkStore(trial, commandHolder("state check")))];
-  const left = await trial.remove().then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const left = await trial.remove().then(() => undefined, errorMessage);
   for (const { probe, verdict, seen, therefore } of findings)
     output.event({ type: "probe", probe, holds: verdict === "holds", seen, therefore });
   const rows = findings.map(({ probe, verdict, seen, therefore }) => [wordOfVerdict[verdict], probe, seen, therefore]);

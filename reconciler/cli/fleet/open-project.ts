@@ -16,6 +16,7 @@ import { countChanges, isEmpty } from "../../core/plan/plan";
 import { wayBackPlan } from "../../core/plan/undo";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { shortestHidden } from "../../core/text/credential-mask";
+import { errorMessage } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
@@ -217,7 +218,7 @@ async function credentialOf(
         used = await secrets.of(source, used);
         return { output: used };
       } catch (error) {
-        return { problem: error instanceof Error ? error.message : String(error) };
+        return { problem: errorMessage(error) };
       }
     },
   };
