@@ -1,6 +1,7 @@
 /** What the Pulumi provider uses beside the public API: handlers by a name that a state holds, and their notes. */
 export { nobody, unknownYet } from "./config/open-text";
 export { type Connection, openConnection } from "./connect";
+export { parseCidr } from "./core/canonical/cidr";
 export { fieldsIn } from "./core/text/objects";
 export {
   type Former,

@@ -17,7 +17,7 @@ import {
 import { dynamicToken, nameIn, namesAreUnique, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component, Parts } from "../components/parts";
 import { components } from "../components/table";
-import { isSecret, wrapSecret } from "../secrets";
+import { isSecret, spelledOut, wrapSecret } from "../secrets";
 import { channelOptions, type Log } from "./engine-log";
 import { alias, type Empty, grpc, messages, ResourceMonitorClient, resources } from "./sdk";
 import { readStruct, secretsIn, unwrap, unwrapAll, writeStruct } from "./wire";
@@ -68,7 +68,7 @@ export async function construct(request: ConstructRequest, log: Log) {
       );
     const ended = await Promise.allSettled(registering.values());
     for (const one of ended) if (one.status === "rejected") throw one.reason;
-    const state = decided === undefined ? undecided(component) : await outputsOf(made, registering);
+    const state = decided === undefined ? undecided(component) : await outputsOf(made, registering, hidden);
     const struct = () => writeStruct(state);
     const outputs = new resources.RegisterResourceOutputsRequest();
     outputs.setUrn(self.getUrn());
@@ -266,18 +266,21 @@ function joined(pieces: readonly unknown[]): unknown {
   return pieces.some(isSecret) ? wrapSecret(text) : text;
 }
 
-const secretTexts = (raw: Props): string[] => textsIn(secretsIn(raw));
+/** The reader of files writes names and owners in lower case. */
+const secretTexts = (raw: Props): string[] => [...spelledOut(secretsIn(raw))].map((secret) => secret.toLowerCase());
 
+/** What it says by itself: of a part that it names, the engine tells what is secret. */
 function textsIn(value: unknown): string[] {
+  if (isPartReference(value)) return [];
   if (typeof value === "object" && value !== null) return Object.values(value).flatMap(textsIn);
   return value === undefined || value === null || value === "" || typeof value === "boolean" ? [] : [String(value)];
 }
 
 /** A property of a part is secret when a secret of the component is in it. */
 const hides = (value: unknown, hidden: readonly string[]): boolean =>
-  textsIn(unwrap(value)).some((text) => hidden.some((secret) => text.includes(secret)));
+  textsIn(unwrap(value)).some((text) => hidden.some((secret) => text.toLowerCase().includes(secret)));
 
-async function outputsOf({ outputs }: Parts, registering: Registering): Promise<Props> {
+async function outputsOf({ outputs }: Parts, registering: Registering, hidden: readonly string[]): Promise<Props> {
   const seen = new Map<string, Registered>();
   for (const [address, one] of registering) seen.set(address, await one);
   return Object.fromEntries(
@@ -287,7 +290,7 @@ async function outputsOf({ outputs }: Parts, registering: Registering): Promise<
         (address) => seenIn(seen, address),
         () => undefined,
       );
-      return [name, sensitive ? wrapSecret(worth) : worth];
+      return [name, sensitive || hides(value, hidden) ? wrapSecret(worth) : worth];
     }),
   );
 }

@@ -174,6 +174,27 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(front?.inputs["rules"]).toEqual([expect.objectContaining({ dstPort: "22" })]);
   });
 
+  it("keeps a secret of its inputs one also in another spelling, and in what the file hands out", async () => {
+    const file = fileOf(
+      `${world.replace("name: db-1", 'name: "db-${var.key}"').replace('"${vm.db.private_ip}"', '"${var.net}"').replace("vars: {", 'vars: { net: { default: "10.0.0.0/8" },')}`.replace(
+        "port: 5432 }",
+        'port: 5432, url: "https://${var.key}@${vm.db.private_ip}" }',
+      ),
+    );
+    const secrets = { key: wrapSecret("Hush"), net: wrapSecret("203.0.113.77/24") };
+    const response = await make("DesiredState", { files: [file], vars: secrets });
+    const part = (name: string) => monitor.asked.find((one) => one.name === name)?.inputs;
+    expect(part("vm.db")?.["name"]).toEqual(wrapSecret("db-hush"));
+    expect(part("group.back")?.["rules"]).toEqual(
+      wrapSecret([expect.objectContaining({ remoteIp: "203.0.113.0/24" })]),
+    );
+    const state = response.getState()?.toJavaScript();
+    expect(state?.["outputs"]).toEqual(
+      wrapSecret({ address: expect.any(String), port: 5432, url: expect.stringMatching(/^https:\/\/Hush@10/) }),
+    );
+    expect(state?.["ids"]).toMatchObject({ "vm.db": "id-of-vm.db" });
+  });
+
   it("hides a secret of its inputs in what it says, and names no flag", async () => {
     const file = fileOf(world.replace("size: 20", 'size: "${var.key}"'));
     const said = await make("DesiredState", { files: [file], vars: { key: wrapSecret("hush-hush") } }).catch(String);

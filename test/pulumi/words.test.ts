@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { hiding } from "../../provider/secrets";
 import { commands } from "../../reconciler/cli/registry";
 import { type Command, toAsk, told, toRun, toSay, toWrite } from "../../reconciler/core/model/fix";
 import { sentence } from "../../reconciler/one/handler";
@@ -68,6 +69,17 @@ describe("the words of a program", () => {
       );
     // Such a text is made of parts, which each door tells in its own words: core/model/fix.ts.
     expect(found).toEqual([]);
+  });
+});
+
+describe("a secret in a message", () => {
+  it.each([
+    ["203.0.113.77/24", "add a rule: tcp 22 from 203.0.113.0/24", "add a rule: tcp 22 from [secret]"],
+    ["2001:DB8:0::7", "from 2001:db8::7/128, 2001:db8::7", "from [secret], [secret]"],
+    ["Web-Front", "create VM web-front", "create VM [secret]"],
+    ["10", "grow from 10 to 100 GB", "grow from [secret] to 100 GB"],
+  ])("is hidden however a plan writes it: %s", (secret, text, hidden) => {
+    expect(hiding([{ nested: [secret] }])(text)).toBe(hidden);
   });
 });
 
