@@ -55,7 +55,7 @@ const detailOf = {
 const namingDisabled = 2;
 const credentials: readonly string[] = ["token", "authorization"];
 const writtenAnew =
-  "an earlier version wrote a secret in the clear into the state: this update writes it as a secret and changes nothing in the service. Copies of the state that were made before keep it, so change the secret where that matters";
+  "the state has a secret of it in the clear: this update writes it as a secret, for which nothing changes in the service. Copies of the state that were made before keep it, so change the secret where that matters";
 /** Where providers keep the names of inputs that no program gave. */
 const madeUpKey = "__defaults";
 const madeUpAs = (inputs: Record<string, unknown>): Props => ownProps({ ...(unwrap(inputs[madeUpAsKey]) ?? {}) });
@@ -344,7 +344,7 @@ export function createService(log: Log) {
       const hide = hidingIn(oldInputs, olds, news);
       const found = await within(urn, 0, hide, (context) => handler.diff(context, request.getId(), before, inputs));
       for (const warning of found.warnings) log("warning", urn, hide(warning));
-      const isWrittenAnew = isInClear(olds, oldInputs);
+      const isWrittenAnew = isInClear(olds, news);
       if (isWrittenAnew) log("warning", urn, writtenAnew);
       const changes = isWrittenAnew ? [...found.changes, { property: "recorded", replaces: false }] : found.changes;
       const response = new messages.DiffResponse();

@@ -32,7 +32,7 @@ const holdsSecret = (value: unknown): boolean =>
 /** Whether any value of these bags came wrapped as a secret. */
 export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Object.values(bag).some(holdsSecret));
 
-/** Whether the state repeats in the clear what an input has as a secret: earlier versions wrote such states. */
+/** Whether the state has in the clear what is a secret by now: an earlier version wrote it, or it was no secret then. */
 export const isInClear = (outputs: Props, inputs: Props): boolean =>
   anySecret(inputs) &&
   ["recorded", ...Object.keys(inputs).filter((key) => holdsSecret(inputs[key]))].some(

@@ -287,7 +287,7 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
   );
 
   it.runIf(kind === "plugin")(
-    "a state with a secret in the clear, from an earlier version, is written anew",
+    "a state with a secret in the clear, from an earlier version or from before it was one, is written anew",
     async () => {
       const inputs = { name: secret("canary"), size: 5 };
       const made = await provider.create(urn("Volume"), inputs);
@@ -296,6 +296,15 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       const earlier = { ...made.outs, recorded: value };
       const found = await provider.diff(made.id, urn("Volume"), earlier, inputs, inputs);
       expect(found).toMatchObject({ changes: "some", replaces: [], detailed: ["~recorded"] });
+      const clear = { name: "canary", size: 5 };
+      const shown = await provider.diff(
+        made.id,
+        urn("Volume"),
+        { ...made.outs, ...clear, recorded: value },
+        inputs,
+        clear,
+      );
+      expect(shown).toMatchObject({ changes: "some", replaces: [], detailed: ["~recorded"] });
       const before = emulator.requests().log.length;
       const written = await provider.update(made.id, urn("Volume"), earlier, inputs);
       expect(JSON.stringify(written)).toBe(JSON.stringify(made.outs));
