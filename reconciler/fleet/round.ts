@@ -38,12 +38,17 @@ export interface RoundPorts extends OpeningPorts {
   readonly openProject: OpenProject;
   readonly checkOut: (stack: StackRecord, signal: AbortSignal) => Promise<Checkout>;
   readonly emit: (event: EngineEvent) => void;
-  /** The plan is about to be carried out: written down before anything is sent. */
+  /**
+   * The plan is about to be carried out: written down before anything is sent. False: the stack is not what it was when
+   * the round began, or what permits the plan is gone.
+   */
   readonly begins: (plan: {
     readonly digest: string;
     readonly revision: string;
     readonly body: PlanBody;
-  }) => Promise<void>;
+  }) => Promise<boolean>;
+  /** The windows of the fleet's file as they are now. */
+  readonly windows: () => Promise<FleetSettings["windows"]>;
   readonly now: () => Date;
   /** What people approved of this plan in a pull request, before it was merged. */
   readonly approvedBefore: (digest: string) => Promise<Approval | undefined>;
@@ -206,6 +211,11 @@ const handedOver = {
   why: "its worker was stopped before it was done; another one goes on",
 } as const;
 
+const overtaken = {
+  end: "handed_over",
+  why: "the fleet's file, an approval or a person changed what it was to do while it was planned, so that nothing was sent and it is planned anew",
+} as const;
+
 const leftToAnother = { ...nothingSeen, result: handedOver };
 
 /** A drain ends reads that were under way, and the plan tells each of them as an error of the service. */
@@ -290,10 +300,13 @@ const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts
 
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   if (isCutShort(input, planned)) return leftToAnother;
-  const decision = await decisionOf(input, ports, planned, checkout);
+  // Planning takes a while, in which somebody may have closed a window.
+  const settings = { ...input.settings, windows: await ports.windows() };
+  const decision = await decisionOf({ ...input, settings }, ports, planned, checkout);
   if (decision?.do !== "apply") return conclude(planned, decision, checkout, input.stack);
   const carried = { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } };
-  if (planned.facts.steps > 0) await ports.begins({ ...carried, revision: checkout.revision });
+  if (planned.facts.steps > 0 && !(await ports.begins({ ...carried, revision: checkout.revision })))
+    return { ...nothingSeen, result: overtaken };
   const { report, outputs, picture } = await planned.apply(
     decision.grants,
     { soft: anyOf(input), hard: input.signal },

@@ -130,7 +130,11 @@ async function saveOrDropPlan(
 ): Promise<void> {
   const waits = result.end === "awaiting_approval" || (result.end === "blocked" && result.plan !== undefined);
   if (waits && plan !== undefined && revision !== undefined)
-    await records.savePlan(stack.name, { digest: plan.digest, revision, body: plan.body }, { voids: voids === true });
+    await records.savePlan(
+      stack.name,
+      { digest: plan.digest, revision, body: plan.body },
+      { voids: voids === true, seen: stack.approval },
+    );
   else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
     await records.dropPlan(stack.name);
 }

@@ -290,9 +290,10 @@ async function oneRound(
         emit: log.emit,
         begins: ({ digest, revision, body }) =>
           onceReached(
-            () => records.carryRun(run.id, { plan: digest, revision, report: storedReport(body) }),
+            () => records.carryRun(run.id, { plan: digest, revision, report: storedReport(body) }, stack),
             job.signal,
           ),
+        windows: () => onceReached(async () => (await records.settings()).windows, job.signal),
         now: clock,
       },
     );

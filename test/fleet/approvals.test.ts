@@ -332,8 +332,14 @@ describe("the desk", () => {
     await waiting("merged", { approvers: 2 });
     await approveBefore("9999-01-01T00:00:00Z");
     expect(await approve(desk("bob"), "merged", digest, { now })).toMatchObject({ missing: 0 });
-    await records.savePlan("merged", { digest, revision: "r", body }, { voids: true });
+    const { approval: seen } = (await records.stack("merged"))!;
+    await records.savePlan("merged", { digest, revision: "r", body }, { voids: true, seen });
     expect([await beforeMerge(), (await records.stack("merged"))?.approval]).toEqual([undefined, undefined]);
+    // Somebody approved it while the round that voids what it had read was ending.
+    await approve(desk("dora"), "merged", digest, { now });
+    await records.savePlan("merged", { digest, revision: "r", body }, { voids: true, seen });
+    expect((await records.stack("merged"))?.approval).toMatchObject({ by: "dora" });
+    await records.dropTokens("dora");
     // Both voices carry it out, and where it is rejected before that neither counts any more.
     await approveBefore("9999-01-01T00:00:00Z");
     await approve(desk("bob"), "merged", digest, { now });

@@ -7,7 +7,7 @@ import { reject, resume, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
-import { noSettings } from "../../reconciler/fleet/model";
+import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import type { Picture } from "../../reconciler/fleet/picture";
 import type { OpenProject, Planned } from "../../reconciler/fleet/project";
 import type { Queue } from "../../reconciler/fleet/queue";
@@ -49,6 +49,9 @@ describe("a worker", () => {
 
   /** Of what leaves, those that have nothing (left). */
   const nothingIn = new Set<string>();
+  const applied: string[] = [];
+  /** What somebody does while a round plans under the lock. */
+  let underLock = async (): Promise<void> => undefined;
   /** What leaves is deleted, and everything else is in sync. */
   const openProject: OpenProject = async ({ stack, destroy, inputs }) => {
     variables.push(inputs);
@@ -68,16 +71,15 @@ describe("a worker", () => {
       counts: {},
       outputs: outputs[stack.name] ?? {},
       picture: () => noPicture,
-      apply: async () => ({
-        report: {
-          counts: { done: 1, failed: 0, waiting: 0, skipped: 0 },
-          interrupted: false,
-          steps: [],
-          orphans: [],
-        },
-        outputs: {},
-        picture: () => noPicture,
-      }),
+      async apply() {
+        applied.push(stack.name);
+        const counts = { done: 1, failed: 0, waiting: 0, skipped: 0 };
+        return {
+          report: { counts, interrupted: false, steps: [], orphans: [] },
+          outputs: {},
+          picture: () => noPicture,
+        };
+      },
     };
     return {
       leases: true,
@@ -87,7 +89,10 @@ describe("a worker", () => {
         await during(stack.name);
         return planned;
       },
-      underLock: async (_, use) => use(planned),
+      async underLock(_, use) {
+        await underLock();
+        return use(planned);
+      },
       close: async () => undefined,
     };
   };
@@ -355,16 +360,47 @@ describe("a worker", () => {
     const again = stackSpec("again", { source, destroy: true });
     await records.saveStacks([again]);
     await records.leaveStack("again");
-    let looks = 0;
-    during = () => {
-      looks += 1;
-      // The second look is the one that deletes.
-      return looks === 2 ? records.saveStacks([again]) : undefined;
+    beforeEnd = async () => {
+      if (applied.at(-1) === "again") await records.saveStacks([again]);
     };
     await approveAndRun("again");
-    during = () => undefined;
+    beforeEnd = async () => undefined;
     expect((await records.stack("again"))?.leaving).toBe(false);
     expect(hastened.splice(0)).toEqual(["again"]);
+  });
+
+  const frozen = { kind: "deny", schedule: "* * * * *", timeZone: "UTC", durationMs: 3_600_000 } as const;
+  const freeze = () =>
+    records.saveSettings({ ...known, windows: [{ ...frozen, stacks: ["saved"], actions: ["apply"] }] });
+  test.each<[string, (spec: StackSpec) => Promise<unknown>]>([
+    ["the stack is in the file again", (spec) => records.saveStacks([spec])],
+    ["the file says something else of it", (spec) => records.saveStacks([{ ...spec, approvers: 2 }])],
+    ["who approved it has no right any more", () => records.dropTokens("ann")],
+    ["somebody stops it", () => records.stopStack("saved", { by: "ann", at: "", now: false })],
+    ["somebody has a run undone", () => records.undo("saved", { run: 1, id: "r", by: "ann", at: "" })],
+    ["somebody closes a window", freeze],
+    ["it is let go", () => records.releaseStack("saved")],
+    ["another worker took it over", () => records.endLostRuns("saved", "there:1")],
+  ])("what was approved is not carried out where, while it is planned, %s", async (_, meanwhile) => {
+    const spec = stackSpec("saved", { source, destroy: true });
+    await records.saveStacks([spec]);
+    await records.leaveStack("saved");
+    applied.length = 0;
+    underLock = async () => {
+      await meanwhile(spec);
+    };
+    await approveAndRun("saved");
+    underLock = async () => undefined;
+    expect(applied).toEqual([]);
+    expect((await records.runs("saved", 1))[0]).toMatchObject({ result: expect.stringMatching(/taken_over|awaiting/) });
+    hastened.length = 0;
+    await records.releaseStack("saved");
+    await records.saveSettings(known);
+    // Nothing was said meanwhile.
+    await records.saveStacks([spec]);
+    await records.leaveStack("saved");
+    await approveAndRun("saved");
+    expect(applied).toEqual(["saved"]);
   });
 
   test("a stack goes although what it depended on is gone", async () => {

@@ -15,20 +15,21 @@ const written = columnsOf<{
 export const planStatements = ({ query }: Database) => ({
   /**
    * Saves the plan that waits now. That voids the approval of another plan, and with `voids` the approval of this one
-   * as well, also one of before the merge.
+   * as well, also one of before the merge: what a round read (`seen`), and not what somebody said while it ended.
    */
   async savePlan(
     stack: string,
     plan: { digest: string; revision: string; body: PlanBody },
-    { voids = false }: { readonly voids?: boolean } = {},
+    { voids = false, seen }: { readonly voids?: boolean; readonly seen?: Approval | undefined } = {},
   ): Promise<void> {
     await query(
-      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND ($5 OR approval ->> 'digest' <> $2)),
+      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL
+           WHERE name = $1 AND ($5 AND approval = $6::jsonb OR approval ->> 'digest' <> $2)),
          before AS (UPDATE ${schema}.pull_plans SET approval = NULL WHERE $5 AND stack = $1 AND digest = $2)
        INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
        ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
          made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
-      [stack, plan.digest, plan.revision, keptJson(plan.body), voids],
+      [stack, plan.digest, plan.revision, keptJson(plan.body), voids, seen === undefined ? null : keptJson(seen)],
     );
   },
   async dropPlan(stack: string): Promise<void> {

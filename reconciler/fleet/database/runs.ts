@@ -1,6 +1,6 @@
 /** Runs and their lines. Each function is one statement. */
-import type { Approval } from "../decide";
-import type { History } from "../model";
+import type { Approval, UndoRequest } from "../decide";
+import type { History, StackSpec } from "../model";
 import type { Letter } from "../notify";
 import { afterRejection, type Status } from "../status";
 import {
@@ -120,18 +120,37 @@ export const runStatements = ({ query }: Database) => ({
   },
   /**
    * The run begins to carry its plan out. If its worker dies then, this is what tells what it was about, and what there is
-   * to undo.
+   * to undo. False: it is not to begin, for the run was taken over, the stack was stopped, or it is not what the run read
+   * (`seen`): what the file says of it, whether it leaves, the approval of this plan, or a run that is to be undone.
    */
   async carryRun(
     id: number,
     { plan, revision, report }: { readonly plan: string; readonly revision: string; readonly report: StoredReport },
-  ): Promise<void> {
-    await query(`UPDATE ${schema}.runs SET plan = $2, revision = $3, report = $4 WHERE id = $1 AND ended_at IS NULL`, [
-      id,
-      plan,
-      revision,
-      keptJson(report),
-    ]);
+    seen: {
+      readonly spec: StackSpec;
+      readonly leaving: boolean;
+      readonly approval?: Approval;
+      readonly undoing?: UndoRequest;
+    },
+  ): Promise<boolean> {
+    const { spec, leaving, approval, undoing } = seen;
+    const rows = await query(
+      `UPDATE ${schema}.runs r SET plan = $2, revision = $3, report = $4 FROM ${schema}.stacks s
+       WHERE r.id = $1 AND r.ended_at IS NULL AND s.name = r.stack AND s.stopping IS NULL AND s.spec = $5::jsonb
+         AND (s.leaving IS NOT NULL) = $6 AND ($7::jsonb IS NULL OR s.approval @> $7::jsonb)
+         AND s.undoing IS NOT DISTINCT FROM $8::jsonb RETURNING r.id`,
+      [
+        id,
+        plan,
+        revision,
+        keptJson(report),
+        keptJson(spec),
+        leaving,
+        approval?.digest === plan ? keptJson(approval) : null,
+        undoing === undefined ? null : keptJson(undoing),
+      ],
+    );
+    return rows.length > 0;
   },
   /**
    * Records how the run ended, the stack's status and what receivers are to be told of it in one statement; false when
