@@ -4,15 +4,12 @@
  * its VM, so that two operations never wait for each other.
  */
 import type { HandlerService } from "./handler";
+import { perClient } from "./per-client";
 
-const queues = new WeakMap<HandlerService["client"], Map<string, Promise<unknown>>>();
+const queues = perClient(() => new Map<string, Promise<unknown>>());
 
-export async function holding<T>({ client }: HandlerService, key: string, call: () => Promise<T>): Promise<T> {
-  let held = queues.get(client);
-  if (held === undefined) {
-    held = new Map();
-    queues.set(client, held);
-  }
+export async function holding<T>(service: HandlerService, key: string, call: () => Promise<T>): Promise<T> {
+  const held = queues(service);
   const before = held.get(key) ?? Promise.resolve();
   const mine = before.then(call);
   const ended = mine.catch(() => undefined);

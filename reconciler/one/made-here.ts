@@ -2,48 +2,36 @@
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { HandlerService, Props } from "./handler";
 import type { NamedId } from "./named-ids";
+import { perClient } from "./per-client";
 
-const gone = new WeakMap<HandlerService["client"], Map<string, string>>();
-const successors = new WeakMap<HandlerService["client"], Map<string, string>>();
+const gone = perClient(() => new Map<string, string>());
+const successors = perClient(() => new Map<string, string>());
+const takenOff = perClient(() => new Set<string>());
+const replaced = perClient(() => new Set<string>());
 
-function inMap(of: typeof gone, { client }: HandlerService): Map<string, string> {
-  const known = of.get(client) ?? new Map<string, string>();
-  of.set(client, known);
-  return known;
-}
+/** Where an attachment of the program had it, this process has taken it off. */
+export const noteTakenOff = (service: HandlerService, volumeId: string): void => void takenOff(service).add(volumeId);
 
-const takenOff = new WeakMap<HandlerService["client"], Set<string>>();
+/** It has put it on a VM since. */
+export const notePutOn = (service: HandlerService, volumeId: string): void => void takenOff(service).delete(volumeId);
 
-/** Where an attachment of the program had it, this process has taken it off; or has put it on a VM since. */
-export function noteTakenOff({ client }: HandlerService, volumeId: string, isOff: boolean): void {
-  const known = takenOff.get(client) ?? new Set<string>();
-  takenOff.set(client, known);
-  if (isOff) known.add(volumeId);
-  else known.delete(volumeId);
-}
-
-export const isTakenOff = ({ client }: HandlerService, volumeId: string): boolean =>
-  takenOff.get(client)?.has(volumeId) === true;
-
-const replaced = new WeakMap<HandlerService["client"], Set<string>>();
+export const isTakenOff = (service: HandlerService, volumeId: string): boolean => takenOff(service).has(volumeId);
 
 /** Its difference has told that another one takes its place, and so that it goes. */
-export function noteReplaced({ client }: HandlerService, { kind, id }: NamedId): void {
-  const known = replaced.get(client) ?? new Set<string>();
-  replaced.set(client, known.add(`${kind}:${id}`));
-}
+export const noteReplaced = (service: HandlerService, { kind, id }: NamedId): void =>
+  void replaced(service).add(`${kind}:${id}`);
 
-export const isReplaced = ({ client }: HandlerService, { kind, id }: NamedId): boolean =>
-  replaced.get(client)?.has(`${kind}:${id}`) === true;
+export const isReplaced = (service: HandlerService, { kind, id }: NamedId): boolean =>
+  replaced(service).has(`${kind}:${id}`);
 
 /** This process has deleted it. */
 export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>
-  void inMap(gone, service).set(`${kind} ${String(name)}`, id);
+  void gone(service).set(`${kind} ${String(name)}`, id);
 
 /** What has the name of something that this process has deleted is what that was replaced by. */
 export function noteSuccessor(service: HandlerService, { kind, id }: NamedId, name: unknown): void {
-  const former = inMap(gone, service).get(`${kind} ${String(name)}`);
-  if (former !== undefined) inMap(successors, service).set(`${kind}:${former}`, id);
+  const former = gone(service).get(`${kind} ${String(name)}`);
+  if (former !== undefined) successors(service).set(`${kind}:${former}`, id);
 }
 
 /**
@@ -55,12 +43,12 @@ export function withSuccessors(
   inputs: Props,
   named: Readonly<Record<string, Kind>>,
 ): { readonly props: Props; readonly says: ReadonlySet<string> } {
-  const known = successors.get(service.client);
+  const known = successors(service);
   const says = new Set<string>();
   const props: Record<string, unknown> = { ...inputs };
   for (const [property, kind] of Object.entries(named)) {
     const id = inputs[property];
-    const next = known?.get(`${kind}:${String(id)}`);
+    const next = known.get(`${kind}:${String(id)}`);
     if (next === undefined) continue;
     props[property] = next;
     says.add(

@@ -2,7 +2,9 @@
  * The ids of other things that a program's resource names. A preview refuses one that the service shows not to exist:
  * the create would fail with it, after others were made.
  */
+
 import { type Kind, kindRows } from "../core/model/kinds";
+import { isGone } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
 import { listOfKind, readAtAll } from "../engine/observe";
 import type { ServiceReader } from "../service/client";
@@ -35,7 +37,7 @@ async function isUnknownTo(client: ServiceReader, kind: Kind, id: string): Promi
   }
   const read = await readAtAll(kind, client, id);
   if (read === undefined) return client.can.canFindCreated(kind);
-  return read.status === "rejected" && read.condition === "not_found";
+  return isGone(read);
 }
 
 const groupIn = (rule: unknown): readonly NamedId[] => {

@@ -9,6 +9,7 @@
 import type { Kind } from "../core/model/address";
 import type { RecordedResource } from "../core/model/recorded";
 import type { HandlerService } from "./handler";
+import { perClient } from "./per-client";
 import type { ProgramNotes } from "./program-notes";
 
 interface Claim {
@@ -19,16 +20,7 @@ interface Claim {
 
 type Notes = ProgramNotes | undefined;
 
-const claims = new WeakMap<HandlerService["client"], Map<string, Claim>>();
-
-function claimsOf({ client }: HandlerService): Map<string, Claim> {
-  let known = claims.get(client);
-  if (known === undefined) {
-    known = new Map();
-    claims.set(client, known);
-  }
-  return known;
-}
+const claimsOf = perClient(() => new Map<string, Claim>());
 
 export const thingOf = (kind: Kind, id: string): string => `${kind}:${id}`;
 
@@ -44,21 +36,19 @@ interface Settling {
   readonly made?: RecordedResource | undefined;
 }
 
-const settling = new WeakMap<HandlerService["client"], Map<string, Settling>>();
+const settling = perClient(() => new Map<string, Settling>());
 
 /** A difference has said that the create of this name settles what the state keeps as open under this id. */
-export function noteSettling({ client }: HandlerService, kind: Kind, name: unknown, by: Settling): void {
-  const known = settling.get(client) ?? new Map<string, Settling>();
-  settling.set(client, known.set(takenOver(kind, name), by));
-}
+export const noteSettling = (service: HandlerService, kind: Kind, name: unknown, by: Settling): void =>
+  void settling(service).set(takenOver(kind, name), by);
 
 /** What the create of this name takes over, because an open create has made it already. */
-export const madeOpenly = ({ client }: HandlerService, kind: Kind, name: unknown): RecordedResource | undefined =>
-  settling.get(client)?.get(takenOver(kind, name))?.made;
+export const madeOpenly = (service: HandlerService, kind: Kind, name: unknown): RecordedResource | undefined =>
+  settling(service).get(takenOver(kind, name))?.made;
 
 /** Whether what the open create made is about to be taken over, and so stays. */
-export const isAwaited = ({ client }: HandlerService, pending: string): boolean =>
-  [...(settling.get(client)?.values() ?? [])].some((one) => one.pending === pending && one.made !== undefined);
+export const isAwaited = (service: HandlerService, pending: string): boolean =>
+  [...settling(service).values()].some((one) => one.pending === pending && one.made !== undefined);
 
 /**
  * Claims the open create that the one of this name has settled, in the program's notes: the engine may be killed, or
@@ -71,16 +61,11 @@ export async function claimSettled(
   owner: string,
   notes: Notes,
 ): Promise<void> {
-  const known = settling.get(service.client);
-  const pending = known?.get(takenOver(kind, name))?.pending;
+  const pending = settling(service).get(takenOver(kind, name))?.pending;
   if (pending === undefined) return;
-  known?.delete(takenOver(kind, name));
+  settling(service).delete(takenOver(kind, name));
   await claimTaken(service, thingOf(kind, pending), owner, notes);
 }
-
-/** Whether another resource has settled the open create that the state keeps under this id. */
-export const isSettled = (service: HandlerService, kind: Kind, pending: string, notes: Notes): boolean =>
-  isClaimed(service, thingOf(kind, pending)) || notes?.claimOf(thingAt(service, thingOf(kind, pending))) !== undefined;
 
 export const newOwner = (): string => crypto.randomUUID();
 
@@ -152,6 +137,10 @@ export async function claimSeen(
 
 /** Whether some resource of the program has claimed it. */
 export const isClaimed = (service: HandlerService, thing: string): boolean => claimsOf(service).has(thing);
+
+/** The same by this process or another one. */
+export const isClaimedBySome = (service: HandlerService, thing: string, notes: Notes): boolean =>
+  isClaimed(service, thing) || notes?.claimOf(thingAt(service, thing)) !== undefined;
 
 /** Why what this owner would delete stays; `undefined`: it is the owner's own. `what`: for the message. */
 export function staysWithAnother(

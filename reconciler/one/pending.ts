@@ -19,7 +19,7 @@ import type { Difference, Found, HandlerContext, HandlerService, PropertyChange,
 import { lookAt } from "./looking";
 import { addressOf } from "./one-desired";
 import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, stateOf } from "./one-run";
-import { isAwaited, isClaimed, isSettled, noteSettling, staysWithAnother, takenOver, thingOf } from "./ownership";
+import { isAwaited, isClaimed, isClaimedBySome, noteSettling, staysWithAnother, takenOver, thingOf } from "./ownership";
 import { type Of, recordedKey, rememberedIn, type Shape, wanted, withoutOutputs } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
 import { isVouchedFor } from "./witnesses";
@@ -73,7 +73,8 @@ export async function readPending<K extends Kind>(
 ): Promise<Found> {
   const inputs = withoutOutputs(shape, before);
   const remembered = rememberedIn(before);
-  if (isSettled(service, shape.kind, id, context.notes)) return { id, inputs, outputs: before };
+  // Another resource has settled it.
+  if (isClaimedBySome(service, thingOf(shape.kind, id), context.notes)) return { id, inputs, outputs: before };
   const { record } = await findKept(shape, service, before, context.signal);
   if (record?.id === undefined || !isOfKind(shape, record)) {
     context.log("warning", stillPending(before, remembered, id).message);
@@ -144,7 +145,7 @@ export async function planPendingDelete<K extends Kind>(
   const { kind } = shape;
   const name = String(before["name"]);
   const remembered = rememberedIn(before);
-  const isTakenOver = isClaimed(service, takenOver(kind, name)) || isSettled(service, kind, id, notes);
+  const isTakenOver = isClaimed(service, takenOver(kind, name)) || isClaimedBySome(service, thingOf(kind, id), notes);
   const { doubt } = planned.live;
   if (record === undefined && doubt !== undefined && !isTakenOver)
     throw notProvenGone(`the open create of ${kind} ${name}`, doubt.reason);

@@ -3,16 +3,10 @@
  * what would refuse an update is a warning there, and an error where an update or its preview asks.
  */
 import { deepEqual } from "../core/text/deep-equal";
-import { type Handler, type HandlerContext, HandlerFailure } from "./handler";
+import { type Handler, HandlerFailure } from "./handler";
+import { perClient } from "./per-client";
 
-const justRead = new WeakMap<object, Set<string>>();
-
-async function readIn({ service }: HandlerContext): Promise<Set<string>> {
-  const { client } = await service();
-  const read = justRead.get(client) ?? new Set();
-  justRead.set(client, read);
-  return read;
-}
+const justRead = perClient(() => new Set<string>());
 
 export function tellingAfterRead<H extends Handler>(handler: H): H {
   const keyOf = (id: string): string => `${handler.type} ${id}`;
@@ -20,11 +14,11 @@ export function tellingAfterRead<H extends Handler>(handler: H): H {
     ...handler,
     async read(context, id, before) {
       const found = await handler.read(context, id, before);
-      if (found !== undefined && before !== undefined) (await readIn(context)).add(keyOf(found.id));
+      if (found !== undefined && before !== undefined) justRead(await context.service()).add(keyOf(found.id));
       return found;
     },
     async diff(context, id, before, inputs) {
-      const isRefresh = (await readIn(context)).delete(keyOf(id));
+      const isRefresh = justRead(await context.service()).delete(keyOf(id));
       try {
         return await handler.diff(context, id, before, inputs);
       } catch (error) {

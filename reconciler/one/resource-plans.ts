@@ -44,6 +44,11 @@ export async function planReplacementAsObserved(
   return changeOf(seen)?.action === "replace" && !hasErrors(seen.plan.diagnostics) ? seen : planned;
 }
 
+const belongsToAnother =
+  (service: HandlerService, { owner }: Remembered, notes: HandlerContext["notes"]) =>
+  (thing: string): boolean =>
+    staysWithAnother(service, thing, owner, notes, thing) !== undefined;
+
 /** What the program wants now, and what is remembered of what exists. */
 export function standingOf<K extends Kind>(shape: Shape<K>, { notes }: HandlerContext, before: Props, inputs: Props) {
   const remembered = rememberedIn(before);
@@ -85,8 +90,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const { remembered, desired, address, record, own } = standingOf(shape, context, before, inputs);
     const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
     const shown = findSeen(seen.live, kind, id);
-    const isOthers = (field: string): boolean =>
-      staysWithAnother(service, field, remembered.owner, notes, field) !== undefined;
+    const isOthers = belongsToAnother(service, remembered, notes);
     const kept =
       record === undefined || shown === undefined ? record : (shape.fields?.without(record, shown, isOthers) ?? record);
     const wish = wishAmong(seen, desired, inputs, kept, id);
@@ -113,8 +117,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const remembered = rememberedIn(before);
     const address = addressOf(kind, before["name"]);
     const { signal } = context;
-    const isOthers = (one: string): boolean =>
-      staysWithAnother(service, one, remembered.owner, context.notes, one) !== undefined;
+    const isOthers = belongsToAnother(service, remembered, context.notes);
     const look = async (client: HandlerService["client"], how: HowFresh): Promise<PlannedOne> => {
       const live = await lookAtAll(shape, client, record, id, signal);
       const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));

@@ -1,11 +1,12 @@
 /** The handler of one kind of resource: what a program asks of it, carried out under its claims and notes. */
+
 import type { Kind } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import { identity } from "../core/model/identity";
 import { findSeen, sight } from "../core/model/live";
-import type { Disk, RecordedResource } from "../core/model/recorded";
+import type { Disk } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
 import { changedInputs, difference, emptying, isOtherwiseNow, withPlanned } from "./differences";
@@ -63,7 +64,7 @@ import {
   claimMade,
   claimSeen,
   claimSettled,
-  isClaimed,
+  isClaimedBySome,
   newOwner,
   releaseClaim,
   staysWithAnother,
@@ -103,8 +104,7 @@ const flushesToTell = ({ notes }: HandlerContext, service: HandlerService, { pla
     if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
     if (!("id" in action.volume && "id" in action.vm)) return [];
     const { volume, vm } = action;
-    const hold = fieldThing({ noun: "attachment" }, `${vm.id}/${volume.id}`);
-    return isClaimed(service, hold) || notes?.claimOf(thingAt(service, hold)) !== undefined
+    return isClaimedBySome(service, fieldThing({ noun: "attachment" }, `${vm.id}/${volume.id}`), notes)
       ? []
       : [`volume ${volume.id} comes off VM ${vm.id}: flushConfirmed says that it is flushed in that VM's guest`];
   });
@@ -132,7 +132,6 @@ interface Next {
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
   const { planCreate, planUpdate, planRemoval } = resourcePlans(shape);
-  const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
   const thing = (id: string): string => thingOf(kind, id);
 
   async function keep(
@@ -145,7 +144,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const ran = await lookOnce(shape, context, inputs, ended, declared);
     // `lookOnce` gives the record of the one declared resource, which is of this kind.
     const record = ran.record as Of<K> | undefined;
-    const id = idOf(record);
+    const id = record?.id;
     const remembered: Remembered =
       record === undefined
         ? ran

@@ -8,6 +8,7 @@ import type { DueReason } from "../core/model/guest";
 import { type Identity, identity, identityKey } from "../core/model/identity";
 import { onlyDefined } from "../core/text/objects";
 import type { HandlerService } from "./handler";
+import { perClient } from "./per-client";
 
 /** What a guest notices: the size of a volume, the image of a VM. */
 export type Noticed = number | string;
@@ -31,15 +32,14 @@ interface Ids {
   readonly volumeId: string;
 }
 
-const standings = new WeakMap<HandlerService["client"], Map<string, Standing>>();
+const standings = perClient(() => new Map<string, Standing>());
 
-const standing = ({ client }: HandlerService, one: Identity): Standing =>
-  standings.get(client)?.get(identityKey(one)) ?? { isChanged: false };
+const standing = (service: HandlerService, one: Identity): Standing =>
+  standings(service).get(identityKey(one)) ?? { isChanged: false };
 
 export function noteStanding(service: HandlerService, one: Identity, next: Standing): void {
   const isChanged = next.isChanged || standing(service, one).isChanged;
-  const known = standings.get(service.client) ?? new Map<string, Standing>();
-  standings.set(service.client, known.set(identityKey(one), { ...next, isChanged }));
+  standings(service).set(identityKey(one), { ...next, isChanged });
 }
 
 const standingsAt = (service: HandlerService, { vmId, volumeId }: Ids): readonly [volume: Standing, vm: Standing] => [

@@ -8,6 +8,7 @@ import type { Live } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import type { Witnesses } from "../engine/seen-again";
 import type { HandlerService } from "./handler";
+import { perClient } from "./per-client";
 
 interface WitnessedRecord {
   readonly record: RecordedResource;
@@ -20,16 +21,7 @@ interface View {
   readonly seen: Set<string>;
 }
 
-const views = new WeakMap<HandlerService["client"], View>();
-
-function viewOf({ client }: HandlerService): View {
-  let known = views.get(client);
-  if (known === undefined) {
-    known = { records: new Map(), seen: new Set() };
-    views.set(client, known);
-  }
-  return known;
-}
+const viewOf = perClient((): View => ({ records: new Map(), seen: new Set() }));
 
 /**
  * What this program is deleting, or was when a run was cut off, is a witness where it shows, and its absence says

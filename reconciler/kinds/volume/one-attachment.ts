@@ -25,7 +25,7 @@ import {
   type PropertyChange,
   type Props,
 } from "../../one/handler";
-import { noteTakenOff } from "../../one/made-here";
+import { notePutOn, noteTakenOff } from "../../one/made-here";
 import { type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import {
@@ -346,7 +346,7 @@ const attachment: FieldResource<AttachmentIds> = {
       const ran = await claim.unlessFailed(() =>
         planAndCarryOut(context, service, planned, ids, props["flushConfirmed"] === true),
       );
-      noteTakenOff(service, ids.volumeId, false);
+      notePutOn(service, ids.volumeId);
       return keep(service, id, props, owner, {
         ...ran,
         told: toldOf(service, ids, findSeen(planned.live, "volume", ids.volumeId)?.sizeGb),
@@ -397,7 +397,7 @@ const attachment: FieldResource<AttachmentIds> = {
       throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
     if (changeOf(planned)?.action !== "create")
       await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
-    noteTakenOff(service, ids.volumeId, true);
+    noteTakenOff(service, ids.volumeId);
     return true;
   },
 };
