@@ -156,7 +156,7 @@ async function recordOutputs(
     if (!deepEqual(before, outputs)) await recorder.record([{ type: "outputs", outputs }]);
     return { outputs };
   } catch (error) {
-    return { broken: error instanceof Error ? error : new Error(String(error)) };
+    return { broken: asError(error) };
   }
 }
 

@@ -19,7 +19,7 @@ import type { Rule } from "../core/model/rule";
 import { computedOf, filled, type Step, type StepAction, type ValueOfComputed } from "../core/plan/step";
 import { ruleWithAddress } from "../kinds/group/fill-in";
 import { canSee } from "../kinds/vm/watch";
-import type { Run, StepResult } from "./run";
+import { type Run, type StepResult, stoppedWhile } from "./run";
 
 /** Why a value is not available. */
 class NoValue extends Error {
@@ -89,10 +89,8 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted")
     throw new NoValue({
+      ...stoppedWhile(`waiting for the ${attribute} of ${address}; nothing was sent`),
       end: "failed",
-      code: "apply/interrupted",
-      message: `stopped while waiting for the ${attribute} of ${address}; nothing was sent`,
-      fix: "run the same command again: it goes on from here",
     });
   const vm = waited.ended === "found" ? waited.value : undefined;
   const shown = vm?.[key];

@@ -9,7 +9,7 @@ import { definitionOf, kindRows } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveOf } from "../core/model/live";
 import { rowOf } from "../core/model/operation";
-import { type Failure, failureText, isGone, type Outcome } from "../core/model/outcome";
+import { type Failure, failureText, isGone, isRefusedAs, type Outcome } from "../core/model/outcome";
 import type { RequestOptions, ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -147,7 +147,7 @@ export async function observeEach<T>(
     else if (isGone(outcome) && into.has(id))
       findings.push(readFailed(`${what} ${id}, which its list shows,`, outcome));
     else if (outcome.status === "rejected" && isGone(outcome)) into.set(id, saidGoneTwice(outcome));
-    else if (outcome.status === "rejected" && outcome.condition === "forbidden") {
+    else if (isRefusedAs(outcome, "forbidden")) {
       forbidden.push(`${kind}:${id}`);
       into.set(id, unobservedBy(outcome));
       findings.push({

@@ -5,7 +5,7 @@ import { sight } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedResource } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
-import { type FieldsOf, type StepChange, stepChangesOf } from "../core/plan/record-patch";
+import { type FieldsOf, type NewRecord, type StepChange, stepChangesOf } from "../core/plan/record-patch";
 import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { type DoneStep, doneAndSeen, doneUnseen, isoNow, type Run, type StepResult, type StepWrite } from "./run";
@@ -125,6 +125,13 @@ export function missingInstead(
   const orphan = missingOrphan(record, id, "its delete was answered with not-found, and no look had shown it before");
   return stepChangesOf([{ type: "missing", orphan }], isoNow(run));
 }
+
+/** What a create has made, and that its intent is over: one write says both. */
+export const recordCreated = ({ address }: Step, id: string | undefined, record: NewRecord, run: Run): Promise<void> =>
+  run.recorder.record([
+    { type: "made", address, record, ...onlyDefined({ id }) },
+    { type: "intent", address, intent: null },
+  ]);
 
 /** A look has shown it. */
 export const recordSeen = <O extends ExistingOperation>(

@@ -203,6 +203,14 @@ export function failedBy(failure: Failure): OpenStep {
   };
 }
 
+/** Whoever stopped the run has stopped a wait, which says nothing of what was waited for. */
+export const stoppedWhile = (what: string): OpenStep => ({
+  end: "unknown",
+  code: "apply/interrupted",
+  message: `stopped while ${what}`,
+  fix: "run the same command again: it goes on from here",
+});
+
 /** What the state holds of the step's VM. */
 export function recordedVm({ address }: Pick<Step, "address">, run: Run): RecordedVm | undefined {
   const record = run.recorder.state.resources.get(address);

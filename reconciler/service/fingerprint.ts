@@ -3,8 +3,7 @@
  * read once more where the service says that it is another one by then.
  */
 import { type Operation, rowOf } from "../core/model/operation";
-import type { Failure, Outcome } from "../core/model/outcome";
-import { accepted } from "../core/model/outcome";
+import { accepted, type Failure, isRefusedAs, type Outcome } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import { findAt } from "../dialect/places";
 import { type Ids, type ShownVersion, type VersionedRequest, versionShown, withVersion } from "../dialect/requests";
@@ -34,7 +33,7 @@ export function versionsOf(
   const versionFor = async (operation: Operation, ids: Ids): Promise<Outcome<ShownVersion | undefined>> => {
     const shown = await show(operation, ids);
     // A record that cannot be read by itself, nor in a list, shows no version.
-    const isNowhere = shown.status === "rejected" && shown.condition === "unsupported";
+    const isNowhere = isRefusedAs(shown, "unsupported");
     if (shown.status !== "accepted") return isNowhere ? accepted(undefined) : shown;
     return accepted(versionShown(fingerprint, shown.value.record, shown.value.headers));
   };

@@ -4,7 +4,7 @@
  */
 
 import type { LiveVm, LiveVolume } from "../core/model/live";
-import { accepted, type Outcome } from "../core/model/outcome";
+import { accepted, isRefusedAs, type Outcome } from "../core/model/outcome";
 import { appendTo } from "../core/text/objects";
 import { plainOptions } from "./attached-apart";
 import type { RequestOptions, ServiceClient } from "./client";
@@ -43,7 +43,7 @@ export function withHostsByName<C extends HostCalls>(calls: C): C {
     if (names === undefined || named.some((name) => names?.has(name.toLowerCase()) !== true)) {
       const listed = await calls.listVms(options);
       // Without a list nobody knows whose name it is.
-      const isUnlisted = listed.status === "rejected" && listed.condition === "unsupported";
+      const isUnlisted = isRefusedAs(listed, "unsupported");
       if (listed.status !== "accepted" && !isUnlisted) return listed;
       names = learn(listed.status === "accepted" ? listed.value : []);
     }

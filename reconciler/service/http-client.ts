@@ -6,7 +6,7 @@
 
 import { abilitiesOf } from "../core/model/abilities";
 import { isAssumed, type Operation, rowOf } from "../core/model/operation";
-import { accepted, type Outcome } from "../core/model/outcome";
+import { accepted, isRefusedAs, type Outcome } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import { onlyDefined } from "../core/text/objects";
@@ -307,4 +307,4 @@ function outcomeOfReading<T>(operation: Operation, reading: Reading<T>): Outcome
 
 /** Who reads that something is gone reads what was asked. */
 const withRequest = <T>(outcome: Outcome<T>, asked: string): Outcome<T> =>
-  outcome.status === "rejected" && outcome.condition === "not_found" ? { ...outcome, asked } : outcome;
+  isRefusedAs(outcome, "not_found") ? { ...outcome, asked } : outcome;

@@ -11,7 +11,14 @@ import { notLookedAt, type ScopeDoubt, type Sighting, valueSeen } from "./eviden
 import { definitionOf, eachKind, type Kind, perKind } from "./kinds";
 
 export type { LiveGroup, LiveRule } from "../../kinds/group/live";
-export { addressesShown, type LiveVm, type LiveVmVolume, showsAddresses, type VmPhase } from "../../kinds/vm/live";
+export {
+  addressesShown,
+  type LiveVm,
+  type LiveVmVolume,
+  powerShown,
+  showsAddresses,
+  type VmPhase,
+} from "../../kinds/vm/live";
 export type { LiveVolume } from "../../kinds/volume/live";
 export type { Sighting } from "./evidence";
 

@@ -15,7 +15,7 @@ import { stillUnseen } from "../diff/effect";
 import { type DesiredGroup, type DesiredVm, leftToOthers, powerDeclared, type Reference } from "../model/desired";
 import { referencesIn } from "../model/facts";
 import { type FieldRow, fieldsOf } from "../model/fields";
-import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
+import { addressesShown, type LiveOf, type LiveVm, powerShown } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import type { Rule } from "../model/rule";
@@ -110,8 +110,7 @@ const isMemoryOver: Readonly<
     difference.dataVolumeOff !== true && (live?.volumes !== undefined || old.dataVolumeMoving !== undefined),
   // Where nothing shows where the data volume is, there is no plan.
   dataVolumeMoving: ({ difference }) => difference.dataVolumeOff !== true,
-  stillToSet: ({ difference }, live) =>
-    (live?.phase === "running" || live?.phase === "stopped") && !pendingFields(difference).includes("power"),
+  stillToSet: ({ difference }, live) => powerShown(live) !== undefined && !pendingFields(difference).includes("power"),
 };
 
 const workUnderWay = keysOf(isMemoryOver);
@@ -143,9 +142,7 @@ function undecidedFields({ difference, desired: { power } }: KnownVm): readonly 
     ...ignoredFields(difference, difference.alike),
     ...(verify === undefined ? [] : ["flavor_id"]),
     // The VM is in transition: whether it runs as the file says is compared when it has arrived.
-    ...(power === undefined || live === undefined || live.phase === "running" || live.phase === "stopped"
-      ? []
-      : ["power"]),
+    ...(power === undefined || live === undefined || powerShown(live) !== undefined ? [] : ["power"]),
   ];
 }
 

@@ -12,7 +12,7 @@ import { toSay } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
-import { accepted, type Failure, isGone, type Outcome } from "../../core/model/outcome";
+import { accepted, type Failure, findListed, isGone, isRefusedAs, type Outcome } from "../../core/model/outcome";
 import { type Rule, remoteOfAll } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
 import type { ActOn, RecordPatch, Step } from "../../core/plan/step";
@@ -113,11 +113,7 @@ export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id,
 
 async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean): Promise<Outcome<LiveRule>> {
   const listed = await run.ports.client.listRules(id, { signal: run.signal });
-  if (listed.status !== "accepted") return listed;
-  const found = listed.value.find(isIt);
-  return found === undefined
-    ? { status: "rejected", condition: "not_found", message: "the list of rules does not show it" }
-    : accepted(found);
+  return findListed(listed, isIt, "the list of rules does not show it");
 }
 
 export const resolve = (run: Run) => (group: { readonly address: string } | { readonly id: string }) =>
@@ -191,16 +187,14 @@ async function addRule(
 ): Promise<Outcome<unknown>> {
   const send = async (): Promise<Outcome<unknown>> => {
     const made = await run.ports.client.createRule(id, input, optionsFor(step, run));
-    return made.status === "unknown" && made.accepted === true ? { status: "accepted", value: undefined } : made;
+    return made.status === "unknown" && made.accepted === true ? accepted(undefined) : made;
   };
   const outcome = await sendAndLook(
     send,
     seenOrHarmless([write], () => rulesOf(id, run)),
     run,
   );
-  return outcome.status === "rejected" && outcome.condition === "rule_exists"
-    ? { status: "accepted", value: undefined }
-    : outcome;
+  return isRefusedAs(outcome, "rule_exists") ? accepted(undefined) : outcome;
 }
 
 const changeRules = (

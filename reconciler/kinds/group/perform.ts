@@ -13,7 +13,14 @@ import { ifAny, onlyDefined } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce } from "../../engine/create-once";
 import { plainText } from "../../engine/fill-in";
-import { missingInstead, noteDeleting, noteRefused, recordAccepted, recordOf } from "../../engine/record-step";
+import {
+  missingInstead,
+  noteDeleting,
+  noteRefused,
+  recordAccepted,
+  recordCreated,
+  recordOf,
+} from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -175,10 +182,7 @@ async function keepGroup(
   const left = new Set(record.left?.map((rule) => ruleKey(rule)));
   const rulesApplied = rulesSent.filter((rule) => !left.has(ruleKey(rule)));
   const presumed = platformRulesBeyond(undefined, own);
-  await run.recorder.record([
-    { type: "made", address, id: group.id, record: { ...record, rules: rulesApplied, platformRules: presumed } },
-    { type: "intent", address, intent: null },
-  ]);
+  await recordCreated(step, group.id, { ...record, rules: rulesApplied, platformRules: presumed }, run);
   let { rules } = group;
   let looked = false;
   // An answer that repeats only what was sent does not show what the service added.

@@ -5,7 +5,15 @@ import { type Failure, isGone, isShut, type Outcome } from "../../core/model/out
 import type { Rule } from "../../core/model/rule";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import type { Ports } from "../../engine/ports";
-import { couldNotLook, deletedUnseen, doneAndSeen, doneUnseen, type Run, type StepResult } from "../../engine/run";
+import {
+  couldNotLook,
+  deletedUnseen,
+  doneAndSeen,
+  doneUnseen,
+  type Run,
+  type StepResult,
+  stoppedWhile,
+} from "../../engine/run";
 import { admissionText, describeTraffic } from "./exposure/describe";
 import { admitsNothing, intersectTraffic, subtractTraffic, trafficOf } from "./exposure/traffic";
 
@@ -76,7 +84,7 @@ export async function waitUntilGroupGone(id: string, name: string, watch: GroupW
         fix: "run the same command again: it deletes the group once more",
       };
     await clock.sleep(timing.pollIntervalMs, signal);
-    if (signal.aborted) return { end: "unknown", code: "apply/interrupted", message: "stopped while waiting for it" };
+    if (signal.aborted) return stoppedWhile("waiting for it");
   }
 }
 

@@ -16,7 +16,14 @@ import { fieldsIn, ifAny } from "../../core/text/objects";
 import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { readOfKind } from "../../engine/observe";
-import { missingInstead, noteDeleting, noteRefused, recordEnd, recordOf } from "../../engine/record-step";
+import {
+  missingInstead,
+  noteDeleting,
+  noteRefused,
+  recordCreated,
+  recordEnd,
+  recordOf,
+} from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -90,15 +97,11 @@ const writeOf = (kind: Kind, id: string, field: string, value: unknown): StepWri
   ({ kind, id, field, value: String(value), said: `${field}: ${String(value)}` }) as Written<never>;
 
 function create(step: Step, kind: Kind, { name = "", fields }: UsualAction, run: Run): Promise<StepResult> {
-  const { address } = step;
   const { record: said }: { readonly record?: unknown } = step;
   // A create says the whole record of what it makes.
   const record = said as NewRecord;
   const keep = async ({ id }: LiveOf[Kind], how: HowFound): Promise<StepResult> => {
-    await run.recorder.record([
-      { type: "made", address, id, record },
-      { type: "intent", address, intent: null },
-    ]);
+    await recordCreated(step, id, record, run);
     const exists = { kind, id, field: "existence", value: id, said: "that it exists", answered: true } as const;
     return how === "seen" ? doneAndSeen : doneUnseen(exists);
   };

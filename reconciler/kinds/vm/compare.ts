@@ -12,7 +12,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { tellDisks } from "../../core/model/disks";
 import { type KeysWith, keysWith, vmFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
-import { findSeen, type LiveVm } from "../../core/model/live";
+import { findSeen, type LiveVm, powerShown } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 
 export interface VmComparison {
@@ -123,8 +123,7 @@ function comparePower(
   // Where the service shows no power state, the last start or stop of this tool stands in. Without one the VM counts as
   // not as desired.
   const isUnseen = live === undefined || live.status === undefined;
-  const seen = live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined;
-  const power = isUnseen ? recorded?.power : seen;
+  const power = isUnseen ? recorded?.power : powerShown(live);
   const wantedPower = powerWanted(desired, recorded);
   if (wantedPower !== undefined && power !== wantedPower && (power !== undefined || isUnseen))
     differ(

@@ -31,6 +31,10 @@ export interface LiveVm extends ObservedFields<typeof vmFields> {
  */
 export const showsAddresses = ({ phase }: LiveVm): boolean => phase === "running" || phase === "verify_resize";
 
+/** Whether it runs; `undefined`: it is not at rest, or it failed. */
+export const powerShown = (live: LiveVm | undefined): "running" | "stopped" | undefined =>
+  live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined;
+
 export function addressesShown(live: LiveVm | undefined): Pick<LiveVm, "privateIp" | "floatingIp"> {
   if (live === undefined) return {};
   const { privateIp, floatingIp } = live;

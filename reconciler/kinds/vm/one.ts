@@ -2,6 +2,7 @@
 
 import { disksOf, inOrder } from "../../core/model/disks";
 import { vmFields } from "../../core/model/fields";
+import { powerShown } from "../../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../../core/model/recorded";
 import { holdBack, observedRecord, vmRecord } from "../../core/plan/records";
 import { onlyDefined } from "../../core/text/objects";
@@ -128,7 +129,7 @@ export const vmHandler = createHandler<"vm">({
         ...record,
         name: live.name,
         ...observedRecord(live),
-        ...onlyDefined({ power: live.phase === "running" || live.phase === "stopped" ? live.phase : undefined }),
+        ...onlyDefined({ power: powerShown(live) }),
       },
       change.fields.map(({ field }) => field),
     ),
@@ -173,7 +174,7 @@ export const vmHandler = createHandler<"vm">({
     steps.flatMap(({ action }) => (action.operation === "vm.rebuild" ? action.image : []))[0] ?? imageId,
   lossOfReplacing: ({ name, preservedVolumes }) =>
     `the root disk of the VM ${String(name)} that is there is deleted with it${preservedVolumes === "delete" ? ", and so is the data volume that was made with it, with everything on it" : ""}`,
-  isSettled: ({ phase }) => phase === "running" || phase === "stopped",
+  isSettled: (live) => powerShown(live) !== undefined,
   lostWith: ({ dataVolumeId }) =>
     `, with an empty root disk${dataVolumeId === undefined ? "" : ` and an empty data volume; whether the data volume ${dataVolumeId} still exists is not looked at`}`,
   isUnsettled: (record) =>

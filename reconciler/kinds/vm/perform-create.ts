@@ -2,12 +2,14 @@
  * Creating a VM, whose answer carries no id: it is found by its name, among VMs that were not there before, and then
  * waited for until it is built. How it is made once and never twice is create-once.ts's.
  */
+
 import { fixText, toRun, toSay } from "../../core/model/fix";
 import type { LiveVm } from "../../core/model/live";
 import { accepted } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { settleVm } from "../../core/schedule/settle";
 import { createOnce } from "../../engine/create-once";
+import { recordCreated } from "../../engine/record-step";
 import { doneUnseen, isoNow, optionsFor, type Run, type StepResult, type StepWrite } from "../../engine/run";
 import { shownByVm, waitForVm } from "./watch";
 
@@ -46,10 +48,7 @@ async function settleNew(
   run: Run,
 ): Promise<StepResult> {
   const { address } = step;
-  await run.recorder.record([
-    { type: "made", address, id: vm.id, record: { ...record, createdAt: isoNow(run), building: true } },
-    { type: "intent", address, intent: null },
-  ]);
+  await recordCreated(step, vm.id, { ...record, createdAt: isoNow(run), building: true }, run);
   const built = async (shown: LiveVm | undefined): Promise<StepResult> => {
     const fields = { ...shownByVm(step, run, shown), building: undefined };
     await run.recorder.record([{ type: "patch", address, of: vm.id, fields }]);
@@ -83,10 +82,7 @@ function dataVolumeMade({ sizeGb }: Create["record"], id: string | undefined, ru
 /** The VM was created, and a person has to say which one it is. */
 async function idUnknown(step: Create, record: Create["record"], run: Run): Promise<StepResult> {
   const { address } = step;
-  await run.recorder.record([
-    { type: "made", address, record },
-    { type: "intent", address, intent: null },
-  ]);
+  await recordCreated(step, undefined, record, run);
   return {
     end: "waiting",
     code: "apply/id-unknown",

@@ -3,13 +3,22 @@
 import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalogue";
 import type { HealthCheck } from "../../core/model/desired";
 import { toSay } from "../../core/model/fix";
-import { findSeen, type LiveVm } from "../../core/model/live";
-import type { Failure } from "../../core/model/outcome";
+import { findSeen, type LiveVm, powerShown } from "../../core/model/live";
+import { type Failure, isRefusedAs } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
 import { recordAsBefore, recordEnd, recordOf, recordSeen } from "../../engine/record-step";
-import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult, whyUnread } from "../../engine/run";
+import {
+  doneAndSeen,
+  failedBy,
+  optionsFor,
+  type Run,
+  recordedVm,
+  type StepResult,
+  stoppedWhile,
+  whyUnread,
+} from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
 import { canSee, fetchVm, lookAtVm, shownByVm, waitForVm } from "./watch";
 
@@ -75,13 +84,7 @@ export async function check(
     const limitMs = Math.max(timing.pollIntervalMs, deadline - clock.now());
     if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs, rollout: action.rollout }))
       return doneAndSeen;
-    if (run.signal.aborted)
-      return {
-        end: "unknown",
-        code: "apply/interrupted",
-        message: `stopped while checking the VM${undecided}`,
-        fix: "run the same command again: it goes on from here",
-      };
+    if (run.signal.aborted) return stoppedWhile(`checking the VM${undecided}`);
     if (clock.now() >= deadline) break;
     await clock.sleep(Math.min(timing.pollIntervalMs, Math.max(1, deadline - clock.now())), run.signal);
   }
@@ -160,16 +163,16 @@ export async function confirm(
     const read = await fetchVm(run, id);
     // A service that confirms resizes by itself has nothing left to confirm. A service that found no room has left the
     // VM as it was.
-    if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
+    if (read.seen && read.vm !== undefined && powerShown(read.vm) !== undefined)
       return isResized(step, read.vm, run) ? recordSeen(step, run) : notResized(step, run);
   }
   if (action.manual || !client.can.confirmsResize)
     return waitsInVerify(step, step.record === undefined ? "decided" : "confirmed");
   const outcome = await sendAndLook(
     () => client.confirmResize(id, optionsFor(step, run)),
-    lookAtVm(run, id, (vm) => vm.phase === "running" || vm.phase === "stopped"),
+    lookAtVm(run, id, (vm) => powerShown(vm) !== undefined),
     run,
-    (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
+    (failure) => isRefusedAs(failure, "invalid_state"),
   );
   if (outcome.status !== "accepted") return failedBy(outcome);
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });

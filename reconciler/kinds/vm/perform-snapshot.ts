@@ -21,6 +21,7 @@ import {
   optionsFor,
   type Run,
   type StepResult,
+  stoppedWhile,
   whyUnread,
 } from "../../engine/run";
 import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
@@ -151,13 +152,7 @@ async function awaitImage(step: Step<"vm.snapshot">, intent: Intent, withinMs: n
         shown = image.status;
         run.progress(step, `image ${image.id}: ${shown}`);
       }
-      if (run.signal.aborted)
-        return {
-          end: "unknown",
-          code: "apply/interrupted",
-          message: `stopped while waiting for the image ${intent.name}`,
-          fix: "run the same command again: it goes on from here",
-        };
+      if (run.signal.aborted) return stoppedWhile(`waiting for the image ${intent.name}`);
       const now = clock.now();
       listed = lookedAgain(listed, now);
       usable = lookedAgain(usable, now);

@@ -3,8 +3,8 @@ import { isEntry } from "../../core/canonical/catalogue";
 import { type Address, inShell } from "../../core/model/address";
 import { writeKey } from "../../core/model/effect";
 import { ofKind } from "../../core/model/kinds";
-import type { LiveVm } from "../../core/model/live";
-import type { Outcome } from "../../core/model/outcome";
+import { type LiveVm, powerShown } from "../../core/model/live";
+import { isRefusedAs, type Outcome } from "../../core/model/outcome";
 import type { FieldsOf, StepChange } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { oweNothing } from "../../engine/guest";
@@ -123,10 +123,10 @@ async function noteRebuild(
 
 const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
   const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
-  if (read?.seen === true && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) {
+  if (read?.seen === true && powerShown(read.vm) !== undefined) {
     // A service that confirms resizes by itself has nothing left to revert.
     const before = recordedVm(step, run);
-    return recordSeen(step, run, { flavor: read.vm.flavor ?? before?.flavor });
+    return recordSeen(step, run, { flavor: read.vm?.flavor ?? before?.flavor });
   }
   if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(
@@ -244,8 +244,7 @@ const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
 
 const isRunning = ({ phase }: LiveVm): boolean => phase === "running";
 
-const isInvalidState = (failure: Outcome<unknown>): boolean =>
-  failure.status === "rejected" && failure.condition === "invalid_state";
+const isInvalidState = (outcome: Outcome<unknown>): boolean => isRefusedAs(outcome, "invalid_state");
 
 const onceRunning = async (
   step: Step<ActOn<"vm">>,

@@ -5,7 +5,7 @@ import type { FieldValue } from "../../core/diff/changes";
 import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
 import { fixText, toRun } from "../../core/model/fix";
-import { addressesShown } from "../../core/model/live";
+import { addressesShown, powerShown } from "../../core/model/live";
 import { orphanKey, type RecordedVm, stillToSetAt } from "../../core/model/recorded";
 import {
   addStep,
@@ -212,7 +212,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     // Where no list tells names from ids, the word of the create alone can be compared with that of a file.
     ...onlyDefined({
       flavor: made?.flavor,
-      power: live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined,
+      power: powerShown(live),
     }),
   };
   const shown = keptAsShown(difference, next, before).filter((field) => difference.alike?.includes(field) !== true);

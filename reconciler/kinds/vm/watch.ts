@@ -4,7 +4,7 @@ import { unsaidFix, wordInDialect } from "../../core/diff/findings";
 import { tellDisks } from "../../core/model/disks";
 import { identity } from "../../core/model/identity";
 import { addressesShown, type LiveVm } from "../../core/model/live";
-import { accepted, type Failure, isGone, type Outcome, type Rejection } from "../../core/model/outcome";
+import { type Failure, findListed, isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import type { ActOn, Step } from "../../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/settle";
@@ -18,6 +18,7 @@ import {
   type Run,
   type StepResult,
   type StepWrite,
+  stoppedWhile,
 } from "../../engine/run";
 import type { SeenAfterwards } from "../../engine/send-and-look";
 
@@ -25,12 +26,7 @@ import type { SeenAfterwards } from "../../engine/send-and-look";
 export async function fetchVmCheaply(run: Run, id: string): Promise<Outcome<LiveVm>> {
   const { client } = run.ports;
   if (client.can.seesVms !== "list") return client.getVm(id, { signal: run.signal });
-  const listed = await run.listVms();
-  if (listed.status !== "accepted") return listed;
-  const found = listed.value.find((vm) => vm.id === id);
-  return found === undefined
-    ? { status: "rejected", condition: "not_found", message: "the list of VMs does not show it" }
-    : accepted(found);
+  return findListed(await run.listVms(), (vm) => vm.id === id, "the list of VMs does not show it");
 }
 
 /** `vm: undefined`: the VM does not exist. `seen: false`: nobody can tell, and by a failure that is no refusal not now. */
@@ -175,12 +171,7 @@ export async function waitForVm(
         fix: `run the same command again: ${runAgain(wait, shown)}; service.timing.vm_create_timeout allows more${wait.for === "gone" ? elseGone(shown) : ""}`,
       };
     case "aborted":
-      return {
-        end: "unknown",
-        code: "apply/interrupted",
-        message: "stopped while waiting for it",
-        fix: "run the same command again: it goes on from here",
-      };
+      return stoppedWhile("waiting for it");
     case "blind":
       return unseenSince(wait, id, waited.failure);
   }

@@ -9,7 +9,14 @@ import type { VolumeWait } from "../../core/schedule/settle";
 import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { oweNothing } from "../../engine/guest";
-import { missingInstead, noteDeleting, noteRefused, recordEnd, recordOf } from "../../engine/record-step";
+import {
+  missingInstead,
+  noteDeleting,
+  noteRefused,
+  recordCreated,
+  recordEnd,
+  recordOf,
+} from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -249,13 +256,9 @@ const lookForAttachment =
 
 const create: Performer<"volume.create"> = async (step, action, run) => {
   const { client } = run.ports;
-  const { address } = step;
   const { record } = step;
   const keep = async (volume: LiveVolume, how: HowFound): Promise<StepResult> => {
-    await run.recorder.record([
-      { type: "made", address, id: volume.id, record },
-      { type: "intent", address, intent: null },
-    ]);
+    await recordCreated(step, volume.id, record, run);
     const written = { kind: "volume", id: volume.id } as const;
     const parts = partsOfCreate<"volume">(volume, [
       { ...written, field: "name", value: action.name.toLowerCase(), said: `name: ${action.name}` },

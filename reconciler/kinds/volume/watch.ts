@@ -18,6 +18,7 @@ import {
   type Run,
   type StepResult,
   type StepWrite,
+  stoppedWhile,
 } from "../../engine/run";
 import { failedAs, isConflict, unsaidVerdict } from "../vm/watch";
 
@@ -80,7 +81,7 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   let whole = openWindow(timing.vmCreateTimeoutMs, started);
   let shown: string | undefined;
   for (;;) {
-    const outcome = await client.getVolume(id, { signal: signal });
+    const outcome = await client.getVolume(id, { signal });
     if (signal.aborted) return interrupted;
     if (outcome.status === "rejected" && !isGone(outcome)) {
       if (wait.for === "gone") return deletedUnseen(`volume ${id}`, outcome);
@@ -113,12 +114,7 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   }
 }
 
-const interrupted: StepResult = {
-  end: "unknown",
-  code: "apply/interrupted",
-  message: "stopped while waiting for the volume",
-  fix: "run the same command again: it goes on from here",
-};
+const interrupted = stoppedWhile("waiting for the volume");
 
 /** `limit`: the setting by which it is not waited for any longer. */
 function notShown(
@@ -152,7 +148,7 @@ export async function onceVolumeSteady<T>(
   const outcome = await ask();
   const isBusy = outcome.status === "rejected" && (isConflict(outcome) || outcome.condition === "volume_attached");
   if (!isBusy || client.volumesChange === false) return outcome;
-  const seen = await client.getVolume(id, { signal: signal });
+  const seen = await client.getVolume(id, { signal });
   if (seen.status !== "accepted" || seen.value.changing !== true) return outcome;
   const waited = await waitForVolume(watch, id, { for: "steady" });
   return waited.end === "done" ? ask() : outcome;

@@ -1,6 +1,6 @@
 /** Looks at a VM or a volume of a trial until it rests, or until it is gone. */
 import type { LiveVm, LiveVolume } from "../../../core/model/live";
-import { isGone, type Outcome, type Rejection } from "../../../core/model/outcome";
+import { findListed, isGone, type Outcome, type Rejection } from "../../../core/model/outcome";
 import { deepEqual } from "../../../core/text/deep-equal";
 import { onlyDefined } from "../../../core/text/objects";
 import { placeOfAbsence } from "../../../dialect/conditions";
@@ -107,11 +107,7 @@ export async function until(trial: Trial, isSo: () => Promise<boolean>): Promise
 
 async function inList(trial: Trial, id: string): Promise<Outcome<LiveVm>> {
   const listed = await orNothing(trial, "vm.list", () => trial.client.listVms());
-  if (listed.status !== "accepted") return listed;
-  const found = listed.value.find((one) => one.id === id);
-  return found === undefined
-    ? { status: "rejected", condition: "not_found", message: "it is in no list" }
-    : { status: "accepted", value: found };
+  return findListed(listed, (one) => one.id === id, "it is in no list");
 }
 
 /** A service that answers slowly is looked at as often as another before nothing counts as having changed. */
