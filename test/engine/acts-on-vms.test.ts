@@ -141,6 +141,8 @@ describe("a settling", () => {
 describe("a rebuild", () => {
   const action = { operation: "vm.rebuild", ...on, image: "b" } as unknown as ActionOf<"vm.rebuild">;
   const other = { phase: "changing", status: "REBUILD" } as const;
+  const noted =
+    'unseen [{"field":"image_id","value":"b","said":"image_id: b","since":"2026-01-01T00:00:00.200Z","looked":"the records of VMs (vm.get)"}]';
   it.each<[what: string, row: Row]>([
     [
       "is done when the VM shows the new image",
@@ -215,11 +217,15 @@ describe("a rebuild", () => {
     ],
     [
       "that was lost is not sent again where the VM shows no image",
-      { answers: [lost], shows: [vm()], becomes: "unknown service/unknown | rebuild from b" },
+      { answers: [lost], shows: [vm()], becomes: `unknown service/unknown | rebuild from b | ${noted}` },
     ],
     [
       "that was lost is not sent again where nothing tells which image the VM shows",
-      { answers: [lost], shows: [vm({ image: imageId })], becomes: "unknown service/unknown | rebuild from b" },
+      {
+        answers: [lost],
+        shows: [vm({ image: imageId })],
+        becomes: `unknown service/unknown | rebuild from b | ${noted}`,
+      },
     ],
   ])("%s", async (_, row) => {
     const { told, sent, result } = await performed(row, action, { record: { image: "b" } });

@@ -131,7 +131,7 @@ function unseenNote(address: Address, { field, said, since, looked }: UnseenWrit
       }
     : {
         ...{ severity: "warning", code, address },
-        summary: `the service accepted a write to ${address} in the run of ${since} and did not show it (${said}); looked for in ${looked}`,
+        summary: `the service was sent a write to ${address} in the run of ${since} and did not show it (${said}); looked for in ${looked}`,
         ...told(unseenFix(address, field, "run ", ["apply"])),
       };
 }

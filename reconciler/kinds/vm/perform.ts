@@ -86,10 +86,10 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
     run,
   );
   if (outcome.status === "unknown")
-    return {
+    return noteRebuild(step, id, run, {
       ...failedBy(outcome),
       fix: "look in the service's console; where the VM does not show its new image, the same command wipes the root disk once more",
-    };
+    });
   if (outcome.status !== "accepted") {
     await oweNothing(step, run);
     return failedBy(outcome);
@@ -99,8 +99,8 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
 };
 
 /**
- * What was accepted and did not show is remembered: no permission of long before sends it again (plan/consent.ts), for
- * the disk would be wiped once more each time.
+ * What was accepted or lost, and did not show, is remembered: no permission of long before sends it again
+ * (plan/consent.ts), for the disk would be wiped once more each time.
  */
 async function noteRebuild(
   { address, action, record }: Step<"vm.rebuild">,

@@ -857,7 +857,7 @@ export const explanations = {
     "todo": "Run the same command again: it plans on the VM as it is now. Or flush by hand, and say so with --confirm-flush ADDR."
   },
   "apply/not-seen": {
-    "means": "The service accepted a write, and its effect does not show. The state does not count it as done.",
+    "means": "The service accepted a write, or its answer was lost, and its effect does not show. The state does not count it as done.",
     "todo": "Run the same command again: it looks first, and sends again what is still missing. A create is not sent again by itself: look in the console, and say --recreate ADDR if it is not there."
   },
   "apply/outcome-unknown": {
