@@ -47,10 +47,6 @@ export function changedInputs<K extends Kind>(
     const isComparable = remembered.imported !== true || before[name] !== undefined;
     const behavesOtherwise = property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]);
     if (isStatedNow || (behavesOtherwise && isComparable)) changes.push({ property: name, replaces: false });
-    // The service shows this value nowhere, and the record of an import does not have it, so it is compared with the
-    // program's former value.
-    if (property.onlyToCreate === true && property.replaces === true && isOtherwise(before[name], inputs[name]))
-      changes.push({ property: name, replaces: true });
   }
   for (const name of shape.emptied ?? [])
     if (isEmptied(remembered, name, before, inputs)) changes.push({ property: name, replaces: false });

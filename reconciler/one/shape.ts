@@ -3,6 +3,7 @@ import type { Change } from "../core/diff/changes";
 import type { Abilities } from "../core/model/abilities";
 import type { Address, Kind } from "../core/model/address";
 import type { Closed, DesiredResource } from "../core/model/desired";
+import { type FieldRow, fieldsOf } from "../core/model/fields";
 import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
@@ -11,7 +12,7 @@ import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
 import type { HandlerService, Property, Props } from "./handler";
 import type { NamedId } from "./named-ids";
-import { desiredOf, knownPart, type Written, writtenOfExisting } from "./one-desired";
+import { asProperty, desiredOf, knownPart, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
 import type { ProgramNotes } from "./program-notes";
 import type { Noticed } from "./stands-on";
@@ -67,8 +68,8 @@ export interface Shape<K extends Kind> {
   noticed?(record: Of<K>, steps?: readonly Step[], inputs?: Props): Noticed | undefined;
   /** Records of other resources that an update has to look at as well. */
   standsOn?(live: LiveOf[K], inputs: Props): readonly RecordedResource[];
-  /** Of a record that was read by its id: with what the program says of how it is changed and deleted. */
-  behaving?(record: Of<K>, stated: DesiredResource): Of<K>;
+  /** The record with what the program says of a delete, and of these fields. */
+  asSaid?(record: Of<K>, said: DesiredResource, fields: readonly string[]): Of<K>;
   /** Of a record that was read by its id: the part that a program with these inputs manages. */
   managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
   /** What a new resource in the place of a lost one does not have, as the end of a sentence. */
@@ -126,15 +127,30 @@ export function rememberedIn(before: Props): Remembered {
 export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props = before): Of<K> | undefined {
   // A handler remembers records of its own kind only.
   const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
-  if (record === undefined || imported !== true) return record;
-  const behaving = shape.behaving?.(record, behavioursIn(shape, before)) ?? record;
-  return shape.managed?.(behaving, before, inputs) ?? behaving;
+  if (record === undefined) return record;
+  const said = asSaid(shape, record, before, imported === true);
+  return imported !== true ? said : (shape.managed?.(said, before, inputs) ?? said);
 }
 
-/** The program's word on behaviours, which no service shows; everything else is a stand-in. */
-function behavioursIn<K extends Kind>({ inputs, write }: Shape<K>, before: Props): DesiredResource {
-  const stated = Object.entries(before).filter(([name]) => inputs[name]?.behaviour === true);
-  return itemAt(desiredOf(write(knownPart(Object.fromEntries(stated), inputs))).desired.resources, 0);
+/**
+ * Of what the service does not show, only the program's last word is known, and that alone stands for what an import did
+ * not see. What an update changes is known by how that ended.
+ */
+function asSaid<K extends Kind>(shape: Shape<K>, record: Of<K>, before: Props, isImported: boolean): Of<K> {
+  const { kind, inputs, write } = shape;
+  if (shape.asSaid === undefined) return record;
+  const isTaken = (key: string, { behaviour, onlyToCreate, replaces }: Partial<Property> = {}): boolean =>
+    (isImported && behaviour === true) ||
+    (fieldsIn(record)[key] === undefined && (isImported || onlyToCreate === true || replaces === true));
+  const fields = Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { field }]) => {
+    const name = asProperty(field);
+    return before[name] !== undefined && isTaken(key, inputs[name]) ? [field] : [];
+  });
+  if (fields.length === 0 && !isImported) return record;
+  const names = new Set(fields.map(asProperty));
+  const stated = Object.entries(before).filter(([name]) => names.has(name) || inputs[name]?.behaviour === true);
+  const { desired } = desiredOf(write(knownPart(Object.fromEntries(stated), inputs)));
+  return shape.asSaid(record, itemAt(desired.resources, 0), fields);
 }
 
 /** The record with the stop that was noted. */

@@ -249,6 +249,22 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(volumes.map(({ id }) => id).sort()).toEqual([host.outputs["dataVolumeId"], beside.id].sort());
   });
 
+  it("what was imported is compared with what the program has said since, where the service does not show it", async () => {
+    const host = await handlers.Vm.create(context, vm);
+    const read = await handlers.Vm.read(context, host.id);
+    const said = { ...vm, rootSize: 50, skipFloatingIp: false, flushConfirmed: true };
+    const differing = async (change: Props) => {
+      const now = handlers.Vm.check({ ...said, ...change }, true).inputs;
+      const { changes } = await handlers.Vm.diff(context, host.id, { ...read!.outputs, ...said }, now);
+      return changes.map(({ property, replaces }) => `${property}${replaces ? " replaces" : ""}`);
+    };
+    expect(await differing({})).toEqual([]);
+    expect(await differing({ rootSize: 80 })).toEqual(["rootSize replaces"]);
+    expect(await differing({ skipFloatingIp: true })).toEqual(["skipFloatingIp replaces"]);
+    expect(await differing({ region: "in-south-1", userId: "77" })).toEqual(["userId replaces", "region replaces"]);
+    await expect(differing({ size: 20 })).rejects.toThrow(/cannot be grown: .* do not show which volume it is/);
+  });
+
   it("what is of another service is neither changed nor deleted, and not seen is not gone", async () => {
     const made = await handlers.Volume.create(context, { name: "data", size: 5 });
     const other = await startBenchWorld({ with: everything, dialect: dialectFor({ with: everything }) });

@@ -4,7 +4,7 @@ import { disksOf, inOrder } from "../../core/model/disks";
 import { vmFields } from "../../core/model/fields";
 import { powerShown } from "../../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../../core/model/recorded";
-import { holdBack, observedRecord, vmRecord } from "../../core/plan/records";
+import { holdBack, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { onlyDefined } from "../../core/text/objects";
 import { thingOf } from "../../one/ownership";
 import { createHandler } from "../../one/resource";
@@ -133,10 +133,10 @@ export const vmHandler = createHandler<"vm">({
       },
       change.fields.map(({ field }) => field),
     ),
-  behaving(record, stated) {
-    if (stated.kind !== "vm") return record;
-    const { onDelete, afterReady, afterAttach } = vmRecord(stated, undefined);
-    return { ...record, onDelete, ...onlyDefined({ afterReady, afterAttach }) };
+  asSaid(record, said, fields) {
+    if (said.kind !== "vm") return record;
+    const next = vmRecord(said, undefined);
+    return { ...record, ...patchFor(next, fields), onDelete: next.onDelete };
   },
   leaving: (record, left) => ({
     ...record,

@@ -2,6 +2,7 @@
 
 import { allOfKind } from "../../core/model/kinds";
 import type { RecordedVolume } from "../../core/model/recorded";
+import { patchFor, volumeRecord } from "../../core/plan/records";
 import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import { createHandler } from "../../one/resource";
 import { adopt, flush, flushConfirmed, hostOf, linesFor } from "../../one/shared-properties";
@@ -49,7 +50,8 @@ export const volumeHandler = createHandler<"volume">({
     }
     return next;
   },
-  behaving: (record, stated) => (stated.kind === "volume" ? { ...record, flush: stated.flush } : record),
+  asSaid: (record, said, fields) =>
+    said.kind === "volume" ? { ...record, ...patchFor(volumeRecord(said), fields) } : record,
   stopped: (record, stoppedVm) => ({ ...record, stoppedVm }),
   inputsOf: (record) => ({ name: record.name, size: record.sizeGb }),
   outputsOf: () => ({}),
