@@ -3,7 +3,7 @@
  * flags that nearly all have, a page for each command with examples, and a page for the first word of commands that have
  * two. Fits the width of the terminal.
  */
-import { nearestName } from "../core/text/nearest";
+import { nearestName, nearestText } from "../core/text/nearest";
 import { hang } from "../report/style";
 import { allCommands, type Commands, type Example, findCommand, helpSections, type NamedCommand } from "./command";
 import { commonFlags, type FlagHelp, type FlagName, type FlagRow, flagTable } from "./flags";
@@ -106,18 +106,21 @@ export function noCommand(commands: Commands, words: readonly string[]): string 
 const wordsAfter = (commands: Commands, first: string): readonly NamedCommand[] =>
   allCommands(commands).filter(({ name }) => name.startsWith(`${first} `));
 
-/** The words that may follow `first`. `wrong` is the word that was typed in their place. */
-export function groupHelp(commands: Commands, first: string, wrong?: string): string {
+/** What to say of a word that may not follow one of ours. */
+export function noSecondWord(commands: Commands, first: string, second: string): string {
+  const problem = `reconcile ${first} has no ${JSON.stringify(second)}`;
+  const ours = ourCommand(first, second);
+  if (ours !== undefined) return `${problem}; here it is ${ours}`;
+  const words = wordsAfter(commands, first).map(({ name }) => name.slice(first.length + 1));
+  const near = nearestText(second, words, (near) => `; did you mean: reconcile ${first} ${near}?`);
+  return `${problem}${near ?? ""}`;
+}
+
+/** The words that may follow `first`. */
+export function groupHelp(commands: Commands, first: string): string {
   const matching = wordsAfter(commands, first);
   const names = matching.map(({ name }) => name);
-  const near = wrong === undefined ? undefined : nearestName(`${first} ${wrong}`, names);
   return [
-    ...(wrong === undefined
-      ? []
-      : [
-          `reconcile ${first} has no ${JSON.stringify(wrong)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}`,
-          "",
-        ]),
     `Usage: reconcile ${first} ${names.map((name) => name.slice(first.length + 1)).join("|")}`,
     "",
     ...matching.flatMap(({ name, summary }) => hang(`  ${name.padEnd(widestOf(names))}  `, summary, helpColumns())),

@@ -12,7 +12,7 @@ import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type Invocation, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { flagRows } from "./flags";
-import { groupHelp, helpText, noCommand } from "./help";
+import { groupHelp, helpText, noCommand, noSecondWord } from "./help";
 import { canFinish, finishMoves } from "./move/finish";
 import { createOutput, type Output } from "./output";
 import { refuseInputs } from "./output-files";
@@ -175,13 +175,14 @@ function misused(argv: readonly string[], name: string, problems: readonly strin
 }
 
 function unknownCommand(argv: readonly string[], words: readonly string[]): number {
-  const asked = words.slice(0, 2).join(" ") || words[0] || "";
-  const first = words[0] ?? "";
+  const [first = "", second] = words;
   const commandNames = Object.keys(commands);
   if (commandNames.some((name) => name.startsWith(`${first} `))) {
     // `reconcile state`, or `reconcile state lst`: help lists the words that may follow.
-    const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
-    return misused(argv, first, [problem], groupHelp(commands, first, words[1]));
+    const usage = groupHelp(commands, first);
+    if (second === undefined) return misused(argv, first, [`reconcile ${first} needs another word`], usage);
+    const problem = noSecondWord(commands, first, second);
+    return misused(argv, first, [problem], `${problem}\n\n${usage}`);
   }
   return noSuchCommand(argv, words);
 }

@@ -46,7 +46,8 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
     ]),
   );
   const { head, tail } = splitAtDashes(argv);
-  const { words, foreign } = withoutOneDash(head, name);
+  const known = new Set<string>([...flags, ...printFlags]);
+  const { words, foreign } = withoutOneDash(head, name, known);
   const {
     values,
     positionals: before,
@@ -61,7 +62,6 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   const positionals = [...before, ...tail];
   const problems: string[] = [...foreign];
   const badValues: Diagnostic[] = [];
-  const known = new Set<string>([...flags, ...printFlags]);
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const problem = flagProblem(token, name, known);
@@ -119,13 +119,14 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
 function withoutOneDash(
   argv: readonly string[],
   command: string,
+  known: ReadonlySet<string>,
 ): { readonly words: string[]; readonly foreign: readonly string[] } {
   const words: string[] = [];
   const foreign: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = itemAt(argv, at);
     const [, name = "", given] = /^-([a-z][a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
-    const ours = name === "" ? undefined : withTwoDashes(name, given);
+    const ours = name === "" ? undefined : withTwoDashes(name, given, known);
     if (name === "" || (ours === undefined && beginsShort(name))) {
       words.push(word);
       continue;
@@ -145,12 +146,12 @@ const noFlag = (command: string, flag: string, ours?: string): string =>
 const beginsShort = (letters: string): boolean =>
   Object.values(flagRows).some(({ short }) => short !== undefined && letters.startsWith(short));
 
-function withTwoDashes(name: string, given: string | undefined): string | undefined {
+function withTwoDashes(name: string, given: string | undefined, known: ReadonlySet<string>): string | undefined {
   const ours = ourFlag(`${name}=${given}`);
   if (ours !== undefined) return ours;
   const row = flagRowOf(name);
-  if (row === undefined) {
-    const near = name.length > 3 ? nearestName(name, Object.keys(flagRows)) : undefined;
+  if (row === undefined || !known.has(name)) {
+    const near = name.length > 3 ? nearestName(name, known) : undefined;
     return ourFlag(name) ?? (near === undefined ? undefined : `--${near}`);
   }
   return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;

@@ -169,7 +169,7 @@ describe("what is wrong with the words themselves", () => {
     [["plna"], "plna", "did you mean: reconcile plan?"],
     [["hlep"], "hlep", "did you mean: reconcile help?"],
     [["state"], "state", "reconcile state needs another word"],
-    [["state", "lst"], "state", "reconcile has no state lst"],
+    [["state", "lst"], "state", 'reconcile state has no "lst"; did you mean: reconcile state list?'],
     [["import", "vm.db"], "import", "reconcile import needs an address and an id"],
     [["version", "now"], "version", 'reconcile version takes no "now"'],
     [["emulator"], "emulator", "reconcile emulator has no flag --json"],

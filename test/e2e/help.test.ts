@@ -113,12 +113,24 @@ describe("help", () => {
     ["destroy --force", "--allow-loss ADDR"],
     ["apply --dry-run", "reconcile plan"],
     ["plan -o json", "--json"],
+    ["state rename vm.a vm.b", "reconcile state mv FROM TO"],
+    ["state unprotect vm.a", "prevent_destroy: false"],
+    ["vm restart vm.a", "reconcile vm reboot ADDR"],
+    ["test -filter=x", "--target ADDR"],
+    ["graph -type=plan", "--plan"],
+    ["init -migrate-state", "reconcile state pull"],
+    ["plan --selector tier=web", "--target ADDR"],
   ])("answers a command or flag of another tool with ours: %s", async (line, ours) => {
     const { stderr, stdout, exitCode } = await runCli(line.split(" "), { cwd: folder });
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr.split("\n")[0]).toContain(ours);
     const json = await runCli([...line.split(" "), "--json"], { cwd: folder });
     expect(JSON.parse(json.stdout).diagnostics[0].summary).toContain(ours);
+  });
+
+  it("advises no flag that the command has not", async () => {
+    const { stderr } = await runCli(["fmt", "-write=false"], { cwd: folder });
+    expect(stderr.split("\n")[0]).toBe("reconcile fmt has no flag -write=false");
   });
 
   it("knows no foreign command that is ours", () => {
