@@ -9,13 +9,23 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import { type ReadOptions, readDesired } from "../config/read/desired";
 import { assertNotMisspelt, type FileTest, sourcesOf, type TestSide } from "../config/read/tests";
 import type { GivenVars } from "../config/vars";
-import { asClosed, type Closed } from "../core/model/desired";
+import { asClosed } from "../core/model/desired";
+import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
 import { onlyDefined } from "../core/text/objects";
 import { openBeside } from "../outside/beside";
-import { carryOutGiven, compareRefusedFile, nothingGiven, runFileTest, type TestGround } from "../rehearse/file-test";
+import {
+  carryOutGiven,
+  compareRefusedFile,
+  nothingGiven,
+  runFileTest,
+  type TestGround,
+  type Wanted,
+} from "../rehearse/file-test";
 import type { TestResult } from "../report/test-text";
+import { readDialectWith } from "./compose";
+import { asDiagnostics } from "./crash";
 import { readSourceFile } from "./workspace";
 
 export interface TestOfFile {
@@ -131,11 +141,11 @@ type SharedReadings = ReturnType<typeof shareReadings>;
 /** Many tests read the same file in the same way and are given the same result. */
 function shareReadings(all: ForAll) {
   const { now } = all;
-  const desiredStates = new Map<string, OrRefused<Closed>>();
+  const desiredStates = new Map<string, OrRefused<Wanted>>();
   const begun = new Map<string, Promise<OrRefused<TestGround>>>();
   const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
 
-  function desired(test: string, side: TestSide): OrRefused<Closed> {
+  function desired(test: string, side: TestSide): OrRefused<Wanted> {
     const key = keyOf(test, side);
     const known = desiredStates.get(key) ?? readTestSide(test, side, all);
     desiredStates.set(key, known);
@@ -162,7 +172,7 @@ function shareReadings(all: ForAll) {
   };
 }
 
-function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefused<Closed> {
+function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefused<Wanted> {
   const at = (path: string): string => join(dirname(test), path);
   const sources = sourcesOf(side, (path) => readSourceFile(at(path)));
   const options: ReadOptions = {
@@ -192,18 +202,28 @@ function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefuse
           ...options,
           external: { ...side.external, lookups: madeUp(external.lookups, side.external) },
         });
-  if (desired !== undefined) return desired;
-  return {
-    problems: diagnostics.flatMap(({ severity, summary, source, fix }) =>
-      severity === "error"
-        ? [
-            `${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}${fix === undefined ? "" : ` (${fix})`}`,
-          ]
-        : [],
-    ),
-    codes: diagnostics.flatMap(({ severity, code }) => (severity === "note" ? [] : [code])),
-  };
+  if (desired === undefined) return refusedReading(diagnostics);
+  try {
+    const folder = dirname(sources[0]?.file ?? test);
+    const { dialect } = readDialectWith({ desired, diagnostics, sources, given: sources, folder }, {});
+    return { desired, form: dialect };
+  } catch (error) {
+    const refused = asDiagnostics(error);
+    if (refused === undefined) throw error;
+    return refusedReading(refused);
+  }
 }
+
+const refusedReading = (diagnostics: readonly Diagnostic[]): RefusedReading => ({
+  problems: diagnostics.flatMap(({ severity, summary, source, fix }) =>
+    severity === "error"
+      ? [
+          `${source === undefined ? "" : `${source.file}:${source.line}: `}${summary}${fix === undefined ? "" : ` (${fix})`}`,
+        ]
+      : [],
+  ),
+  codes: diagnostics.flatMap(({ severity, code }) => (severity === "note" ? [] : [code])),
+});
 
 /** Made-up results of lookups for tests that give none: ids, names and addresses that nothing else has. */
 const madeUp = (

@@ -93,6 +93,8 @@ export function readVars(
           : [toSay([printable(`write --var ${near}=…`)], `write ${printable(near)} among the vars`)],
     });
   }
+  // The tests of a file read no environment.
+  const orSet = (name: string): string => (options.environment === undefined ? "" : `, or set RECONCILE_VAR_${name}`);
   return resolveVars(
     {
       what: "variable",
@@ -100,7 +102,7 @@ export function readVars(
       section: "vars",
       hint: (name) => [
         toSay(
-          [printable(`give --var ${name}=…, or set RECONCILE_VAR_${name}, or write a default`)],
+          [printable(`give --var ${name}=…${orSet(name)}, or write a default`)],
           `give vars: { ${printable(name)}: … }, or write a default`,
         ),
       ],

@@ -25,6 +25,7 @@ import { judgeReachability } from "../kinds/group/reachability/findings";
 import { owedBy } from "../kinds/vm/guest-steps";
 import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
+import type { ServiceForm } from "./in-process-client";
 import { newService, type VirtualMoment, virtualService } from "./virtual-service";
 
 /** What a test starts from: a service, and what the state remembers of it. */
@@ -35,9 +36,15 @@ export interface TestGround {
 
 export const nothingGiven = (now: Date): TestGround => ({ service: newService(now), stored: { journal: [] } });
 
+/** A desired state, and the service that its dialect speaks of. */
+export interface Wanted {
+  readonly desired: Closed;
+  readonly form: ServiceForm;
+}
+
 export interface RunTest {
   readonly given: TestGround;
-  readonly when: Closed;
+  readonly when: Wanted;
   readonly destroy: boolean;
   readonly replace: readonly string[];
   readonly expect: ExpectedPlan;
@@ -48,8 +55,8 @@ export interface RunTest {
 const testHolder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
 
 /** A service for one test, on which plans are made and carried out. */
-function benchOf(given: TestGround) {
-  const service = virtualService(given.service);
+function benchOf(given: TestGround, { desired, form }: Wanted) {
+  const service = virtualService(given.service, form);
   const { client, clock } = service;
   const never = new AbortController().signal;
   const store: StateStore = createMemoryStore(given.stored);
@@ -63,7 +70,7 @@ function benchOf(given: TestGround) {
   };
   return {
     /** No service is asked, so every flavor, image and region that the file names exists, and all that it names by id. */
-    plan(desired: Closed, options = {}): Promise<Prepared> {
+    plan(options = {}): Promise<Prepared> {
       const vms = allOfKind(desired.resources, "vm");
       const rules = allOfKind(desired.resources, "group").flatMap((group) => group.rules);
       service.provide({
@@ -97,9 +104,9 @@ const idsOf = (named: Reference | undefined): string[] => (named !== undefined &
  * Carries out what is given; every test with the same `given` starts from the result. A sentence: it cannot be carried
  * out.
  */
-export async function carryOutGiven(desired: Closed, now: Date): Promise<TestGround | string> {
-  const bench = benchOf(nothingGiven(now));
-  const prepared = await bench.plan(desired);
+export async function carryOutGiven(wanted: Wanted, now: Date): Promise<TestGround | string> {
+  const bench = benchOf(nothingGiven(now), wanted);
+  const prepared = await bench.plan();
   const errors = errorText(prepared.plan);
   if (errors !== "") return `what is given cannot be planned: ${errors}`;
   const failed = await bench.apply(prepared);
@@ -111,19 +118,19 @@ const convergenceProblem = (converges: boolean, stillToDo: string | undefined): 
 
 /** The differences from what is expected, one line each; empty: the test passes. */
 export async function runFileTest(test: RunTest): Promise<string[]> {
-  const bench = benchOf(test.given);
+  const bench = benchOf(test.given, test.when);
   const options = {
     destroy: test.destroy ? true : undefined,
     replace: test.replace.length === 0 ? undefined : test.replace,
   };
-  const prepared = await bench.plan(test.when, options);
+  const prepared = await bench.plan(options);
   const { expect } = test;
   const told = toldOfPlan(prepared, test, expect);
   const problems = comparePlan(told, expect);
   if (told.exitCode !== 0 || problems.length > 0) return problems;
   if (expect.converges === undefined && expect.outputs === undefined && isEmpty(prepared.plan)) return problems;
   const failed = await bench.apply(prepared);
-  const again = failed === undefined ? await bench.plan(test.when, test.destroy ? options : {}) : undefined;
+  const again = failed === undefined ? await bench.plan(test.destroy ? options : {}) : undefined;
   const stillToDo = failed ?? again?.plan.steps.map(({ title }) => title).join("; ");
   const converges = failed === undefined && again?.plan.steps.length === 0;
   if (converges !== (expect.converges ?? true)) problems.push(convergenceProblem(converges, stillToDo));
@@ -142,6 +149,7 @@ const otherOutputs = (expected: Readonly<Record<string, unknown>>, outputs: Outp
   Object.entries(expected).flatMap(([name, value]) => {
     const is = outputs[name]?.value;
     if (deepEqual(is, value)) return [];
+    if (outputs[name]?.sensitive === true) return [`output ${name}: is not what is expected; it is sensitive`];
     return [
       `output ${name}: expected ${JSON.stringify(value)}, is ${is === undefined ? "not there" : JSON.stringify(is)}`,
     ];

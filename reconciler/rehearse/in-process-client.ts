@@ -10,6 +10,7 @@ import { accepted, type Outcome } from "../core/model/outcome";
 import { operationOfList, type PagedOperation } from "../dialect/answers";
 import { builtInDialect } from "../dialect/built-in";
 import { judgeAnswer } from "../dialect/conditions";
+import type { Dialect } from "../dialect/dialect";
 import { type Reading, readAll } from "../dialect/reading";
 import { createRecordReaders } from "../dialect/records";
 import type { Ids } from "../dialect/requests";
@@ -45,10 +46,14 @@ const dialect = {
 };
 const recordReaders = createRecordReaders(dialect);
 
+/** What a dialect says of the service itself. */
+export type ServiceForm = Pick<Dialect, "rules" | "limits">;
+
 export function inProcessClient(
   emulated: WorldCalls,
   has: (operation: Operation) => boolean,
   holdUntil: (ms: number) => Promise<void>,
+  { rules, limits }: ServiceForm = builtInDialect,
 ): ServiceClient {
   const send = <T>(
     operation: Operation,
@@ -95,9 +100,9 @@ export function inProcessClient(
   };
   return {
     origin: "embedded",
-    can: abilitiesOf(has, dialect.limits),
-    takesPortRanges: dialect.rules.port_range !== null,
+    can: abilitiesOf(has, limits),
+    takesPortRanges: rules.port_range !== null,
     close: async () => undefined,
-    ...callsOver({ send, list }, recordReaders, dialect.rules),
+    ...callsOver({ send, list }, recordReaders, rules),
   };
 }

@@ -12,7 +12,7 @@ import { documentedOperations } from "../core/model/operation";
 import { builtInDialect } from "../dialect/built-in";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "../service/clock";
-import { inProcessClient, type WorldCalls } from "./in-process-client";
+import { inProcessClient, type ServiceForm, type WorldCalls } from "./in-process-client";
 import { virtualClock } from "./virtual-clock";
 
 /** A service at one moment. Each caller that starts from it gets a service of its own with that history. */
@@ -45,7 +45,7 @@ export function newService(from: Date): VirtualMoment {
 
 const numberedId = (count: number): string => `11111111-1111-4111-8111-${String(count).padStart(12, "0")}`;
 
-export function virtualService(from: VirtualMoment): VirtualService {
+export function virtualService(from: VirtualMoment, form: ServiceForm): VirtualService {
   const world = createWorld();
   let { ids } = from;
   const newId = (): string => numberedId(++ids);
@@ -57,9 +57,9 @@ export function virtualService(from: VirtualMoment): VirtualService {
     strict: false,
     secondMs: 1,
     pageSize: 100,
-    portRange: null,
+    portRange: form.rules.port_range,
     autoConfirmResize: false,
-    keepsNamedGroups: false,
+    keepsNamedGroups: form.limits.named_groups !== undefined,
   };
   const calls: WorldCalls = {
     nowMs: from.nowMs,
@@ -88,6 +88,7 @@ export function virtualService(from: VirtualMoment): VirtualService {
     calls,
     (operation) => operationsKnown.has(operation),
     (until) => clock.sleep(Math.max(0, until - clock.now())),
+    form,
   );
   const missing = (kind: "flavor" | "image" | "region" | "vm" | "group", names: OperationNames): string[] =>
     [...new Set(names)].filter((name) => !world.index.has(`${kind}/name/${name}`) && !world.tables[kind].has(name));

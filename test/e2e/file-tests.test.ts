@@ -266,6 +266,37 @@ volumes:
   expect(ran.stdout, ran.stdout + ran.stderr).toContain("2 tests: 2 passed, 0 failed.");
 });
 
+it("takes port ranges and keeps named groups as the dialect of the file says", async () => {
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1
+project: acme
+region: in-west-1
+service: { base_url: embedded, dialect: ./my.dialect.yaml }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 8000-8010, remote_ip: 10.0.0.0/8 } ] } }
+outputs: { door: { value: "kept-from-logs", sensitive: true } }
+`,
+    "my.dialect.yaml": 'rules: { port_range: "{min}-{max}" }\n',
+    "a.test.yaml": "tests: [ { name: ranges, when: reconcile.yaml, expect: { changes: { group.web: create } } } ]\n",
+  });
+  const ran = await run(cwd);
+  expect(ran.stdout, ran.stdout + ran.stderr).toContain("1 test: 1 passed, 0 failed.");
+  // A dialect that cannot be read is told with its place.
+  writeFileSync(join(cwd, "my.dialect.yaml"), "rules: { port_rnge: x }\n");
+  expect((await run(cwd)).stdout).toContain("my.dialect.yaml:1: the key port_rnge is not known here (");
+  // What is sensitive is in no log, and a fix names nothing that a test does not read.
+  writeFileSync(join(cwd, "my.dialect.yaml"), 'rules: { port_range: "{min}..{max}" }\n');
+  writeFileSync(
+    join(cwd, "a.test.yaml"),
+    "tests: [ { name: x, when: reconcile.yaml, expect: { outputs: { door: other } } } ]\n",
+  );
+  const { stdout } = await run(cwd);
+  expect(stdout).toContain("output door: is not what is expected; it is sensitive");
+  expect(stdout).not.toContain("kept-from-logs");
+  writeFileSync(join(cwd, "reconcile.yaml"), "version: 1\nvars: { key: {} }\n");
+  const unset = await runCli(["test"], { cwd, env: { RECONCILE_VAR_key: "x" } });
+  expect(unset.stdout).toContain("(give --var key=…, or write a default)");
+});
+
 it("300 tests are a matter of a second or two, and are told in their order, whichever core ran them", async () => {
   const cases = Array.from({ length: 75 }, (_, index) =>
     tests.slice("tests:\n".length).replaceAll("- name: ", `- name: ${index} `),

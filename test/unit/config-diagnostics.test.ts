@@ -513,10 +513,18 @@ describe("rules", () => {
 });
 
 describe("variables and for_each", () => {
+  it("names the environment as a place for a value where it is read", () => {
+    const sources = [{ file: "f", text: "version: 1\nvars: { env: }\n" }];
+    const { diagnostics } = readDesired(sources, { environment: {} });
+    expect(diagnostics.map(({ fix }) => fix)).toContain(
+      "give --var env=…, or set RECONCILE_VAR_env, or write a default",
+    );
+  });
+
   table({
     "a variable without a value": [
       "vars: { env: }",
-      "variable-without-value 1:9 | the variable env has no value and no default | give --var env=…, or set RECONCILE_VAR_env, or write a default",
+      "variable-without-value 1:9 | the variable env has no value and no default | give --var env=…, or write a default",
     ],
     "a variable that is not declared": [
       "vars: { env: { default: x } }\nvms: { web: { name: 'web-${var.evn}' } }",
