@@ -24,8 +24,8 @@ import type { Plain } from "./yaml/write";
 
 export type Edited = { readonly text: string } | { readonly problem: string };
 
-/** A key that YAML takes for a number is a text, as the reader of files has it. */
-export const documentOf = (text: string) => parseDocument(text, { stringKeys: true });
+/** A key that YAML takes for a number is a text, as the reader of files has it. What is wrong with a file is told by that reader, and not by the library. */
+export const documentOf = (text: string) => parseDocument(text, { stringKeys: true, logLevel: "error" });
 
 type Data = Record<string, unknown>;
 export type SomeMap = YAMLMap<unknown, unknown>;

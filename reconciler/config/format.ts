@@ -91,6 +91,7 @@ export function formatYaml(text: string): Formatted {
   const documents = parseAllDocuments(text.replaceAll("\r\n", "\n"), {
     keepSourceTokens: false,
     customTags: asWritten,
+    logLevel: "error",
   });
   const [document, ...others] = Array.isArray(documents) ? documents : [];
   if (document === undefined) return { text };
@@ -126,7 +127,7 @@ export function formatYaml(text: string): Formatted {
   }
   visit(document, { Scalar: (_, node) => plainScalar(node), Collection: (_, node) => pad(node) });
   const formatted = document.toString({ lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true });
-  const [after] = parseAllDocuments(formatted);
+  const [after] = parseAllDocuments(formatted, { logLevel: "error" });
   if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== canonicalJson(before))
     return { problem: "its usual form would read as something else; it is left as it is" };
   return { text: formatted.replaceAll("\n", lineEndOf(text)) };

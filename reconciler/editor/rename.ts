@@ -3,7 +3,7 @@
  * name that it took from its key, which would change with it.
  */
 import { parse } from "yaml";
-import { addItem, type Edited, removeItem, setIn } from "../config/edit-text";
+import { addItem, documentOf, type Edited, removeItem, setIn } from "../config/edit-text";
 import { blockOrder } from "../config/format";
 import { collectProblems } from "../config/problems";
 import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml/file";
@@ -243,7 +243,7 @@ function withMove(text: string, from: string, to: string): Edited {
 }
 
 function movedEntries(text: string): unknown[] | undefined {
-  const root: unknown = parse(text);
+  const root: unknown = documentOf(text).toJS();
   const moved = isMap(root) ? root["moved"] : undefined;
   return Array.isArray(moved) ? moved : undefined;
 }

@@ -46,12 +46,12 @@ export function writePrivately(
   { isNew = false, overFiles = false, mode = 0o600 } = {},
 ): void {
   refuseTarget(path, overFiles);
-  if (isStream(path)) {
-    writeFileSync(path, text);
-    return;
-  }
   const temporary = temporaryOf(path);
   try {
+    if (isStream(path)) {
+      writeFileSync(path, text);
+      return;
+    }
     const file = openSync(temporary, "wx", mode);
     try {
       writeFileSync(file, text);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { setIn } from "../../reconciler/config/edit-text";
 import { formatYaml } from "../../reconciler/config/format";
 import { readDesired } from "../../reconciler/config/read/desired";
 import { starterText } from "../../reconciler/config/starter";
@@ -109,6 +110,14 @@ describe("a file in its usual form", () => {
       expect(formatYaml(text)).toEqual({ text });
     },
   );
+
+  it("says nothing beside its answer of a key that is a map, as {{ name }} without quotes is", () => {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    textOf("size: {{ size }}\n");
+    setIn("size: {{ size }}\n", ["name"], "web");
+    expect(warned.mock.calls).toEqual([]);
+    warned.mockRestore();
+  });
 
   it("leaves the order of a file with aliases, and a file that is no YAML, as they are", () => {
     expect(textOf("b: &x 1\na: *x\n")).toBe("b: &x 1\na: *x\n");

@@ -177,6 +177,10 @@ describe("a file that a command writes for its user", () => {
 
   it("goes to whoever reads a pipe as it is", () => {
     expect(() => writePrivately("/dev/null", "new")).not.toThrow();
+    if (existsSync("/dev/full"))
+      expect(() => writePrivately("/dev/full", "new")).toThrow(
+        "/dev/full cannot be written: ENOSPC: there is no space",
+      );
     expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
     execFileSync("mkfifo", [at("pipe")]);
     const read = execFileSync("sh", [

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
+import type { WhyUnseen } from "../../reconciler/core/model/effect";
 import type { Step, StepId } from "../../reconciler/core/plan/step";
 import { criticalPath } from "../../reconciler/core/schedule/critical-path";
 import type { RunReport } from "../../reconciler/engine/run-plan";
@@ -108,6 +109,19 @@ describe("the timeline", () => {
   });
 });
 
+/** Every write was accepted, and no look shows it. */
+const unseenRun = (why: WhyUnseen): RunReport => {
+  const { run } = pretendRun(planFor(quickstartWorld()));
+  const steps = run.steps.map((report) => {
+    const { address, title } = report.step;
+    const unseen = [{ address, title, field: "existence" as const, said: title, why }];
+    return { ...report, result: { end: "done" as const, unseen } };
+  });
+  return { ...run, steps };
+};
+const notShown: WhyUnseen = { unseen: "not-shown", where: "the list" };
+const nobodyLooks: WhyUnseen = { unseen: "nobody-can-look", because: "there is no list" };
+
 describe("the page", () => {
   const page = htmlReport(reportOf({ exitCode: 1 }));
 
@@ -178,12 +192,28 @@ describe("the page", () => {
     ["done", { run: pretendRun(planFor(quickstartWorld())).run }, /r-good" role="status">done</],
     ["nothing to do", { run: undefined }, />nothing to do</],
     ["blocked", { run: undefined, exitCode: 3 }, />blocked: a consent is missing/],
+    [
+      "blocked by a finding",
+      { run: undefined, exitCode: 3, diagnostics: [{ severity: "error", code: "apply/not-seen", summary: "refused" }] },
+      />blocked by a finding/,
+    ],
     ["waiting", { exitCode: 4 }, /waits for an outside act/],
+    ["not seen", { exitCode: 4, run: unseenRun(notShown) }, />accepted, but not all of it is seen</],
+    ["as far as it can be seen", { run: unseenRun(nobodyLooks) }, />done, as far as this service can be looked/],
     ["interrupted", { exitCode: 1, run: { ...troubled, interrupted: true } }, />interrupted</],
     ["failed", { exitCode: 1 }, />failed</],
   ])("says in a word that a run is %s", (_, more, expected) => {
     const { run, ...rest } = { ...reportOf(), ...more };
     expect(htmlReport(run === undefined ? rest : { ...rest, run })).toMatch(expected);
+  });
+
+  it("calls no change and no step done that the service accepted and does not show", () => {
+    const html = htmlReport(reportOf({ exitCode: 4, run: unseenRun(notShown) }));
+    const ended = html
+      .split("<tbody>")
+      .map((table) => table.match(/<td class="r-(good|change)">(done|not seen)</g) ?? []);
+    expect(ended.filter((cells) => cells.length > 0)).toHaveLength(2);
+    for (const cells of ended) expect(cells.every((cell) => cell === '<td class="r-change">not seen<')).toBe(true);
   });
 
   it("draws no picture of more steps than anybody reads, and has all of them in its table", () => {

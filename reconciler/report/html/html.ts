@@ -6,7 +6,7 @@
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { Plan } from "../../core/plan/plan";
 import { itemAt } from "../../core/text/invariant";
-import type { RunReport, StepReport } from "../../engine/run-plan";
+import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../../engine/run-plan";
 import type { Exposure } from "../../kinds/group/exposure/exposure";
 import { costText } from "../cost-text";
 import { exposureRows } from "../exposure-text";
@@ -81,15 +81,20 @@ export function htmlReport(report: HtmlReport): string {
   ].join("\n")}\n`;
 }
 
-function verdict({ exitCode, run }: HtmlReport): { readonly word: string; readonly hue: Hue } {
+function verdict({ exitCode, run, diagnostics }: HtmlReport): { readonly word: string; readonly hue: Hue } {
   if (run?.interrupted === true) return { word: "interrupted", hue: "danger" };
   switch (exitCode) {
     case 0:
-      return run === undefined ? { word: "nothing to do", hue: "good" } : { word: "done", hue: "good" };
+      if (run === undefined) return { word: "nothing to do", hue: "good" };
+      return { word: unseenIn(run).length > 0 ? "done, as far as this service can be looked at" : "done", hue: "good" };
     case 3:
-      return { word: "blocked: a consent is missing, nothing was sent", hue: "change" };
+      return diagnostics.some(({ severity }) => severity === "error")
+        ? { word: "blocked by a finding, nothing was sent", hue: "change" }
+        : { word: "blocked: a consent is missing, nothing was sent", hue: "change" };
     case 4:
-      return { word: "applied, something waits for an outside act", hue: "change" };
+      return run?.counts.waiting === 0 && notSeenIn(run).length > 0
+        ? { word: "accepted, but not all of it is seen", hue: "change" }
+        : { word: "applied, something waits for an outside act", hue: "change" };
     default:
       return { word: "failed", hue: "danger" };
   }
@@ -225,13 +230,18 @@ const standingWords = (run: RunReport, plan: Plan): ReadonlyMap<string, string> 
   );
 
 /** The ends of a step from the mildest to the gravest; a resource is shown with the gravest of its steps. */
-const gravityOfEnd = ["done", "skipped", "waiting", "unknown", "failed"] as const;
+const gravityOfEnd = ["done", "not seen", "skipped", "waiting", "unknown", "failed"] as const;
+
+/** What the service accepted and no look has shown is not done. */
+const endOf = ({ result }: StepReport): (typeof gravityOfEnd)[number] =>
+  result.end === "done" && result.unseen !== undefined ? "not seen" : result.end;
 
 function endsOf(run: RunReport): ReadonlyMap<string, string> {
   const ends = new Map<string, (typeof gravityOfEnd)[number]>();
-  for (const { step, result } of run.steps) {
-    const before = ends.get(step.address) ?? "done";
-    ends.set(step.address, gravityOfEnd.indexOf(result.end) > gravityOfEnd.indexOf(before) ? result.end : before);
+  for (const report of run.steps) {
+    const { address } = report.step;
+    const [before, end] = [ends.get(address) ?? "done", endOf(report)];
+    ends.set(address, gravityOfEnd.indexOf(end) > gravityOfEnd.indexOf(before) ? end : before);
   }
   return ends;
 }
@@ -283,13 +293,12 @@ function stepsTable(run: RunReport): string {
   const rank = ({ startedAt }: StepReport): number => startedAt ?? Number.MAX_SAFE_INTEGER;
   const ordered = [...run.steps].sort((a, b) => rank(a) - rank(b));
   const began = Math.min(...ordered.map(rank));
-  const rows = ordered.map(({ step, result, startedAt, endedAt, waitedMs }) => {
-    const hue =
-      result.end === "done" ? "good" : result.end === "failed" || result.end === "unknown" ? "danger" : "change";
+  const rows = ordered.map((report) => {
+    const { step, result, startedAt, endedAt, waitedMs } = report;
     const at = startedAt === undefined ? "" : shortTime(startedAt - began);
     const took = startedAt === undefined || endedAt === undefined ? "" : shortTime(endedAt - startedAt);
     const said = result.message === undefined ? "" : `<br><span class="r-quiet">${escapeHtml(result.message)}</span>`;
-    return `<tr><td>${code(step.address)}</td><td>${escapeHtml(step.title)}${said}</td><td class="r-number">${at}</td><td class="r-number">${took}</td><td class="r-number">${waitedMs > 0 ? shortTime(waitedMs) : ""}</td><td class="r-${hue}">${result.end}</td></tr>`;
+    return `<tr><td>${code(step.address)}</td><td>${escapeHtml(step.title)}${said}</td><td class="r-number">${at}</td><td class="r-number">${took}</td><td class="r-number">${waitedMs > 0 ? shortTime(waitedMs) : ""}</td>${endCell(endOf(report))}</tr>`;
   });
   return [
     `<details open><summary>${countOf(rows.length, "step")}</summary>`,
