@@ -73,7 +73,7 @@ export interface Queue {
   tend(): Promise<void>;
   /** Deletes what ended, and queues stacks whose round was lost; one worker does it for all, once a minute. */
   maintain(): Promise<void>;
-  /** Removes the waiting round of a stack. */
+  /** Removes the waiting round of a stack, unless it has to end what a dead worker left. */
   forget(stack: string): Promise<void>;
   work(options: WorkOptions): Promise<void>;
   /** What this worker takes from now on. */
@@ -298,6 +298,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       await hastenAll(await lostRounds(database));
     },
     async forget(stack) {
+      const open = await database.query(`SELECT FROM ${tables}.runs WHERE stack = $1 AND ended_at IS NULL`, [stack]);
+      if (open.length > 0) return;
       const waiting = await boss.findJobs(rounds, { key: stack, queued: true });
       if (waiting.length > 0)
         await boss.cancel(

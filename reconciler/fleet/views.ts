@@ -16,7 +16,8 @@ export const stackLine = ({ name, status, paused, stopping, lastRun, nextAt }: S
   type: "stack",
   stack: name,
   ready: status.ready && !paused,
-  reconciling: status.reconciling,
+  // Nothing follows a run that was stopped.
+  reconciling: status.reconciling && (!paused || lastRun?.endedAt === undefined),
   stalled: status.stalled,
   drifted: status.drifted,
   awaiting_approval: status.awaitingApproval,

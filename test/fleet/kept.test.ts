@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { workerName } from "../../reconciler/cli/fleet/work";
+import { carryOutChanges, pause, stop } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import type { Records } from "../../reconciler/fleet/database/records";
@@ -131,6 +132,13 @@ describe("what a fleet keeps", () => {
     expect(ended).toMatchObject({ tookOver: false, lost: 1 });
     await records.finishRun(ended.id, { result: "failed", reason: "no", counts: {} }, newStatus, null);
     expect(await start("lost", "g:1")).toMatchObject({ tookOver: false, lost: 0 });
+  });
+
+  test("a worker that did not hear that its round had begun has not died", async () => {
+    await records.beat({ ...idleWorker, name: "deaf:1" });
+    await start("unheard", "dead:1");
+    for (let nth = 1; nth <= 4; nth++)
+      expect(await start("unheard", "deaf:1")).toMatchObject({ tookOver: true, lost: 1, blamed: 0 });
   });
 
   test("a worker whose machine was taken away after it was told to end counts against no stack", async () => {
@@ -263,6 +271,32 @@ describe("what a fleet keeps", () => {
     const [only, ...others] = await waiting();
     expect([only?.["cause"], others]).toEqual(["retry", []]);
     expect(Number(only?.["s"])).toBeLessThanOrEqual(60);
+    await queue.close();
+  });
+
+  test("a stack that is paused, stopped or let go after its worker died holds no place of its service", async () => {
+    const queue = await openQueue({ database, onError: () => undefined });
+    const desk = { records, queue, who: "ann" };
+    const waits = async (name: string) =>
+      (await database.query("SELECT FROM reconcile_queue.job WHERE singleton_key = $1 AND state = 'created'", [name]))
+        .length;
+    const acts: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
+      rests: (name) => pause(desk, name),
+      halts: (name) => stop(desk, name, { now: false }),
+      goes: (name) => carryOutChanges(desk, [{ action: "release", name, spec: stackSpec(name), fields: [] }]),
+    };
+    for (const [name, act] of Object.entries(acts)) {
+      await records.saveStacks([stackSpec(name)]);
+      // Another worker had its round, and put it back because there was no place for it.
+      const dead = await start(name, "dead:1");
+      await queue.enqueue({ stack: name, tenant: "a", cause: "interval" });
+      await act(name);
+      // Whoever takes it ends what the dead one left.
+      expect([name, await waits(name)]).toEqual([name, 1]);
+      await end(dead);
+      await act(name);
+      expect([name, await waits(name)]).toEqual([name, 0]);
+    }
     await queue.close();
   });
 

@@ -66,7 +66,9 @@ ${stacks.map((name) => `  ${name}: { source: { folder: ./${name} }, paused: true
       expect(writes()).toBe(sent);
       expect(made(name)[0]).toBeLessThanOrEqual(many.length);
       const listed = await stage.run("fleet", "list", "--json");
-      expect(listed.stdout).toMatch(new RegExp(`"stack":"${name}".*"paused":true,"reason":"it was stopped by`));
+      expect(listed.stdout).toMatch(
+        new RegExp(`"stack":"${name}","ready":false,"reconciling":false,.*"paused":true,"reason":"it was stopped by`),
+      );
 
       await stage.run("fleet", "resume", name);
       await stage.untilSettled(name);

@@ -56,9 +56,10 @@ const beginRun = (
    END $body$;`;
 
 const diesUntold = "(w.alive_at > r.ended_at OR w.draining)";
-const lessUntold = `
+const lessOpen = (isNoDeath: string): string => `
      lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
-       WHERE r.stack = of_stack AND r.ended_at IS NULL AND w.draining);`;
+       WHERE r.stack = of_stack AND r.ended_at IS NULL AND ${isNoDeath});`;
+const lessUntold = lessOpen("w.draining");
 
 /** Each death counts. */
 const byNumber = { column: "", count: "", counted: "lost_now BETWEEN 1 AND most_lost - 1" };
@@ -177,6 +178,13 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.repositories ADD COLUMN woken text;
    UPDATE ${schema}.repositories SET woken = revision;`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN resumed_at timestamptz;`,
+  // Whoever begins a run lives: what it began before and has not ended, it did not hear of, or could not say.
+  beginRun(
+    "CREATE OR REPLACE",
+    "(w.alive_at > r.ended_at OR w.draining OR w.name = by_worker)",
+    lessOpen("(w.draining OR w.name = by_worker)"),
+    byHost,
+  ),
 ];
 
 /**
