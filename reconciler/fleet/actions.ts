@@ -189,6 +189,7 @@ export async function approve(
     windowRefused(plan, opening, throughWindow, why);
   if (refusal !== undefined) throw refusal;
   const through = !opening.open && throughWindow;
+  const what = through ? "approve through the window" : "approve";
   const approved = await records.approve(
     name,
     {
@@ -200,10 +201,9 @@ export async function approve(
       throughWindow: through ? (true as const) : undefined,
     },
     through ? windowLetters(settings, stack, { who, why: why ?? "", plan: plan.digest, window: opening.why }, now) : [],
+    { who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") },
   );
   if (approved === undefined) throw otherPlan(name, digest);
-  const what = through ? "approve through the window" : "approve";
-  await records.note({ who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") });
   const missing = Math.max(0, (stack.spec.approvers ?? 1) - (await voicesFor({ records }, plan, approved, now)).length);
   // What is still missing is said with the next look.
   await queue.hasten({ ...triggerOf(stack, "approval"), startedBy: who });
@@ -357,13 +357,13 @@ export async function reject(
     occasions.map((occasion) => ({ ...told, occasion })),
     now,
   );
-  if (!(await records.reject(name, rejection, change, letters))) throw otherPlan(name, digest);
+  const decision = { who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") };
+  if (!(await records.reject(name, rejection, change, letters, decision))) throw otherPlan(name, digest);
   // The run is not undone: the stack goes on with its files, or with what was undone before.
   if (undoing !== undefined && undoing.held === undefined) {
     await records.endUndo(name, undoing);
     await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   }
-  await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }
 
 /** Whoever says no then would be told that it was rejected, and the run would go on. */
@@ -392,9 +392,8 @@ const otherPlan = (name: string, digest: string): ActionRefused =>
 /** Lets no round begin until the stack is resumed. True: one runs, and goes on to its end. */
 export async function pause({ records, queue, who }: Desk, name: string): Promise<boolean> {
   await stackNamed({ records }, name);
-  await records.pauseStack(name, true);
+  await records.pauseStack(name, true, { who, what: "pause", stack: name });
   await queue.forget(name);
-  await records.note({ who, what: "pause", stack: name });
   return hasRunUnderWay(await stackNamed({ records }, name));
 }
 
@@ -408,9 +407,9 @@ export async function stop(
   { why, now, at = new Date() }: { readonly why?: string | undefined; readonly now: boolean; readonly at?: Date },
 ): Promise<boolean> {
   const stack = await stackNamed({ records }, name);
-  await records.stopStack(name, { by: who, why, now, at: at.toISOString() });
+  const request = { by: who, why, now, at: at.toISOString() };
+  await records.stopStack(name, request, { who, what: now ? "stop at once" : "stop", stack: name, detail: why });
   await queue.forget(name);
-  await records.note({ who, what: now ? "stop at once" : "stop", stack: name, detail: why });
   return hasRunUnderWay(stack);
 }
 
@@ -449,9 +448,10 @@ export async function undo(
   if (paused && stopping === undefined)
     throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
   const word = why === undefined ? {} : { why };
-  await records.undo(name, { run: run.id, id, by: who, ...word, at: at.toISOString() });
+  const request = { run: run.id, id, by: who, ...word, at: at.toISOString() };
+  const detail = [`run ${run.id}`, why].filter(Boolean).join(": ");
+  await records.undo(name, request, { who, what: "undo", stack: name, detail });
   await queue.hasten({ ...triggerOf({ name, spec }, "person"), startedBy: who });
-  await records.note({ who, what: "undo", stack: name, detail: [`run ${run.id}`, why].filter(Boolean).join(": ") });
   return name;
 }
 
@@ -461,7 +461,6 @@ export async function resume({ records, queue, who }: Desk, name: string): Promi
   const after = afterResume(stack.status);
   const { stalled, failures, reason, stateSeen } = after;
   const change = after === stack.status ? {} : { stalled, failures, reason };
-  await records.resumeStack(name, change, stateSeen === undefined);
+  await records.resumeStack(name, change, stateSeen === undefined, { who, what: "resume", stack: name });
   await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
-  await records.note({ who, what: "resume", stack: name });
 }

@@ -8,9 +8,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { approve, pause, reject } from "../../reconciler/fleet/actions";
+import { approve, type Desk, pause, reject, resume, stop, undo } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
-import type { Records } from "../../reconciler/fleet/database/records";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
 import { type Approval, decide, joined } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
@@ -306,6 +306,50 @@ describe("the desk", () => {
     await pause(desk("ann"), "halted");
     expect(await carryOutAct(desk("ann"), "approve", "halted", form)).toBe("approve-paused");
     await records.releaseStack("halted");
+  });
+
+  test("an approval stands no longer than each of those said who have to, or than the last one where one is enough", async () => {
+    const at = (hours: number) => new Date(now.getTime() + hours * 3_600_000).toISOString();
+    const standsUntil = async (stack: string, approvers: number, hours: readonly number[]) => {
+      await waiting(stack, approvers === 1 ? {} : { approvers });
+      for (const [nth, each] of hours.entries())
+        await approve(desk(["ann", "bob"][nth] ?? ""), stack, digest, { now, forMs: each * 3_600_000 });
+      const { approval } = (await records.stack(stack))!;
+      await records.releaseStack(stack);
+      return approval?.until;
+    };
+    expect([
+      await standsUntil("short", 2, [24, 1]),
+      await standsUntil("long", 2, [1, 24]),
+      await standsUntil("again", 1, [1, 24]),
+      await standsUntil("still", 1, [24, 1]),
+    ]).toEqual([at(1), at(1), at(24), at(24)]);
+  });
+
+  test.each<[what: string, (desk: Desk) => Promise<unknown>]>([
+    ["approve", (lossy) => approve(lossy, "unheard", digest, { now })],
+    ["reject", (lossy) => reject(lossy, "unheard", digest)],
+    ["pause", (lossy) => pause(lossy, "unheard")],
+    ["resume", (lossy) => resume(lossy, "unheard")],
+    ["stop", (lossy) => stop(lossy, "unheard", { now: false })],
+    ["undo", async (lossy) => undo(lossy, (await records.runs("unheard", 1))[0], "1")],
+  ])("the history tells of %s where it was done, also where the answer of the database was lost", async (what, act) => {
+    await waiting("unheard");
+    const { id } = await beginRun(records, { stack: "unheard", worker: "w:1" });
+    const report = { plan: "", consents: [], opens: [] };
+    await records.finishRun(id, { result: "applied", reason: null, counts: {}, plan: digest, report }, newStatus, null);
+    const lossy = createRecords({
+      ...database,
+      async query(text, values) {
+        const rows = await database.query(text, values);
+        if (/UPDATE|INSERT|DELETE/.test(text)) throw new Error("Connection terminated unexpectedly");
+        return rows;
+      },
+    });
+    await expect(act({ ...desk("ann"), records: lossy })).rejects.toThrow("Connection terminated");
+    expect(await records.decisions("unheard", 1)).toMatchObject([{ who: "ann", what }]);
+    await records.releaseStack("unheard");
+    await database.query("DELETE FROM reconcile_fleet.decisions WHERE stack = 'unheard'");
   });
 
   test("who approved it before the merge counts, until a window or the time voids that", async () => {

@@ -204,15 +204,20 @@ stacks:
   test("a command ends when the database breaks off while its queue is opened, and a server opens it again", async () => {
     const { hostname, port } = new URL(server.url);
     let breaksOff = true;
+    let isTokenMade = false;
     const relay = createServer((near) => {
       const far = connect(Number(port), hostname);
       for (const socket of [near, far])
         socket.on("error", () => undefined).on("close", () => void [near.destroy(), far.destroy()]);
-      far.on("data", (bytes) => near.write(bytes));
+      // The answer to what made a token is lost.
+      far.on("data", (bytes) => (isTokenMade ? near.destroy() : near.write(bytes)));
       // What makes the queue is the only thing with such a limit.
       near.on("data", (bytes) =>
         breaksOff && /SET LOCAL lock_timeout/.test(`${bytes}`) ? near.destroy() : far.write(bytes),
       );
+      near.on("data", (bytes) => {
+        isTokenMade ||= /INSERT INTO reconcile_fleet.tokens/.test(`${bytes}`);
+      });
     });
     const url = new URL(server.url);
     url.port = new URL(await listenHere(relay)).port;
@@ -224,7 +229,21 @@ stacks:
       1,
       expect.stringMatching(/\[fleet\/database\][\s\S]*; reconcile fleet history network tells whether it was done/),
     ]);
+    const token = await runCli(["fleet", "token", "zoe"], {
+      cwd,
+      env: { ...env, RECONCILE_FLEET_DATABASE: String(url) },
+    });
+    isTokenMade = false;
+    expect([token.exitCode, token.stdout, token.stderr]).toEqual([
+      1,
+      "",
+      expect.stringMatching(/\[fleet\/database\][\s\S]*; reconcile fleet history tells whether it was done/),
+    ]);
     const session = await openFleet(String(url), { sendsOnly: true });
+    expect(await session.records.decisions(undefined, 1)).toMatchObject([
+      { what: "make token", detail: "zoe (viewer)" },
+    ]);
+    await session.records.dropTokens("zoe");
     const trigger = { stack: "network", tenant: "payments", cause: "person" } as const;
     await expect(session.queue.hasten(trigger)).rejects.toThrow();
     breaksOff = false;

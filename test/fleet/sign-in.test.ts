@@ -1,8 +1,9 @@
 /** Sign-in by OpenID Connect, over HTTP on loopback: with a real provider, and with one that lies. */
+
 import { createServer } from "node:http";
 import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { grantsOf } from "../../reconciler/fleet/access";
+import { type Grant, grantsOf } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
 import { createProvider } from "../../reconciler/fleet/identity";
@@ -171,6 +172,21 @@ describe("signing in with a provider", () => {
     expect((await browser.go(`${base}/`)).status).toBe(200);
     await browser.go(`${base}/sign-out`, { method: "POST" });
     expect((await browser.go(`${base}/`, { headers: { cookie: `reconcile_fleet=${session}` } })).status).toBe(302);
+  });
+
+  test("who signed in with the provider keeps no role that the file gives no more, whatever token has that name", async () => {
+    await signInWith(real, byGroup);
+    const viewer = { role: "viewer", stacks: [] } as const;
+    await records.addToken({ hash: "t", name: "ann@example.com", ...viewer, stacks: [] });
+    const session = (hash: string, ...grants: Grant[]) =>
+      records.openSession({ hash, name: "ann@example.com", hours: 1, grants });
+    await session("by the provider", viewer, { role: "operator", stacks: [] });
+    await session("also by it", { role: "operator", stacks: [] });
+    await session("by the token", viewer);
+    await signInWith(real, byGroup.slice(0, 1));
+    const left = await database.query("SELECT hash FROM reconcile_fleet.sessions");
+    expect(left.map(({ hash }) => hash)).toEqual(["by the token"]);
+    await records.dropTokens("ann@example.com");
   });
 
   test("whom no line of the file fits cannot come in", async () => {

@@ -19,7 +19,7 @@ import {
   two,
 } from "../command";
 import { fail, readCount, readDurationFlag } from "../compose";
-import { answeredByServer, serverOf } from "../fleet/answered";
+import { answeredByServer, serverOf, tellingDoubt } from "../fleet/answered";
 import { signIn, signOut } from "../fleet/login";
 import { allStacksOf, followedFleet, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
@@ -81,7 +81,7 @@ export const fleetTokenCommand = command({
   ],
   flags: [...fleetFlags, "role", "stack", "revoke"],
   positionals: oneArgument("whose token it is"),
-  run: (invocation) => withFleet(invocation.flags, (session) => printToken(invocation, session)),
+  run: (invocation) => tellingDoubt(withFleet(invocation.flags, (session) => printToken(invocation, session))),
 });
 
 export const fleetLoginCommand = command({
@@ -363,16 +363,16 @@ async function printToken(
   const { flags: given, args, output } = invocation;
   const [name = ""] = args;
   if (given.revoke === true) {
-    const gone = await records.dropTokens(name);
-    await records.note({ who, what: "revoke token", detail: name });
+    const gone = await records.dropTokens(name, { who, what: "revoke token", detail: name });
     output.print(`${gone} ${gone === 1 ? "token" : "tokens"} of ${name} ${gone === 1 ? "is" : "are"} gone.`);
     return output.finish({ exitCode: 0 });
   }
   const made = newToken();
-  await records.addToken({ hash: hashOf(made), name, role: given.role ?? "viewer", stacks: given.stack ?? [] });
-  await records.note({ who, what: "make token", detail: `${name} (${given.role ?? "viewer"})` });
+  const role = given.role ?? "viewer";
+  const token = { hash: hashOf(made), name, role, stacks: given.stack ?? [] };
+  await records.addToken(token, { who, what: "make token", detail: `${name} (${role})` });
   output.note("This is shown once:");
-  output.event({ type: "token", name, role: given.role ?? "viewer", token: made });
+  output.event({ type: "token", name, role, token: made });
   output.print(made);
   return output.finish({ exitCode: 0 });
 }

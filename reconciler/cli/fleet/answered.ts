@@ -46,12 +46,15 @@ export async function answerToPerson(
           personCommands[name].answer({ ...session, atDatabase: true }, { args, ...typed }, output),
         )
       : askServer(server, name, { args, ...typed }, output);
-  return answered.catch((error: unknown) => {
-    throw personCommands[name].act === "see" ? error : withDoubt(error, name === "undo" ? undefined : args[0]);
-  });
+  return personCommands[name].act === "see" ? answered : tellingDoubt(answered, name === "undo" ? undefined : args[0]);
 }
 
 /** Who asked for something and got no answer does not know whether it was done. */
+export const tellingDoubt = (answered: Promise<number>, stack?: string): Promise<number> =>
+  answered.catch((error: unknown) => {
+    throw withDoubt(error, stack);
+  });
+
 function withDoubt(error: unknown, stack: string | undefined): unknown {
   if (!(error instanceof CommandFailed) || fieldsIn(error.cause)["isAway"] !== true) return error;
   const looks = `reconcile fleet ${stack === undefined ? "history" : `history ${stack}`} tells whether it was done`;

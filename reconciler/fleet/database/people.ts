@@ -16,6 +16,17 @@ const written = columnsOf<{ readonly grants: readonly Grant[] | null; readonly s
 
 export type Decided = Omit<DecisionRecord, "id" | "at">;
 
+/**
+ * A part of a statement that does what a person decided: the decision is in the history where it was done, also where the
+ * answer is lost. `from`: what it was done to; no row, and nothing was decided. `value`: the decision, or null.
+ */
+export const notedOf = (from: string, value: string): string =>
+  `noted AS (INSERT INTO ${schema}.decisions (who, what, stack, detail)
+     SELECT d ->> 'who', d ->> 'what', d ->> 'stack', d ->> 'detail' FROM ${from}, (SELECT ${value}::jsonb AS d) said WHERE d IS NOT NULL)`;
+
+export const noteValue = (decision: Decided | undefined): string | null =>
+  decision === undefined ? null : keptJson(decision);
+
 const noteStatements = (query: Database["query"]) => {
   const notes = async (decisions: readonly Decided[]): Promise<void> => {
     await query(
@@ -46,22 +57,25 @@ export const peopleStatements = ({ query }: Database) => ({
       };
     });
   },
-  async addToken(token: { hash: string; name: string; role: string; stacks: readonly string[] }): Promise<void> {
-    await query(`INSERT INTO ${schema}.tokens (hash, name, role, stacks) VALUES ($1, $2, $3, $4)`, [
-      token.hash,
-      token.name,
-      token.role,
-      keptJson(token.stacks),
-    ]);
+  async addToken(
+    token: { hash: string; name: string; role: string; stacks: readonly string[] },
+    decision?: Decided,
+  ): Promise<void> {
+    await query(
+      `WITH made AS (INSERT INTO ${schema}.tokens (hash, name, role, stacks) VALUES ($1, $2, $3, $4) RETURNING name),
+         ${notedOf("made", "$5")} SELECT name FROM made`,
+      [token.hash, token.name, token.role, keptJson(token.stacks), noteValue(decision)],
+    );
   },
-  async dropTokens(name: string): Promise<number> {
+  async dropTokens(name: string, decision?: Decided): Promise<number> {
     // Sessions under this name end as well, and what was approved under it and is not carried out yet is approved no more.
     const rows = await query(
       `WITH closed AS (DELETE FROM ${schema}.sessions WHERE name = $1),
          voided AS (UPDATE ${schema}.stacks SET approval = NULL, changed_at = now()
-           WHERE approval ->> 'by' = $1 OR approval -> 'also' @> jsonb_build_array(jsonb_build_object('by', $1::text)))
+           WHERE approval ->> 'by' = $1 OR approval -> 'also' @> jsonb_build_array(jsonb_build_object('by', $1::text))),
+         ${notedOf("(SELECT) once", "$2")}
        DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`,
-      [name],
+      [name, noteValue(decision)],
     );
     return rows.length;
   },

@@ -3,6 +3,7 @@ import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { Letter } from "../notify";
 import type { Status } from "../status";
 import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
+import { type Decided, notedOf, noteValue } from "./people";
 import type { PlanBody, WaitingOutline, WaitingPlan } from "./stacks";
 import { schema } from "./tables";
 
@@ -48,15 +49,17 @@ export const planStatements = ({ query }: Database) => ({
     rejection: Rejection,
     change: Partial<Status>,
     letters: readonly Letter[] = [],
+    decision?: Decided,
   ): Promise<boolean> {
     const rows = await query(
       `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1 AND digest = $4 RETURNING stack),
          before AS (UPDATE ${schema}.pull_plans p SET approval = NULL FROM gone WHERE p.stack = gone.stack AND p.digest = $4),
          told AS (INSERT INTO ${schema}.letters (place, receiver, body)
-           SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM gone, jsonb_array_elements($5::jsonb) AS letter)
+           SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM gone, jsonb_array_elements($5::jsonb) AS letter),
+         ${notedOf("gone", "$6")}
        UPDATE ${schema}.stacks s SET approval = NULL, rejection = $2, status = status || $3::jsonb, changed_at = now()
        FROM gone WHERE s.name = gone.stack RETURNING s.name`,
-      [stack, keptJson(rejection), keptJson(change), rejection.digest, keptJson(letters)],
+      [stack, keptJson(rejection), keptJson(change), rejection.digest, keptJson(letters), noteValue(decision)],
     );
     return rows.length > 0;
   },
@@ -76,13 +79,14 @@ export const planStatements = ({ query }: Database) => ({
    * A stack that was stopped is taken up again for it: nothing of it is sent before somebody approves it. What was
    * undone before stays so where this one comes to nothing.
    */
-  async undo(stack: string, request: UndoRequest): Promise<void> {
+  async undo(stack: string, request: UndoRequest, decision?: Decided): Promise<void> {
     await query(
-      `UPDATE ${schema}.stacks SET undoing = $2::jsonb || CASE WHEN undoing ? 'held' THEN jsonb_build_object('before', undoing)
+      `WITH asked AS (UPDATE ${schema}.stacks SET undoing = $2::jsonb || CASE WHEN undoing ? 'held' THEN jsonb_build_object('before', undoing)
            WHEN undoing ? 'before' THEN jsonb_build_object('before', undoing -> 'before') ELSE '{}' END,
          paused = paused AND stopping IS NULL, stopping = NULL, rejection = NULL, changed_at = now()
-       WHERE name = $1`,
-      [stack, keptJson(request)],
+         WHERE name = $1 RETURNING name),
+       ${notedOf("asked", "$3")} SELECT name FROM asked`,
+      [stack, keptJson(request), noteValue(decision)],
     );
   },
   /**
@@ -135,18 +139,27 @@ export const planStatements = ({ query }: Database) => ({
   /**
    * Adds one person's approval to those of the same plan, and gives all of them; absent: another plan waits by now, or
    * none. Two people who approve at the same time both count, and who approves while another one rejects is refused.
+   * Where several have to approve it stands as long as each of them said, and else as long as one of them did.
    */
-  async approve(stack: string, approval: Approval, letters: readonly Letter[] = []): Promise<Approval | undefined> {
+  async approve(
+    stack: string,
+    approval: Approval,
+    letters: readonly Letter[] = [],
+    decision?: Decided,
+  ): Promise<Approval | undefined> {
     const { by, why, at, throughWindow, digest } = approval;
     const rows = await query(
       `WITH given AS (UPDATE ${schema}.stacks s SET rejection = NULL, changed_at = now(), approval =
            CASE WHEN s.approval ->> 'digest' = $3 AND (s.approval ->> 'until')::timestamptz > $6::timestamptz
              THEN s.approval || jsonb_build_object('also', coalesce(s.approval -> 'also', '[]') || $4::jsonb) || $5::jsonb
+               || CASE WHEN ((s.approval ->> 'until')::timestamptz > ($2::jsonb ->> 'until')::timestamptz) = (s.spec ? 'approvers')
+                    THEN jsonb_build_object('until', $2::jsonb -> 'until') ELSE '{}' END
              ELSE $2 END
          FROM ${schema}.plans p WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3
            AND s.rejection ->> 'digest' IS DISTINCT FROM $3 RETURNING s.approval),
        told AS (INSERT INTO ${schema}.letters (place, receiver, body)
-         SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM given, jsonb_array_elements($7::jsonb) AS letter)
+         SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM given, jsonb_array_elements($7::jsonb) AS letter),
+       ${notedOf("given", "$8")}
        SELECT approval FROM given`,
       [
         stack,
@@ -156,6 +169,7 @@ export const planStatements = ({ query }: Database) => ({
         keptJson(throughWindow === undefined ? {} : { throughWindow }),
         at,
         keptJson(letters),
+        noteValue(decision),
       ],
     );
     return rows.map((row) => written(row, "approval") ?? undefined)[0];

@@ -9,6 +9,7 @@ import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
 import { columnsOf, type Database, keptJson, maybeText, maybeTime, type Row, textOf } from "./database";
+import { type Decided, notedOf, noteValue } from "./people";
 import { type RunRecord, runOf } from "./runs";
 import { schema } from "./tables";
 
@@ -99,13 +100,17 @@ const settingStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
     return rows[0] === undefined ? noSettings : settingsIn(rows[0], "body");
   },
-  /** Who signed in with the provider has the roles of that time: where the file says others now, their sessions end. */
+  /**
+   * Who signed in with the provider has the roles of that time: where the file says others now, their sessions end. One
+   * with the rights of a token of the same person stays.
+   */
   async saveSettings(settings: FleetSettings): Promise<void> {
     await query(
       `WITH before AS (SELECT body -> 'signIn' AS sign_in FROM ${schema}.documents WHERE name = 'settings'),
          ended AS (DELETE FROM ${schema}.sessions s USING before
            WHERE (before.sign_in - $2::text[]) IS DISTINCT FROM (($1::jsonb -> 'signIn') - $2::text[])
-             AND NOT EXISTS (SELECT FROM ${schema}.tokens t WHERE t.name = s.name))
+             AND NOT EXISTS (SELECT FROM ${schema}.tokens t WHERE t.name = s.name AND t.role = s.role AND t.stacks = s.stacks
+               AND coalesce(jsonb_array_length(s.grants), 1) = 1))
        INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
        ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
       [keptJson(settings), noMatterOfRoles],
@@ -287,29 +292,30 @@ const membershipStatements = ({ query }: Database) => ({
     );
   },
   /** Whoever pauses it in the moment in which it is being stopped takes nothing back. */
-  async pauseStack(name: string, paused: boolean): Promise<boolean> {
+  async pauseStack(name: string, paused: boolean, decision?: Decided): Promise<boolean> {
     const rows = await query(
-      `${untoldPulls} UPDATE ${schema}.stacks s SET paused = $2, stopping = CASE WHEN $2
+      `${untoldPulls}, mine AS (UPDATE ${schema}.stacks s SET paused = $2, stopping = CASE WHEN $2
            AND EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL) THEN stopping END
-       WHERE name = $1 RETURNING name`,
-      [name, paused],
+         WHERE name = $1 RETURNING name), ${notedOf("mine", "$3")} SELECT name FROM mine`,
+      [name, paused, noteValue(decision)],
     );
     return rows.length > 0;
   },
   /** `change`: what of its status is another from now on. A round that runs now takes none of it back (`finishRun`). */
-  async resumeStack(name: string, change: Partial<Status>, forgetsState: boolean): Promise<void> {
+  async resumeStack(name: string, change: Partial<Status>, forgetsState: boolean, decision?: Decided): Promise<void> {
     await query(
-      `${untoldPulls} UPDATE ${schema}.stacks SET paused = false, stopping = NULL, resumed_at = clock_timestamp(), changed_at = now(),
-         status = (CASE WHEN $3 THEN status - 'stateSeen' ELSE status END) || $2::jsonb WHERE name = $1`,
-      [name, keptJson(change), forgetsState],
+      `${untoldPulls}, mine AS (UPDATE ${schema}.stacks SET paused = false, stopping = NULL, resumed_at = clock_timestamp(), changed_at = now(),
+           status = (CASE WHEN $3 THEN status - 'stateSeen' ELSE status END) || $2::jsonb WHERE name = $1 RETURNING name),
+         ${notedOf("mine", "$4")} SELECT name FROM mine`,
+      [name, keptJson(change), forgetsState, noteValue(decision)],
     );
   },
   /** Pauses the stack and tells its worker to end its round. */
-  async stopStack(name: string, stop: StopRequest): Promise<void> {
+  async stopStack(name: string, stop: StopRequest, decision?: Decided): Promise<void> {
     await query(
-      `${untoldPulls} UPDATE ${schema}.stacks SET paused = true, stopping = $2, changed_at = now() WHERE name = $1
-       RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
-      [name, keptJson(stop)],
+      `${untoldPulls}, mine AS (UPDATE ${schema}.stacks SET paused = true, stopping = $2, changed_at = now() WHERE name = $1 RETURNING name),
+         ${notedOf("mine", "$3")} SELECT pg_notify('${pauseChannel}', '${stopWord}' || name) FROM mine`,
+      [name, keptJson(stop), noteValue(decision)],
     );
   },
   /** Which of these stacks are to stop: those that somebody stopped, and those that left the fleet. */
