@@ -18,6 +18,7 @@ import {
   type LiveVm,
   type Sighting,
   shownOf,
+  sight,
 } from "../core/model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, State } from "../core/model/recorded";
 import { groupIdNamed } from "../core/model/rule";
@@ -180,13 +181,13 @@ function twinVms(builder: Builder): Vm[] {
   const { live } = builder;
   const seen = shownVms(live);
   const vms = [...seen.values()].map((vm) => twinVm(builder, vm));
-  if (live.of.vm.listed) return vms;
-  const isUnseen = (id: string): boolean => !seen.has(id) && live.of.vm.byId.get(id)?.seen !== "gone";
+  const isUnseen = (id: string): boolean => !seen.has(id) && isCountedAsThere(sight(live, "vm", id));
   for (const [id, record] of builder.vmRecords)
     if (isUnseen(id)) {
       const phase = record.power === "stopped" ? "stopped" : "running";
       vms.push(twinVm(builder, { kind: "vm", id, name: record.name, phase }));
     }
+  if (live.of.vm.listed) return vms;
   for (const id of sortedOnce(hostsNamed(builder)))
     if (isUnseen(id) && !builder.vmRecords.has(id))
       vms.push(twinVm(builder, { kind: "vm", id, name: `vm-${id}`.toLowerCase(), phase: "running" }));
@@ -279,6 +280,10 @@ const shownVms = (live: Live): ReadonlyMap<string, LiveVm> => new Map(shownOf(li
 const recordsOfKind = <K extends Kind>(state: State, kind: K): readonly Extract<RecordedResource, { kind: K }>[] =>
   [...state.resources.values()].flatMap((record) => ofKind(record, kind) ?? []);
 
+/** What no look shows counts as there in a plan, until its absence is proven, or presumed by one that asks for it. */
+const isCountedAsThere = (sighting: Sighting<unknown>): boolean =>
+  sighting.seen === "yes" || (sighting.seen === "unobserved" && sighting.vanished === undefined);
+
 /** What was seen or is recorded, unless it is gone. */
 function* notGone<L, R extends { readonly id: string }>(
   sightings: ReadonlyMap<string, Sighting<L>>,
@@ -286,7 +291,7 @@ function* notGone<L, R extends { readonly id: string }>(
 ): Generator<{ readonly id: string; readonly seen: L | undefined; readonly record: R | undefined }> {
   for (const id of new Set([...sightings.keys(), ...records.keys()])) {
     const sighting = sightings.get(id);
-    if (sighting?.seen === "gone") continue;
+    if (sighting !== undefined && !isCountedAsThere(sighting)) continue;
     yield { id, seen: valueSeen(sighting), record: records.get(id) };
   }
 }

@@ -16,7 +16,7 @@ import {
 } from "../kinds/group/exposure/exposure";
 import { openPortText, violationText } from "../kinds/group/exposure/findings";
 import { subtractTraffic, type Traffic } from "../kinds/group/exposure/traffic";
-import { type Hue, hang, layoutOf, listText, type TextOptions } from "./style";
+import { countOf, type Hue, hang, layoutOf, listText, type TextOptions } from "./style";
 
 export interface ExposureTextOptions extends TextOptions {
   /** Shows only what the plan changes; an empty text when it changes nothing. */
@@ -52,10 +52,11 @@ export function exposureText(exposure: Exposure, options: ExposureTextOptions = 
     const shown = changesOnly ? all.slice(0, mostExposureLines) : all;
     for (const { sign, text } of shown)
       for (const line of hang(`    ${sign} `, printable(text), width)) lines.push(paint(hueOfSign[sign], line));
-    if (shown.length < all.length) lines.push(`      and ${all.length - shown.length} more lines: reconcile exposure`);
+    if (shown.length < all.length)
+      lines.push(`      and ${countOf(all.length - shown.length, "more line")}: reconcile exposure`);
   }
   if (changesOnly && groups.length > mostGroups)
-    lines.push(`  and ${groups.length - mostGroups} more groups: reconcile exposure`);
+    lines.push(`  and ${countOf(groups.length - mostGroups, "more group")}: reconcile exposure`);
   return `${lines.join("\n")}\n`;
 }
 

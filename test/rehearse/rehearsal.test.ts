@@ -32,7 +32,8 @@ async function settingFor(
   options: PlanOptions = {},
 ): Promise<TwinSetting> {
   const on = { ...world, lineage: "11111111-1111-4111-8111-111111111111" };
-  const prepared = await prepareOn(on, desiredOf(text), { options });
+  const { discoveryWindowMs } = defaultTiming;
+  const prepared = await prepareOn(on, desiredOf(text), { options, discoveryWindowMs });
   const [flavors, images, regions] = await Promise.all([
     world.client.listFlavors(),
     world.client.listImages(),
@@ -131,6 +132,26 @@ describe("a rehearsal", () => {
       ["group.delete", "group_attached"],
     ]);
     expect(rehearsal.verdict).toBe("waits");
+  });
+
+  it("has on its twin what the plan counts as there, and nothing that the plan makes anew", async () => {
+    const everything = { with: ["volume.list", "group.list", "group.get"] };
+    const dialect = dialectFor(everything);
+    const world = await freshWorld({ ...everything, dialect });
+    const text = (size: number): string =>
+      `${head}vms: { one: { name: one } }\nvolumes: { logs: { size: ${size}, attach_to: one, flush: { via: stop } } }\n`;
+    await world.apply(desiredOf(text(10)));
+    // A VM that is so young that the list does not show it.
+    world.emulator.setFaults([{ operation: "vm.list", kind: "stale-list", ms: 86_400_000 }]);
+    const young = await rehearseOn(world, text(20), dialect);
+    expect([young.verdict, young.refusals, young.diagnostics]).toEqual(["converged", [], []]);
+    // An absence that counts once somebody says so: nothing of its kind shows.
+    const bare = await freshWorld({ ...everything, dialect });
+    await bare.apply(desiredOf(`${head}volumes: { logs: { size: 10 } }\n`));
+    await bare.emulator.load({ ...bare.emulator.dump(), volumes: [] });
+    const vanished = await rehearseOn(bare, `${head}volumes: { logs: { size: 10 } }\n`, dialect);
+    expect(vanished.consents.map(({ kind }) => kind)).toEqual(["recreate"]);
+    expect([vanished.verdict, vanished.refusals, vanished.diagnostics]).toEqual(["converged", [], []]);
   });
 
   it("runs no command and no check of the user, and says which it took for granted", async () => {
