@@ -90,6 +90,7 @@ import {
 import { adoptedId, adoptsNothing, isDoneWith } from "./shared-properties";
 import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";
+import { inProgramWords } from "./words";
 
 const adopts = (what: string): string =>
   `${what} is taken over: nothing is made. Where another resource of this program goes that named the same one, it stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
@@ -233,7 +234,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         ...losses,
         ...flushesToTell(context, service, asSent),
         ...(asSent.spares === undefined ? [] : [asSent.spares]),
-        ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
+        ...planned.plan.diagnostics.flatMap(({ severity, summary }) =>
+          severity === "warning" ? [inProgramWords(summary)] : [],
+        ),
       ]);
     },
 

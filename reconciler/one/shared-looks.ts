@@ -109,6 +109,8 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
   const wantedByRecent = new Set<string>();
   /** Of each id, how many writes had been sent when the last one about it was. */
   const lastWrites = new Map<string, number>();
+  /** Volumes that were deleted here, and hang on nothing since. */
+  const deleted = new Set<string>();
   let writes = 0;
   let sending = 0;
   let sentAt = Number.NEGATIVE_INFINITY;
@@ -167,6 +169,7 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
     sending++;
     try {
       const outcome = await call(...args);
+      if (method === "deleteVolume" && outcome.status === "accepted") deleted.add(String(args[0]));
       const made = fieldsIn(outcome.value);
       if (method === "createVolume" && typeof made["id"] === "string" && made["changing"] !== true)
         take(`getVolume ${made.id}`, Promise.resolve(outcome)).made = true;
@@ -198,12 +201,13 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
       return { ...outcome, value: items };
     });
 
-  /** A VM without the volumes that were shown to hang elsewhere since. */
+  /** A VM without the volumes that were deleted, or shown to hang elsewhere, since. */
   const withDisks = (vm: unknown, id: string, list: SharedAnswer): unknown => {
     const { volumes } = fieldsIn(vm);
     if (!Array.isArray(volumes)) return vm;
     const isStillOn = (disk: unknown): boolean => {
       const volume = String(fieldsIn(disk)["id"]);
+      if (deleted.has(volume)) return false;
       if (isTrueOf(volume, list)) return true;
       const host = fieldsIn(shownAlone("Volume", volume)?.shown)["attachedTo"];
       return host === undefined || host === id;

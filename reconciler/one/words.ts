@@ -12,6 +12,7 @@ const fields: ReadonlySet<string> = new Set([
 const ownNames: Readonly<Record<string, string>> = {
   "vm.host": "the VM",
   "volume.attachment": "the volume",
+  "volume.other": "a volume of the VM",
   "group.rule": "the group",
 };
 
@@ -43,5 +44,7 @@ export const inProgramWords = (text: string): string =>
     .replaceAll(exitCode, "")
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
-      operationWords.has(name) ? whole : (ownNames[`${kind}.${name}`] ?? `${kindRows[kind].noun} ${name}`),
+      operationWords.has(name)
+        ? whole
+        : (ownNames[`${kind}.${name.replace(/^other-\d+$/, "other")}`] ?? `${kindRows[kind].noun} ${name}`),
     );

@@ -510,6 +510,16 @@ const reads: Readonly<Record<string, Row>> = {
     },
     answer: undefined,
   },
+  "neither the volume nor the VM can be looked at: it is kept as it was": {
+    asks: async (at) => {
+      const kept = await at.attach();
+      const operations = ["volume.get", "volume.list", "vm.get", "vm.list"];
+      at.program.setFaults(operations.map((operation) => ({ kind: "status", code: 403, operation })));
+      return () => at.process.read(kept);
+    },
+    answer: "#5/#8",
+    says: ["attachment #5/#8 was not seen, and is kept as it was: said so"],
+  },
   "it is imported": {
     asks: async (at) => {
       await byHand(at);

@@ -699,6 +699,17 @@ const diffs: Readonly<Record<string, Row>> = {
     },
     answer: [],
   },
+  "a VM whose delete was cut off and that is gone is made anew": {
+    asks: async (program, { create, diff }) => {
+      const kept = await create("Vm", "web", vm);
+      await program.client.deleteVm(kept.id, undefined);
+      await program.clock.sleep(60_000);
+      const { notes } = program.startProcess().contextOf("Vm", "web");
+      await notes!.writeLeaving({ id: kept.id, disks: [] });
+      return () => diff(kept, vm);
+    },
+    answer: expect.arrayContaining(["warns: VM web: VM #5 is gone from the service; this plan makes it anew"]),
+  },
   "a behaviour of what was just imported": {
     asks: async (_, { create, diff, read }) => {
       const { id } = await create("Volume", "data", data);

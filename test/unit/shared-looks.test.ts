@@ -101,6 +101,21 @@ it("a create is told by the last list while a newer one is on its way", async ()
   expect(pending).toEqual([]);
 });
 
+it("a list of VMs from before a delete shows no disk that was deleted since", async () => {
+  const sent = async () => accepted(undefined);
+  const client = {
+    listVms: async () => accepted([{ kind: "vm", id: "a", phase: "running", volumes: [{ id: "d" }, { id: "e" }] }]),
+    detachVolume: sent,
+    deleteVolume: sent,
+  } as unknown as ServiceClient;
+  const { fresh, forRemoval } = shareLooks(client, systemClock);
+  await forRemoval.listVms();
+  for (const id of ["d", "e"]) await fresh.detachVolume(id, "a", true);
+  await fresh.deleteVolume("d");
+  const listed = await forRemoval.listVms();
+  expect(listed.status === "accepted" && listed.value.map(({ volumes }) => volumes)).toEqual([[{ id: "e" }]]);
+});
+
 it("a list shows a VM lately where it was asked for after all that was sent about it, and for a second", async () => {
   let now = 0;
   let phase = "stopped";

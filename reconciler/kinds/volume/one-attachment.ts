@@ -10,7 +10,7 @@ import { itemAt } from "../../core/text/invariant";
 import { fieldsIn } from "../../core/text/objects";
 import { holding } from "../../one/exclusion";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
-import { cannotBeLookedAt, notFound, notProvenGone } from "../../one/guards";
+import { cannotBeLookedAt, keptUnseen, notFound, notProvenGone } from "../../one/guards";
 import {
   failure,
   type Handler,
@@ -363,7 +363,10 @@ const attachment: FieldResource<AttachmentIds> = {
       if (volume.vanished !== undefined || planned.live.doubt !== undefined) return undefined;
       throw cannotBeLookedAt(`attachment ${id}`, volume, true);
     }
-    if (isAttached(planned.live, ids) === false) return undefined;
+    const isOn = isAttached(planned.live, ids);
+    if (isOn === false) return undefined;
+    if (isOn === undefined && volume.seen === "unobserved")
+      context.log("warning", keptUnseen(`attachment ${id}`, volume));
     const { [recordedKey]: _recorded, ...declared } = before ?? {};
     const props = plain({ ...declared, ...ids });
     return { id, inputs: props, outputs: { ...props, [recordedKey]: plain(known) } };
