@@ -224,6 +224,16 @@ it("a delete that finds no VM deletes none, while a volume says that it hangs on
   expect([...state.resources.keys()]).toContain("vm.web");
 });
 
+it("what is gone because the user says whose service it is, is told with that word, and with no sight of another", async () => {
+  world = await startBenchWorld();
+  const one = projectOf({ volumes: { data: { size: 5 } } });
+  await world.apply(one);
+  await world.control("DELETE", `/volume/${world.emulator.dump().volumes[0]?.id}`);
+  const { diagnostics } = await world.plan(one, { acceptService: true });
+  const [gone] = diagnostics.filter(({ code }) => code === "plan/gone");
+  expect(gone?.detail).toContain("and you say that this is the service, the project and the credential of the state.");
+});
+
 it("a snapshot that finds no VM, before a delete, says what to do where nothing of its kind shows", async () => {
   const volumes = { data: { size: 5 } };
   world = await startBenchWorld();

@@ -106,7 +106,9 @@ function findKnown<L extends LiveOf[Kind]>(
   };
 }
 
-export const vanishedAs = (id: string, { because, doubt }: Gone): Vanished => ({ id, because, doubt });
+export const vanishedAs = (id: string, { because, doubt, accepted }: Gone): Vanished => ({
+  ...{ id, because, doubt, accepted },
+});
 
 const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
   how: "error",

@@ -17,7 +17,15 @@ export interface Vanished {
   readonly because: string;
   /** What the evidence lacks. */
   readonly doubt?: string;
+  /** That this is the service of the state is the user's word. */
+  readonly accepted?: boolean;
 }
+
+const scopeText = (what: What, { doubt, accepted }: Vanished): string =>
+  doubt ??
+  (accepted === true
+    ? "you say that this is the service, the project and the credential of the state"
+    : `the credential sees another ${what} that this state remembers`);
 
 export const nameTaken = (
   pair: Pair,
@@ -124,14 +132,14 @@ export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
   source: pair.import?.source,
 });
 
-export const goneNote = (pair: Pair, what: What, { id, because, doubt }: Vanished, then: string): Diagnostic => ({
+export const goneNote = (pair: Pair, what: What, vanished: Vanished, then: string): Diagnostic => ({
   severity: "warning",
   code: "plan/gone",
   summary:
-    doubt === undefined
-      ? `${pair.address}: ${what} ${id} is gone from the service; ${then}`
-      : `${pair.address}: ${what} ${id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
-  detail: `The evidence: ${because}, and ${doubt === undefined ? `the credential sees another ${what} of this state` : doubt}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
+    vanished.doubt === undefined
+      ? `${pair.address}: ${what} ${vanished.id} is gone from the service; ${then}`
+      : `${pair.address}: ${what} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
+  detail: `The evidence: ${vanished.because}, and ${scopeText(what, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
   address: pair.address,
   source: pair.desired?.source,

@@ -19,6 +19,8 @@ export interface Gone {
   readonly because: string;
   /** What the evidence lacks: it counts only once the user has said that this very resource is gone. */
   readonly doubt?: string;
+  /** That this is the service of the state was not seen: the user says so. */
+  readonly accepted?: boolean;
   readonly [earned]: true;
 }
 
@@ -103,6 +105,8 @@ const provenMark: unique symbol = Symbol("proven");
 export interface ScopeProof {
   readonly [provenMark]: true;
   readonly doubts: Readonly<Partial<Record<Kind, string>>>;
+  /** It is the user's word. */
+  readonly accepted?: boolean;
 }
 
 /** Of one kind: the absence of a resource proves nothing. */
@@ -154,7 +158,7 @@ const fewResources = 3;
 export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   const { remembered, now, recorded, seen, absent, forbidden } = evidence;
   const whole: ScopeProof = { [provenMark]: true, doubts: {} };
-  if (evidence.accepted) return whole;
+  if (evidence.accepted) return { ...whole, accepted: true };
   const elsewhere = compareScopes(remembered, now);
   if (elsewhere !== undefined) return elsewhere;
   if (absent.length === 0 && !evidence.creates) return whole;
@@ -252,7 +256,7 @@ export function weigh<T>(look: Look<T>, scope: ScopeProof | ScopeDoubt | KindDou
   if (isDoubt(scope)) return { seen: "unobserved", reason: `${because}, but ${scope.reason}`, fix: acceptService };
   if ("doubt" in scope)
     return { seen: "unobserved", reason: `${because}, but ${scope.doubt}`, vanished: { because, doubt: scope.doubt } };
-  return { seen: "gone", because, [earned]: true };
+  return { seen: "gone", because, accepted: scope.accepted, [earned]: true };
 }
 
 /**
