@@ -3,7 +3,7 @@
  * are; a round whose worker died runs on another one. Everything the fleet knows of pg-boss is in this file.
  */
 import { createHash } from "node:crypto";
-import type { PgBoss, WorkHandler } from "pg-boss";
+import type { PgBoss, WorkWithMetadataHandler } from "pg-boss";
 import { onlyDefined } from "../core/text/objects";
 import { type Database, keptJson, maybeText, textOf } from "./database/database";
 import { loadQueuePackage } from "./database/open";
@@ -22,6 +22,8 @@ export interface Job {
    * waited, and its tenant is charged when it begins.
    */
   readonly turn?: number;
+  /** A worker had taken it before, and did not come to its end. */
+  readonly again?: true;
   /** Only a plan is to be made, of what this pull request changes. It waits beside the stack's own round. */
   readonly pull?: number;
   /** Fires when the round is no longer this worker's. */
@@ -314,14 +316,15 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     async work({ concurrency, hears = false, round, ...taken }) {
       Object.assign(limits, limitsOf(taken));
       /** The queue reads the limits at each look, and refuses one of none where a place is opened. */
-      const openAt = (handler: WorkHandler<RoundData>): Promise<string> => {
+      const openAt = (handler: WorkWithMetadataHandler<RoundData>): Promise<string> => {
         const { default: others } = limits;
         const isLimited = others === 0 || Object.keys(limits.tiers).length > 0;
         limits.default = Math.max(1, others);
-        const opened = boss.work<RoundData>(
+        const opened = boss.work(
           rounds,
           {
             batchSize: 1,
+            includeMetadata: true,
             pollingIntervalSeconds: hears ? quietS : lookS,
             heartbeatRefreshSeconds: 3,
             ...(isLimited ? { groupConcurrency: limits } : {}),
@@ -346,7 +349,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           try {
             for (const job of jobs) {
               const { stack, cause, startedBy, pull, turn } = job.data;
-              await round({ stack, cause, ...onlyDefined({ turn, startedBy, pull }), signal: job.signal, lend });
+              const again = job.retryCount > 0 ? (true as const) : undefined;
+              await round({ stack, cause, ...onlyDefined({ turn, startedBy, pull, again }), signal: job.signal, lend });
             }
           } finally {
             if (free !== undefined || places > concurrency + lent) close(place);

@@ -70,8 +70,6 @@ export interface RoundOutcome extends Omit<EndedRound, "giveUpAfter"> {
   readonly corrected?: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly plan?: { readonly digest: string; readonly body: PlanBody };
-  /** The plan has begun to be carried out. */
-  readonly begun?: true;
   readonly approval?: Approval;
   /** Absent: the outputs did not change. */
   readonly outputs?: Readonly<Record<string, unknown>>;

@@ -37,7 +37,7 @@ export async function settle(
     drifted: outcome.drifted,
     giveUpAfter: stack.spec.retry.giveUpAfter,
     revision,
-    ...onlyDefined({ stateSeen: outcome.stateSeen }),
+    ...onlyDefined({ stateSeen: outcome.stateSeen, begun: outcome.begun }),
   });
   const next = nextOf(stack, status, result, run, now);
   const { corrected = [] } = outcome;
@@ -71,7 +71,7 @@ export async function settle(
   await saveUndo(records, stack, outcome);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
-  // A worker that died between these two writes saved the change and woke no stack.
+  // A worker that died after one of these writes saved the change and woke no stack.
   const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
   if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name, outcome.outputs ?? stack.outputs);
   // The queue takes the time that is left of it, by the clock of this machine.

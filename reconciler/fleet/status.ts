@@ -81,6 +81,8 @@ export interface EndedRound {
   readonly drifted: number;
   readonly giveUpAfter: number;
   readonly stateSeen?: StateSeen;
+  /** The plan has begun to be carried out. */
+  readonly begun?: true;
 }
 
 export const pausedReason = (stack: string): string => `it is paused: reconcile fleet resume ${stack}`;
@@ -125,7 +127,7 @@ const mostLasting = 3;
 
 export function afterRound(
   before: Status,
-  { result, revision, drifted, giveUpAfter, stateSeen = before.stateSeen }: EndedRound,
+  { result, revision, drifted, giveUpAfter, begun, stateSeen = before.stateSeen }: EndedRound,
 ): Status {
   const base: Status = {
     ...before,
@@ -168,8 +170,10 @@ export function afterRound(
         plan: result.plan ?? before.plan,
       };
     case "handed_over":
+      // Where nothing was sent, the stack stands as the last round left it: nobody is told of it anew.
       return {
-        ...base,
+        ...(begun === true ? base : { ...whileRunning(before), ...onlyDefined({ stateSeen }) }),
+        observedRevision: base.observedRevision,
         drifted: before.drifted,
         failures: before.failures,
         reconciling: true,

@@ -156,7 +156,8 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     duties.close();
     await post.close();
     await ear.close();
-    await records.leave(setting.name).catch(() => undefined);
+    // What is under way may stay open: whoever goes on with it has to see that this worker was told to end.
+    if (doing.size === 0) await records.leave(setting.name).catch(() => undefined);
   };
   return {
     doing,
@@ -271,6 +272,7 @@ async function oneRound(
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(serviceOf(stack.spec));
   let origin: Ear | undefined;
+  let hasBegun = false;
   // How long its files take to be read concerns no other round.
   const reading = createSilences().begin(undefined);
   const round = (): Promise<RoundOutcome> =>
@@ -288,11 +290,11 @@ async function oneRound(
         ...openingPorts(setting, shared, settings, ear),
         approvedBefore: (digest) => onceReached(() => records.approvalBeforeMerge(stack.name, digest), job.signal),
         emit: log.emit,
-        begins: ({ digest, revision, body }) =>
-          onceReached(
-            () => records.carryRun(run.id, { plan: digest, revision, report: storedReport(body) }, stack),
-            job.signal,
-          ),
+        async begins({ digest, revision, body }) {
+          const carried = { plan: digest, revision, report: storedReport(body) };
+          hasBegun = await onceReached(() => records.carryRun(run.id, carried, stack), job.signal);
+          return hasBegun;
+        },
         windows: () => onceReached(async () => (await records.settings()).windows, job.signal),
         now: clock,
       },
@@ -303,7 +305,7 @@ async function oneRound(
     .within(stack.name, round)
     .then((ended) => {
       isReached = ended.unreachable !== true;
-      return ended;
+      return hasBegun ? { ...ended, begun: true as const } : ended;
     })
     .finally(() => {
       lender.end();
@@ -322,7 +324,9 @@ async function oneRound(
     : isCut
       ? { ...outcome, result: stoppedAtOnce }
       : await orRejected(records, stack.name, outcome);
-  await settle(setting, settings, stack, run, ended, clock());
+  // Somebody may have died when the round was recorded and its consequences were not.
+  const mine = job.again === true ? { ...run, tookOver: true } : run;
+  await settle(setting, settings, stack, mine, ended, clock());
 }
 
 /**

@@ -235,6 +235,16 @@ describe("how a stack stands", () => {
       failures: 0,
       stalled: false,
     });
+    // It was cut short: where nothing was sent, the stack is what it was.
+    const cut = { end: "handed_over", why: "its worker was stopped" } as const;
+    for (const before of [ready, waiting, failing]) {
+      const stood = { ...before, reconciling: true, reason: cut.why };
+      expect(afterRound(before, { ...end, revision: before.observedRevision ?? "", result: cut })).toEqual(stood);
+      expect(afterRound(before, { ...end, begun: true, result: cut })).toMatchObject({
+        ...{ ready: false, awaitingApproval: false, stalled: false, reconciling: true },
+        ...{ plan: before.plan, failures: before.failures, drifted: before.drifted },
+      });
+    }
     expect(afterLostWorkers(ready, 3)).toMatchObject({ stalled: true, ready: false });
   });
 });

@@ -274,6 +274,30 @@ describe("what a fleet keeps", () => {
     await queue.close();
   });
 
+  test("a round that was taken and did not come to its end says so to whoever takes it next", async () => {
+    const queue = await openQueue({ database, onError: () => undefined });
+    const taken: (true | undefined)[] = [];
+    let isOver = (): void => undefined;
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+    await queue.work({
+      concurrency: 1,
+      tenants: [],
+      async round({ stack, again }) {
+        if (stack !== "twice") return;
+        taken.push(again);
+        if (taken.length === 1) throw new Error("Connection terminated unexpectedly");
+        isOver();
+      },
+    });
+    await queue.enqueue({ stack: "twice", tenant: "a", cause: "person" });
+    await over;
+    expect(taken).toEqual([undefined, true]);
+    await queue.drain();
+    await queue.close();
+  });
+
   test("a stack that is paused, stopped or let go after its worker died holds no place of its service", async () => {
     const queue = await openQueue({ database, onError: () => undefined });
     const desk = { records, queue, who: "ann" };

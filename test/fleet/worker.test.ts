@@ -7,16 +7,19 @@ import { reject, resume, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
-import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
+import { noSettings, type Occasion, type StackSpec } from "../../reconciler/fleet/model";
 import type { Picture } from "../../reconciler/fleet/picture";
 import type { OpenProject, Planned } from "../../reconciler/fleet/project";
 import type { Queue } from "../../reconciler/fleet/queue";
 import type { WorkerSetting } from "../../reconciler/fleet/shared";
 import { newStatus } from "../../reconciler/fleet/status";
 import { startWorker, type Worker } from "../../reconciler/fleet/worker";
+import { StoreFailed } from "../../reconciler/store/store";
 import { eventually } from "../support/eventually";
 import { beginRun, idleQueue, newDatabase, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+
+const never = new AbortController().signal;
 
 type Git = (...words: string[]) => void;
 
@@ -50,6 +53,8 @@ describe("a worker", () => {
   /** Of what leaves, those that have nothing (left). */
   const nothingIn = new Set<string>();
   const applied: string[] = [];
+  /** The database breaks off when a round looks for whom to wake. */
+  let failsOnce = false;
   /** What somebody does while a round plans under the lock. */
   let underLock = async (): Promise<void> => undefined;
   /** What leaves is deleted, and everything else is in sync. */
@@ -109,6 +114,13 @@ describe("a worker", () => {
       async takeStack(name, turn) {
         const stack = await real.takeStack(name, turn);
         return stack === undefined || readAt === undefined ? stack : { ...stack, readAt };
+      },
+      async dependents(name) {
+        if (failsOnce) {
+          failsOnce = false;
+          throw new Error("Connection terminated unexpectedly");
+        }
+        return real.dependents(name);
       },
       async finishRun(...end) {
         await beforeEnd();
@@ -511,6 +523,44 @@ describe("a worker", () => {
     expect(hastened.splice(0)).toEqual(["failed", "stale"]);
     await run("base");
     expect(hastened.splice(0)).toEqual([]);
+    // The round was recorded, and its worker died before it woke anybody: the queue gives it to another one.
+    outputs["base"] = { port: 8443 };
+    failsOnce = true;
+    await expect(run("base")).rejects.toThrow("Connection terminated");
+    expect(await records.runs("base", 1)).toMatchObject([{ result: "in_sync" }]);
+    await round({ stack: "base", cause: "interval", again: true, signal: never, lend: () => () => undefined });
+    expect(hastened.splice(0)).toEqual(["failed", "fresh", "stale"]);
+  });
+
+  test("a round that sent nothing leaves the stack as it stood, and nobody is told of it anew", async () => {
+    const conditions: readonly Occasion[] = ["ready", "awaiting_approval", "stalled", "blocked", "drifted"];
+    const webhook = "http://127.0.0.1:9/x";
+    await records.saveSettings({ ...known, receivers: [{ on: conditions, stacks: ["same-*"], webhook }] });
+    // The settings are read anew after two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    await records.saveStacks([
+      stackSpec("same-waiting", { source, destroy: true }),
+      stackSpec("same-ready", { source }),
+    ]);
+    await records.leaveStack("same-waiting");
+    const told = async () =>
+      (await database.query("SELECT body ->> 'event' AS event FROM reconcile_fleet.letters ORDER BY id")).map(
+        ({ event }) => event,
+      );
+    for (const stack of ["same-waiting", "same-ready"]) {
+      await run(stack);
+      const before = await statusOf(stack);
+      during = () => {
+        throw Object.assign(new StoreFailed("away"), { isAway: true });
+      };
+      await run(stack);
+      expect(await statusOf(stack)).toEqual({ ...before, reconciling: true, reason: expect.stringContaining("away") });
+      during = () => undefined;
+      await run(stack);
+      expect(await statusOf(stack)).toEqual(before);
+    }
+    expect(await told()).toEqual(["awaiting_approval", "ready"]);
+    await records.saveSettings(known);
   });
 
   test("a repository that gives this worker alone no files is left to the others, and its rounds fail where nobody gets them", async () => {
@@ -535,6 +585,43 @@ describe("a worker", () => {
     await records.beat({ ...other, troubles: trouble === undefined ? [] : [trouble] }, 3600);
     await eventually("that it fails here as well", async () => (await isRun()) || undefined);
     await records.leave(other.name);
+  });
+
+  test("a worker that is stopped at once is not counted as dead by whoever goes on with its round", async () => {
+    await records.saveStacks([stackSpec("halved", { source })]);
+    let own: typeof round | undefined;
+    const queue: Queue = {
+      ...idleQueue,
+      work: async (options) => {
+        own = options.round;
+      },
+      drain: () => new Promise(() => undefined),
+    };
+    const other = await startWorker({ ...setting, name: "here:3", queue });
+    let goOn = (): void => undefined;
+    const stopped = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let isUnderWay = (): void => undefined;
+    const underWay = new Promise<void>((resolve) => {
+      isUnderWay = resolve;
+    });
+    during = () => {
+      isUnderWay();
+      return stopped;
+    };
+    const cut = own?.({ stack: "halved", cause: "interval", signal: never, lend: () => () => undefined });
+    await underWay;
+    void other.drain();
+    await eventually("that it drains", async () =>
+      (await records.workers()).find(({ name, draining }) => name === "here:3" && draining),
+    );
+    await other.stop();
+    expect(await beginRun(records, { stack: "halved", worker: "here:4" })).toMatchObject({ tookOver: true, lost: 0 });
+    during = () => undefined;
+    goOn();
+    await cut;
+    await records.leave("here:3");
   });
 
   test("a round that was cut short has not failed: whoever takes it over ends its run, and is named", async () => {
