@@ -140,6 +140,14 @@ export const replacesAdopted = (inputs: Props, id: string): HandlerFailure =>
     "leave adopt out (in a file, its line in imports), which is done with once it has been taken over; then the preview shows what is lost",
   );
 
+/** Only a create takes something over. */
+export const adoptsAnother = (what: string, adopted: string): HandlerFailure =>
+  failure(
+    "plan/import-managed",
+    `${what} is what this resource has already, and adopt: "${adopted}" names another one, which is not taken over`,
+    "leave adopt out, or declare another resource with it; to have that one in the place of this one, which stays in the service: pulumi state delete, with its URN, and the next update takes it over",
+  );
+
 /** A destroy gives up a create whose outcome nobody can find out; the create may have made something. */
 export const whatMayBeLeft = (before: Props, kind: Kind, { intent }: Remembered): string =>
   `the outcome of creating ${kind} ${String(before["name"])}${intent === undefined ? "" : ` (sent at ${intent.sentAt})`} is not known, and it is given up: look in the service for a ${kind} of that name${typeof before["size"] === "number" ? ` with ${before["size"]} GB` : ""} that was made then, which nothing manages`;

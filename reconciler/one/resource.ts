@@ -14,6 +14,7 @@ import { holding } from "./exclusion";
 import { fieldThing } from "./field-of";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import {
+  adoptsAnother,
   adoptsTooMuch,
   assertSameService,
   keptAlive,
@@ -37,6 +38,7 @@ import {
   isPending,
   type Kept,
   PartialFailure,
+  type PropertyChange,
   type Props,
   pendingId,
 } from "./handler";
@@ -228,10 +230,12 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         if (inputs["adopt"] === id) throw replacesAdopted(inputs, id);
         noteReplaced(service, { kind, id });
       }
+      const unheard = adoptsInVain(id, before, inputs, changes);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [
         ...losses,
+        ...unheard,
         ...flushesToTell(context, service, asSent),
         ...(asSent.spares === undefined ? [] : [asSent.spares]),
         ...planned.plan.diagnostics.flatMap(({ severity, summary }) =>
@@ -317,6 +321,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       });
     },
   };
+
+  /** What `adopt` names, where the resource has another id and keeps it. Said before, it stands in the state by now. */
+  function adoptsInVain(id: string, before: Props, inputs: Props, changes: readonly PropertyChange[]): string[] {
+    const adopted = adoptedId(inputs);
+    const isKept = !changes.some(({ replaces }) => replaces);
+    if (adopted === undefined || adopted === id || holdsUnknown(adopted) || !isKept) return [];
+    const another = adoptsAnother(whatOf(before, id), adopted);
+    if (before["adopt"] !== adopted) throw another;
+    return [another.message];
+  }
 
   /** The name that a former version of the same resource still has, and gives up before this one is made. */
   async function nameInItsWay(

@@ -587,6 +587,36 @@ const diffs: Readonly<Record<string, Row>> = {
     },
     answer: [],
   },
+  "adopt names another one by now, which is not taken over": {
+    asks: async (program, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      await program.client.createVolume("other", 5);
+      return () => diff(kept, { ...data, adopt: program.volumes()[1]!.id });
+    },
+    answer: expect.stringMatching(
+      /^refused: volume data \(#5\) is what this resource has already, and adopt: "#6" names another one, which is not taken over — .*pulumi state delete/,
+    ),
+  },
+  "adopt names another one, as it did before": {
+    asks: async (_, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      const outputs = { ...kept.outputs, adopt: "v-9" };
+      return () => diff({ ...kept, outputs }, { ...data, adopt: "v-9" });
+    },
+    answer: [
+      expect.stringMatching(
+        /^warns: volume data \(#5\) is what this resource has already, and adopt: "v-9" names another one/,
+      ),
+    ],
+  },
+  "adopt names what is to be in the place of one that is replaced": {
+    asks: async (program, { create, diff }) => {
+      const kept = await create("Volume", "data", data);
+      await program.client.createVolume("other", 5);
+      return () => diff(kept, { ...data, name: "other", adopt: program.volumes()[1]!.id });
+    },
+    answer: expect.arrayContaining(["name anew"]),
+  },
   "a VM would be replaced that adopt names": {
     asks: async (_, { create, diff }) => {
       const { id } = await create("Vm", "web", vm);
