@@ -66,7 +66,14 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   if (first === undefined || source === undefined) return { problem: "the files cannot be read as they are" };
   const address = (within: string, name: string): string =>
     sort === "component" ? `${within}${name}/` : `${within}${sort}.${name}`;
-  const moves = componentsWith(project, home).map((within) => [address(within, key), address(within, to)] as const);
+  const around = componentsWith(project, home);
+  // What a component has made is kept by the project that uses it alone.
+  const kept = "first: its moved: keeps what the component has made";
+  if (valueAt(source.root, ["component"]) !== undefined)
+    return { problem: `open the file that uses this component ${kept}` };
+  if (around.length === 0 && project.desired.size === 0)
+    return { problem: `correct the errors of the project that uses this component ${kept}` };
+  const moves = around.map((within) => [address(within, key), address(within, to)] as const);
   const written = writeMoves(source, moves);
   if ("problem" in written) return written;
   add(first, written.edits);

@@ -413,6 +413,47 @@ describe("reconcile lsp", () => {
       "part.yaml is not valid YAML now, and may use web: correct it first",
     );
     expect(rename({ "r.yaml": "vms: { web: { name: w } }\n", "part.yaml": "# nothing yet\n" })).toContain("front");
+    // What a component has made moves by a line of the project that uses it.
+    const part = "component: 1\nvms: { web: { name: w } }\n";
+    const inPart = (project: EditedProject, home: string): Renamed =>
+      renameName(project, { sort: "vm", key: "web", home }, "front");
+    expect(inPart(edited({ "r.yaml": "components: { lb: { from: c.yaml } }\n", "c.yaml": part }), "c.yaml")).toEqual({
+      problem: expect.stringContaining("correct the errors of the project that uses this component first"),
+    });
+    expect(inPart(edited({ "r.yaml": part }), "r.yaml")).toEqual({
+      problem: expect.stringContaining("open the file that uses this component first"),
+    });
+  });
+
+  it("renames a part of a component in each open project that uses it, whatever was opened first", async () => {
+    const uses = `${head}components: { lb: { from: ../shared/lb.yaml } }\n`;
+    const editor = await startEditor(
+      makeFolder({
+        "one/a.yaml": uses,
+        "two/b.yaml": uses,
+        "shared/lb.yaml": "component: 1\nvolumes: { data: { size: 5 } }\n",
+      }),
+    );
+    const rename = (): Promise<WorkspaceEdit> =>
+      editor.ask<WorkspaceEdit>(
+        "textDocument/rename",
+        "shared/lb.yaml",
+        { line: 1, character: 12 },
+        { newName: "logs" },
+      );
+    await editor.open("shared/lb.yaml");
+    await expect(rename()).rejects.toThrow("open the file that uses this component first");
+    await editor.open("one/a.yaml");
+    await editor.open("two/b.yaml");
+    const { changes = {} } = await rename();
+    for (const file of ["one/a.yaml", "two/b.yaml"])
+      expect(applied(uses, changes[editor.uriOf(file)] ?? [])).toBe(
+        `${uses}moved:\n  - { from: lb/volume.data, to: lb/volume.logs }\n`,
+      );
+    expect(
+      applied("component: 1\nvolumes: { data: { size: 5 } }\n", changes[editor.uriOf("shared/lb.yaml")] ?? []),
+    ).toBe("component: 1\nvolumes: { logs: { name: data, size: 5 } }\n");
+    expect((await editor.end()).stderr).toBe("");
   });
 
   it("leaves a command and a remark as they are that have the words of an address", () => {

@@ -15,7 +15,16 @@ import { hover } from "../../editor/hover";
 import { placeAt } from "../../editor/names";
 import { type EditedProject, nameAtPlace, type ProjectName, placesOfProject } from "../../editor/project";
 import { renameName } from "../../editor/rename";
-import { changesBetween, endOfWord, linesOf, offsetOf, type Spot, type TextLines, textSpanOf } from "../../editor/text";
+import {
+  changesBetween,
+  endOfWord,
+  linesOf,
+  offsetOf,
+  type Spot,
+  type TextEdit,
+  type TextLines,
+  textSpanOf,
+} from "../../editor/text";
 import { refuse } from "../../refused";
 import { packageFolder, version } from "../../version";
 import type { Flags } from "../flags";
@@ -76,9 +85,16 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     return schemas.get(name);
   };
 
+  /** The projects that have a file; those that use a component, before the component by itself. */
+  const projectsWith = (path: string): readonly OpenedProject[] => {
+    const found = [...projects.values()].filter(({ look }) => look?.files.has(path) === true);
+    const using = found.filter(({ given: { paths } }) => paths.length > 0);
+    return using.length > 0 ? using : found;
+  };
   const projectOf = (path: string): OpenedProject | undefined => {
     const text = windows.get(path);
-    for (const project of projects.values()) if (project.look?.files.has(path) === true) return project;
+    const [first] = projectsWith(path);
+    if (first !== undefined) return first;
     const wanted =
       fixed?.paths.includes(path) === true ? fixed : text === undefined ? undefined : givenFor(path, text, windows);
     if (wanted === undefined) return undefined;
@@ -259,18 +275,22 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
   });
   connection.onRenameRequest(({ textDocument, position, newName }): WorkspaceEdit | null => {
     const { path, offset } = at(textDocument, position);
+    for (const window of windows.keys()) lookOf(window);
     const { project, name } = named(path, offset);
     if (project === undefined || name === undefined) return null;
-    const renamed = renameName(project, name, newName);
-    if ("problem" in renamed) throw new lsp.ResponseError(lsp.ErrorCodes.InvalidParams, renamed.problem);
-    return {
-      changes: Object.fromEntries(
-        [...renamed.changes].map(([file, changes]) => [
-          uriOf(file),
-          changes.map(({ range, newText }) => ({ range, newText })),
-        ]),
-      ),
-    };
+    // A component may be used by several projects that are open; each has its own record of what it has made.
+    const open = projectsWith(name.home).flatMap(({ look }) => look?.project() ?? []);
+    const changes = new Map<string, Map<string, TextEdit>>();
+    for (const one of open.length > 0 ? open : [project]) {
+      const renamed = renameName(one, name, newName);
+      if ("problem" in renamed) throw new lsp.ResponseError(lsp.ErrorCodes.InvalidParams, renamed.problem);
+      for (const [file, edits] of renamed.changes) {
+        const all = changes.get(file) ?? new Map<string, TextEdit>();
+        for (const { range, newText } of edits) all.set(JSON.stringify([range, newText]), { range, newText });
+        changes.set(file, all);
+      }
+    }
+    return { changes: Object.fromEntries([...changes].map(([file, edits]) => [uriOf(file), [...edits.values()]])) };
   });
   connection.onDocumentFormatting(({ textDocument }) => {
     const { text } = at(textDocument, { line: 0, character: 0 });
