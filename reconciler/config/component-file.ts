@@ -2,7 +2,9 @@
  * The file of a component: read and checked once, however often it is used. What is wrong with it is told at its own
  * place, with the first place of use.
  */
+
 import { nearestText } from "../core/text/nearest";
+import { plainValuesIn } from "../core/text/objects";
 import { type OpenNamedFile, openOrSayWhy } from "./environments";
 import { problemsOf } from "./generated/component";
 import { type InterpolationScope, interpolate } from "./interpolation";
@@ -114,12 +116,6 @@ function reportUnused(
   problems: Problems,
 ): void {
   const used = new Set<string>();
-  const visit = (value: unknown): void => {
-    if (typeof value === "string") {
-      if (!value.includes("${")) return;
-      for (const part of parseTemplate(value).parts) if (typeof part === "object") visitExpression(part);
-    } else if (typeof value === "object" && value !== null) Object.values(value).forEach(visit);
-  };
   const visitExpression = ({
     root: word,
     steps,
@@ -128,7 +124,9 @@ function reportUnused(
     if (word === "param" && first?.kind === "field") used.add(first.name);
     for (const step of steps) if (step.kind === "key" && typeof step.key === "object") visitExpression(step.key);
   };
-  visit(root);
+  for (const text of plainValuesIn(root))
+    if (typeof text === "string" && text.includes("${"))
+      for (const part of parseTemplate(text).parts) if (typeof part === "object") visitExpression(part);
   for (const { name } of parameters) {
     if (used.has(name)) continue;
     const others = [...used].filter((each) => !parameters.some((parameter) => parameter.name === each));

@@ -2,9 +2,11 @@
  * The variables of the files and what they are worth: --var, then --var-file (the later file first), then
  * RECONCILE_VAR_*, then what the chosen environment says, then the default, which may use other variables.
  */
+
 import { type Advice, toSay } from "../core/model/fix";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
+import { plainValuesIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { interpolate, type VariableValues } from "./interpolation";
 import { holdsForeignMark } from "./open-text";
@@ -262,11 +264,7 @@ function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: 
 }
 
 const textsIn = (value: unknown): string[] =>
-  typeof value === "object" && value !== null
-    ? Object.values(value).flatMap(textsIn)
-    : typeof value === "string" || typeof value === "number"
-      ? [String(value)]
-      : [];
+  plainValuesIn(value).flatMap((one) => (typeof one === "string" || typeof one === "number" ? [String(one)] : []));
 
 /** The texts of sensitive values, which no output may show, and where the files give them. */
 export interface SensitiveTexts {

@@ -1,4 +1,5 @@
 /** What an answer to a question about a job says of it, by operations.wait. */
+import { plainValuesIn } from "../core/text/objects";
 import type { JobRoute } from "./dialect";
 import { findAtPath } from "./places";
 import { compilePointers, findText, findWord } from "./pointers";
@@ -30,6 +31,4 @@ const showsError = ({ error }: JobRoute, body: unknown): boolean =>
 
 /** Zero, no, an empty text and a map of nothing else say that there is no error. */
 export const holdsSomething = (value: unknown): boolean =>
-  typeof value === "object" && value !== null
-    ? Object.values(value).some(holdsSomething)
-    : Boolean(value) && value !== "0";
+  plainValuesIn(value).some((one) => Boolean(one) && one !== "0");

@@ -29,7 +29,7 @@ export async function namedAndNotThere(
   { client, desired, state, signal }: Asking,
 ): Promise<readonly Diagnostic[]> {
   const isMissing = async ({ kind, id }: NamedInStep): Promise<boolean> => {
-    const asked = readAtAll(kind, client, id, signal === undefined ? {} : { signal });
+    const asked = readAtAll(kind, client, id, { signal });
     return asked === undefined ? sight(live, kind, id).seen === "gone" : isGone(await asked);
   };
   // What is managed here is looked at by its own record.

@@ -32,8 +32,7 @@ export const observeCatalogue = (
   desired: Desired,
   state: State,
   signal?: AbortSignal,
-): Promise<Catalogue> =>
-  readCatalogue(catalogueLists(client, signal === undefined ? {} : { signal }), desired, state, notSeen.of.vm, []);
+): Promise<Catalogue> => readCatalogue(catalogueLists(client, { signal }), desired, state, notSeen.of.vm, []);
 
 /** The VMs as a look found them, or as they count after it was weighed. */
 export interface VmsFound {

@@ -95,9 +95,9 @@ export async function refresh(
 ): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
   const young = youngVms(state, options);
-  const { part } = options;
+  const { part, signal } = options;
   const known = knownIds(desired, state);
-  const lists = catalogueLists(client, signalOf(options));
+  const lists = catalogueLists(client, { signal });
   const looking: Looking = {
     client,
     desired,
@@ -105,7 +105,7 @@ export async function refresh(
     known,
     young,
     findings,
-    ...signalOf(options),
+    signal,
     sawVms:
       part === undefined ? (vm) => askForCatalogueEarly(lists, desired, state, { ...vm, byId: vm.looks }) : undefined,
   };
@@ -116,9 +116,9 @@ export async function refresh(
   const { before } = options;
   const creates = before === undefined && (options.creates ?? makesNew(desired, state, part));
   const judge = async () => {
-    await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
+    await lookForVolumesLeft(client, state, seen, findings, { signal });
     findings.push(...doubtContradicted(state, seen));
-    const own = await witnessesRead(client, state, looksOf(seen), creates, part, signalOf(options));
+    const own = await witnessesRead(client, state, looksOf(seen), creates, part, { signal });
     const { witnesses } = options;
     const evidence = witnesses === undefined || own.absent.length === 0 ? own : alsoBy(witnesses, state, own);
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
@@ -149,7 +149,7 @@ export async function refresh(
   const { of: all } = before === undefined ? live : laidOver(live, before);
   const catalogue = await readCatalogue(lists, meant, state, all.vm, findings);
   if (options.reach === true && hasAskedNothing(seen, catalogue, findings))
-    findings.push(...(await reach(client, lists, signalOf(options))));
+    findings.push(...(await reach(client, lists, { signal })));
   const told = part === undefined ? findings : eachOnce(findings);
   return { live: { ...live, catalogue }, findings: refusedOnce(told) };
 }
@@ -317,8 +317,6 @@ function importsUnseen(
     return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
   });
 }
-
-const signalOf = ({ signal }: LookOptions): LookOptions => (signal === undefined ? {} : { signal });
 
 const makesNew = ({ resources }: Desired, state: State, part: Part | undefined): boolean =>
   resources.some(({ address }) => !state.resources.has(address) && (part === undefined || part.addresses.has(address)));

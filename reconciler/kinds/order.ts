@@ -9,6 +9,7 @@ import { identity } from "../core/model/identity";
 import { findSeen } from "../core/model/live";
 import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
+import { withAllBefore } from "../core/plan/graph";
 import { computedOf, type Need, need, type Step, type StepId } from "../core/plan/step";
 import { appendTo, fieldsIn, groupedBy } from "../core/text/objects";
 import { deleteNamedGroupsLast } from "./group/named-groups";
@@ -72,11 +73,8 @@ function setAsideOnceReplaceable(draft: Draft): void {
 /** Whether a step comes after another one, as the draft is now. */
 function followsIn(draft: Draft) {
   const placeOf = new Map(draft.steps.map(({ id }, place) => [id, place]));
-  return (step: StepId, before: StepId): boolean => {
-    const seen = new Set([step]);
-    for (const next of seen) for (const { step: id } of draft.steps[placeOf.get(next) ?? -1]?.needs ?? []) seen.add(id);
-    return step !== before && seen.has(before);
-  };
+  const needsOf = (id: StepId) => (draft.steps[placeOf.get(id) ?? -1]?.needs ?? []).map(({ step }) => step);
+  return (step: StepId, before: StepId): boolean => step !== before && withAllBefore(step, needsOf).has(before);
 }
 
 /** A volume that goes on living is flushed and detached before its VM is deleted under it. */

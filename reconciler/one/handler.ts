@@ -6,6 +6,7 @@
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import { adviceInProgram } from "../core/model/fix";
+import { plainValuesIn } from "../core/text/objects";
 import type { Poller } from "../engine/poller";
 import type { Ports } from "../engine/ports";
 import { Refused } from "../refused";
@@ -130,10 +131,7 @@ export interface Handler {
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const isUnknown = (value: unknown): boolean => value === unknownValue;
 
-export function holdsUnknown(value: unknown): boolean {
-  if (isUnknown(value)) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
-}
+export const holdsUnknown = (value: unknown): boolean => plainValuesIn(value).some(isUnknown);
 
 /** The id of a create whose outcome is open. */
 export const pendingId = (owner: string): string => `pending:${owner}`;

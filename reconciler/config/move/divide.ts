@@ -5,7 +5,7 @@
  * The parts are cut out with their comments. What they use goes along where nothing that stays uses it, and is copied
  * where something does (along.ts). What is mentioned across the cut becomes an output and a read (across.ts).
  */
-import { isObject } from "../../core/text/objects";
+import { isObject, plainValuesIn } from "../../core/text/objects";
 import { mentionsAcross } from "./across";
 import { whatGoesAlong } from "./along";
 import { blockOfAddress, type CutProblem, chosen, circleAcross } from "./cut";
@@ -153,10 +153,8 @@ function namesOfRollout({ value }: MoveEntry): string[] {
 }
 
 const addressesWritten = (value: unknown): string[] =>
-  typeof value === "string"
-    ? /^(?:[\w-]+(?:\[[^\]]*\])?\/|(?:vm|volume|group)\.[\w-]+)/.test(value)
-      ? [blockOfAddress(value)]
-      : []
-    : typeof value === "object" && value !== null
-      ? Object.values(value).flatMap(addressesWritten)
-      : [];
+  plainValuesIn(value).flatMap((text) =>
+    typeof text === "string" && /^(?:[\w-]+(?:\[[^\]]*\])?\/|(?:vm|volume|group)\.[\w-]+)/.test(text)
+      ? [blockOfAddress(text)]
+      : [],
+  );

@@ -5,7 +5,7 @@
  */
 import { isMap, isPair, isScalar, isSeq } from "yaml";
 import { isKind, type Kind } from "../../core/model/kinds";
-import { keyIn } from "../../core/text/objects";
+import { keyIn, plainValuesIn } from "../../core/text/objects";
 import { endOf, startOf } from "../edit-text";
 import { type Expression, parseTemplate } from "../template";
 import { keyOfPair } from "./pieces";
@@ -109,11 +109,9 @@ function namedBy({ root, steps }: Expression): string[] {
 }
 
 /** What a value says it uses, without places: for defaults, and for variables that are made of others. */
-export function namesMentioned(value: unknown): string[] {
-  if (typeof value === "string")
-    return value.includes("${")
-      ? parseTemplate(value).parts.flatMap((part) => (typeof part === "string" ? [] : namedBy(part)))
-      : [];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(namesMentioned);
-}
+export const namesMentioned = (value: unknown): string[] =>
+  plainValuesIn(value).flatMap((text) =>
+    typeof text === "string" && text.includes("${")
+      ? parseTemplate(text).parts.flatMap((part) => (typeof part === "string" ? [] : namedBy(part)))
+      : [],
+  );

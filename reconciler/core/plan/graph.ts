@@ -33,6 +33,13 @@ export function orderNodes<N extends string>(nodes: readonly N[], needs: (node: 
   return { order, stuck: nodes.filter((node) => mustGet(waitingFor, node) > 0) };
 }
 
+/** Everything that comes before it, however many lie between, and itself. */
+export function withAllBefore<N extends string>(node: N, needs: (node: N) => Iterable<N>): ReadonlySet<N> {
+  const reached = new Set([node]);
+  for (const one of reached) for (const before of needs(one)) reached.add(before);
+  return reached;
+}
+
 /**
  * An order for everything, cycles included: whenever all that is left waits for something, the first in the given
  * order goes next with its edges left open. Returns for each node the needs that could not be kept.

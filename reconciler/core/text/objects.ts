@@ -69,3 +69,7 @@ export function groupedBy<K extends {}, T>(items: Iterable<T>, keyOf: (item: T) 
 
 /** The value of a JSON text; `undefined` where it is none. */
 export const parsedJson = (text: string): unknown => ifPossible(() => JSON.parse(text));
+
+/** What is in it that is no list and no map, however deep it stands. */
+export const plainValuesIn = (value: unknown): readonly unknown[] =>
+  typeof value === "object" && value !== null ? Object.values(value).flatMap(plainValuesIn) : [value];

@@ -12,7 +12,7 @@ import type { SightingsOf } from "../../core/model/live";
 import type { State } from "../../core/model/recorded";
 import { groupIdNamed, type Rule } from "../../core/model/rule";
 import { type Draft, onceEach } from "../../core/plan/draft";
-import { orderNodes } from "../../core/plan/graph";
+import { orderNodes, withAllBefore } from "../../core/plan/graph";
 import { need, type Step, type StepAction, type StepId } from "../../core/plan/step";
 import { mustGet } from "../../core/text/invariant";
 import { appendTo, onlyDefined } from "../../core/text/objects";
@@ -74,6 +74,8 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   const going = (id: string): Namer[] => namersOf(id).filter((namer) => deletes.has(namer.id));
   const stuck = new Set(orderNodes([...deletes.keys()], (id) => going(id).map((namer) => namer.id)).stuck);
   const needs = new Map(draft.steps.map((step) => [step.id, step.needs.map((one) => one.step)]));
+  const waitsFor = (step: StepId, other: StepId): boolean =>
+    withAllBefore(step, (id) => needs.get(id) ?? []).has(other);
   const takenAway = rulesTakenAway(draft.steps);
   const { keepsNamedGroups } = draft.context.can;
   const changed = new Map<string, Step>();
@@ -84,7 +86,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
     const later: Namer[] = [];
     const cleared = new Set<string>();
     for (const taken of takenAway.get(id) ?? []) {
-      if (waitsFor(taken.step, step.id, needs)) continue;
+      if (waitsFor(taken.step, step.id)) continue;
       before.push(taken.step);
       cleared.add(taken.rule);
       mustGet(needs, step.id).push(taken.step);
@@ -93,7 +95,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
       if (circle.includes(namer)) continue;
       const first = mustGet(deletes, namer.id).id;
       // A replaced group goes after its successor, which may wait for the name of this one: the names decide then.
-      if (waitsFor(first, step.id, needs)) later.push(namer);
+      if (waitsFor(first, step.id)) later.push(namer);
       else {
         before.push(first);
         mustGet(needs, step.id).push(first);
@@ -133,16 +135,6 @@ interface TakenAway {
   readonly step: StepId;
   /** The rule, with the address of its group. */
   readonly rule: string;
-}
-
-/** Whether `step` comes after `other`, however many steps lie between. */
-function waitsFor(step: string, other: string, needs: ReadonlyMap<string, readonly string[]>): boolean {
-  const reached = new Set([step]);
-  for (const one of reached) {
-    if (one === other) return true;
-    for (const before of needs.get(one) ?? []) reached.add(before);
-  }
-  return false;
 }
 
 const isGroupDelete = (step: Step): step is GroupDelete => step.action.operation === "group.delete";

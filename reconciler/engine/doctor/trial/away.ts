@@ -103,10 +103,7 @@ export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void
 
 async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
   if (!trial.notes.made.includes(thing)) return;
-  const ids =
-    thing.id === undefined
-      ? idsNamed(trial, thing).filter((id) => !trial.isNoted(thing.kind, id) && !trial.isDeleted(thing.kind, id))
-      : [thing.id];
+  const ids = thing.id === undefined ? idsNamed(trial, thing) : [thing.id];
   if (ids.length === 0 && (thing.isTaken === true || !canList(trial, thing.kind))) {
     trial.left.push(
       `${nounOf(thing.kind)} ${thing.name}: it ${thing.isTaken === true ? "was taken" : "may have been made"}, and no list shows it by that name; look for it, the service may have changed the name`,

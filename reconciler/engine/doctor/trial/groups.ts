@@ -81,7 +81,7 @@ async function deleteEgress(trial: Trial, group: string): Promise<void> {
     if (again.status === "accepted" && (await isRuleGone(trial, group, own.id))) {
       const both: Route = { ...route, alternatives: [{ ...mirrored, when: { direction: "egress" } }] };
       trial.routes["group.rule.delete"] = both;
-      trial.learn({ operations: { ...trial.report.dialect.operations, "group.rule.delete": both } });
+      trial.learnRoute("group.rule.delete", both);
       trial.say("An egress rule is deleted in the mirrored words.");
       return;
     }

@@ -24,9 +24,7 @@ export async function findTrialThings(trial: Trial): Promise<void> {
     const wanted = trial.notes.made.filter(({ id }) => id === undefined);
     for (const thing of wanted) {
       // A name may be there twice, and each of the notes is about one of them.
-      const listed = idsNamed(trial, thing).find(
-        (one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one),
-      );
+      const [listed] = idsNamed(trial, thing);
       const id = listed ?? (await idShown(trial, thing));
       if (id === undefined) continue;
       const own = await ownIdOf(trial, thing, id);
@@ -73,12 +71,13 @@ export function canList(trial: Trial, kind: TrialThing["kind"]): boolean {
   );
 }
 
+/** What is listed by that name, and that no note is about. */
 export function idsNamed(trial: Trial, { kind, name }: TrialThing): readonly string[] {
   const places = compilePointers(trial.report.dialect.records[kind].id);
   return (trial.report.samples.get(kind) ?? [])
     .filter((record) => name !== undefined && leavesOf(record).some(({ value }) => isCalled(String(value), name)))
     .flatMap((record) => findText(record, places) ?? [])
-    .filter((id) => !trial.isOfOthers(kind, id));
+    .filter((id) => !trial.isOfOthers(kind, id) && !trial.isNoted(kind, id) && !trial.isDeleted(kind, id));
 }
 
 /** `undefined`: there is no list that could tell. */

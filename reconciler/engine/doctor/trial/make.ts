@@ -1,7 +1,7 @@
 /** Makes what a trial works on, each thing written down before it is asked for. */
 import type { NewVm } from "../../../core/model/desired";
 import { kindRows } from "../../../core/model/kinds";
-import { type AssumedOperation, operations, rowOf } from "../../../core/model/operation";
+import { operations, rowOf } from "../../../core/model/operation";
 import type { Outcome } from "../../../core/model/outcome";
 import { keysOf, onlyDefined } from "../../../core/text/objects";
 import { leavesOf } from "../../../dialect/learn/values";
@@ -230,7 +230,10 @@ async function canDeleteVolumes(stage: Stage): Promise<boolean> {
  * that nobody has, which is the same at a path that no service has, says that it is not.
  */
 async function isDeleteLikely({ report, ports }: Trial): Promise<boolean> {
-  if (isGivenRoute(report, "volume.delete") || !isToBeLearnt(report, "volume.list")) return true;
+  const isListToBeLearnt = report.operations.some(
+    ({ operation, verdict, isLikely }) => operation === "volume.list" && verdict !== "found" && isLikely !== true,
+  );
+  if (isGivenRoute(report, "volume.delete") || !isListToBeLearnt) return true;
   const { method, path } = rowOf("volume.delete");
   const ask = async (at: string): Promise<string> =>
     saidOf(at, await look(ports.doctor, { operation: "volume.delete", method, path: at }));
@@ -241,12 +244,9 @@ async function isDeleteLikely({ report, ports }: Trial): Promise<boolean> {
 async function isDeleteKnown(trial: Trial): Promise<boolean> {
   if (trial.report.dialect.operations["volume.delete"] !== null && (await isDeleteLikely(trial))) return true;
   const told = await askPerson(trial, "volume.delete");
-  if (told !== undefined) trial.learn({ operations: { ...trial.report.dialect.operations, "volume.delete": told } });
+  if (told !== undefined) trial.learnRoute("volume.delete", told);
   return told !== undefined;
 }
-
-const isToBeLearnt = ({ operations: found }: Trial["report"], operation: AssumedOperation): boolean =>
-  found.some((one) => one.operation === operation && one.verdict !== "found" && one.isLikely !== true);
 
 /** Images are asked for by their ids: a name that the list shows is looked up. */
 function imageCalled({ report }: Trial, image: string): string {

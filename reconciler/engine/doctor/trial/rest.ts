@@ -83,8 +83,9 @@ async function goneAs(trial: Trial, kind: "vm" | "volume", id: string, outcome: 
     trial.say(`What is gone is answered with ${words}.`);
     return;
   }
-  const line = `errors: a ${nounOf(kind)} that was deleted is answered with ${words}; if that is said of nothing else: errors: [{ is: not_found, status: ${status}, message: ${JSON.stringify(message)} }]`;
-  if (!trial.open.includes(line)) trial.open.push(line);
+  trial.open.push(
+    `errors: a ${nounOf(kind)} that was deleted is answered with ${words}; if that is said of nothing else: errors: [{ is: not_found, status: ${status}, message: ${JSON.stringify(message)} }]`,
+  );
 }
 
 /** What was deleted by the word that its list shows: how a read of it says so. */

@@ -92,7 +92,7 @@ async function play({ of, does }: TrialAct, stage: Stage): Promise<void> {
   } catch (error) {
     // What one act cannot read keeps nothing from being taken away, nor the others from being tried.
     if (!(error instanceof TrialProblem)) throw error;
-    if (!stage.trial.open.includes(error.message)) stage.trial.open.push(error.message);
+    stage.trial.open.push(error.message);
   }
 }
 

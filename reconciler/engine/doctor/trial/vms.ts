@@ -88,11 +88,12 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
   trial.onTheWay("vm", started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
 }
 
-/** A word at which it rests and that stood on its way as well: the dialect has it, and a person has a question. */
-function askIfPassing(trial: Trial, seen: readonly string[], word: string | undefined, as: string): void {
-  if (word === undefined || !(seen.includes(word) || trial.isPassing(word))) return;
-  const line = `states.vm: a VM that is built shows ${word}, ${as}, and nothing in its list's record tells the two apart`;
-  if (!trial.open.includes(line)) trial.open.push(line);
+/** A word at which one rests whose resize waits, and that stood on its way as well: a person has a question. */
+function askIfPassing(trial: Trial, word: string | undefined): void {
+  if (word !== undefined && trial.isPassing(word))
+    trial.open.push(
+      `states.vm: a VM that is built shows ${word}, as one whose resize waits, and nothing in its list's record tells the two apart`,
+    );
 }
 
 async function resizes(stage: Stage, id: string, flavor: string, other: string): Promise<void> {
@@ -122,7 +123,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
       return;
     }
     if (isTold) trial.tellFlavor();
-    if (isTold) askIfPassing(trial, [], trial.wordFor("verify_resize"), "as one whose resize waits");
+    if (isTold) askIfPassing(trial, trial.wordFor("verify_resize"));
     if (!isTold) trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
     const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
     trial.onTheWay("vm", waiting.words, [running, verify, waiting.last.word]);

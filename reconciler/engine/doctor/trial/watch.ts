@@ -71,6 +71,7 @@ export class Trial {
   /** The VM's records as something was under way, which may show the state of one that rests; and as it was built. */
   #busy: readonly unknown[] = [];
   #building: readonly unknown[] = [];
+  /** What is left to ask, each once in the end. */
   readonly open: string[] = [];
   /** Why nothing of a kind was made, or lived. */
   readonly lacks = new Map<TrialThing["kind"], string>();
@@ -229,6 +230,11 @@ export class Trial {
   learnt(report: DoctorReport): void {
     this.report = report;
     this.client = this.#watcher();
+  }
+
+  /** How the operation is carried out from now on. */
+  learnRoute(operation: TriedOperation, route: Route): void {
+    this.learn({ operations: { ...this.report.dialect.operations, [operation]: route } });
   }
 
   /** What the dialect says from now on. */

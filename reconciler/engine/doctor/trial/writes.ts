@@ -61,10 +61,8 @@ export const whereaboutsOf = ({ dialect, samples, given }: Trial["report"], kind
 
 /** With the same collection in the folders of what was told: one thing may be elsewhere than the list of all. */
 const withFoldersBeside = (lists: readonly string[], given: Dialect): readonly string[] => [
-  ...new Set([
-    ...lists,
-    ...lists.flatMap((list) => foldersTold({ given }).map((folder) => folder + (/\/[^/]+\/?$/.exec(list)?.[0] ?? ""))),
-  ]),
+  ...lists,
+  ...lists.flatMap((list) => foldersTold({ given }).map((folder) => folder + (/\/[^/]+\/?$/.exec(list)?.[0] ?? ""))),
 ];
 
 type TriedKind = "vm" | "volume" | "group";
@@ -256,7 +254,7 @@ export async function tryWrites(
   const isFound = (route: Route): Route => {
     if (trial.routes[operation] === undefined) trial.say(`${operation} is ${route.method} ${route.path}.`);
     trial.routes[operation] = route;
-    trial.learn({ operations: { ...trial.report.dialect.operations, [operation]: route } });
+    trial.learnRoute(operation, route);
     return route;
   };
   const hasEffect = async (route: Route, isOwn: boolean): Promise<boolean> => {
