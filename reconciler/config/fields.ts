@@ -20,6 +20,12 @@ export interface Subject {
   readonly place: (path: Path, on?: "key" | "value") => Place;
 }
 
+/** A part of the block: what is read of it stands at its places. */
+export const subjectWithin = (subject: Subject, ...path: Path): Subject => ({
+  ...subject,
+  place: (inner, on) => subject.place([...path, ...inner], on),
+});
+
 export type Values = Readonly<YamlMap>;
 
 /**
@@ -74,13 +80,13 @@ function reportOpen(subject: Subject, path: Path, field: string, value: string):
   return undefined;
 }
 
-export function reportMissing(subject: Subject, key: string, fix: string, path: Path = []): void {
+export function reportMissing(subject: Subject, key: string, fix: string): void {
   subject.problems.add({
     code: "config/missing",
     summary: `${key} is missing`,
     fix,
     address: subject.address,
-    at: subject.place(path, "key"),
+    at: subject.place([], "key"),
   });
 }
 
@@ -88,24 +94,22 @@ export function readText<V extends object>(
   subject: Subject,
   values: V,
   key: KeyOf<V>,
-  within: Path = [],
   lines = false,
 ): string | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
-  if (typeof value === "object")
-    return reportValue(subject, [...within, key], value, "text", { code: "config/wrong-type" });
+  if (typeof value === "object") return reportValue(subject, [key], value, "text", { code: "config/wrong-type" });
   const text = String(value);
-  if (holdsOpen(text)) return reportValue(subject, [...within, key], text, "text");
+  if (holdsOpen(text)) return reportValue(subject, [key], text, "text");
   if (!isSayable(text, lines))
     return reportValue(
       subject,
-      [...within, key],
+      [key],
       value,
       lines ? "text without control characters" : "one line of text without control characters",
       { code: "config/control-character" },
     );
-  return text.trim() === "" && !lines ? reportValue(subject, [...within, key], value, "text that is not empty") : text;
+  return text.trim() === "" && !lines ? reportValue(subject, [key], value, "text that is not empty") : text;
 }
 
 /** The same for a text that may hold values that only the service knows. */
@@ -113,46 +117,34 @@ export function readOpenText<V extends object>(
   subject: Subject,
   values: V,
   key: KeyOf<V>,
-  within: Path = [],
   lines = false,
 ): Text | undefined {
   const value = fieldOf(values, key);
-  if (typeof value !== "string" || !holdsOpen(value)) return readText(subject, values, key, within, lines);
-  const read = readText<Values>(subject, { ...values, [key]: withoutMarks(value) }, key, within, lines);
+  if (typeof value !== "string" || !holdsOpen(value)) return readText(subject, values, key, lines);
+  const read = readText<Values>(subject, { ...values, [key]: withoutMarks(value) }, key, lines);
   return read === undefined ? undefined : openText(value);
 }
 
 /** What people write for each other, over several lines if they like. */
-export function readRemark(subject: Subject, values: Values, key: string, within: Path = []): Text | undefined {
+export function readRemark(subject: Subject, values: Values, key: string): Text | undefined {
   const value = values[key];
   const written = typeof value === "string" ? canonicalText(value) : value;
-  return readOpenText<Values>(subject, { ...values, [key]: written }, key, within, true);
+  return readOpenText<Values>(subject, { ...values, [key]: written }, key, true);
 }
 
 /** The id of something that exists: text that a request can carry and a terminal can show. */
-export function readUnmanagedId(
-  subject: Subject,
-  values: Values | { readonly id?: unknown },
-  within: Path = [],
-): string | undefined {
-  const id = readText(subject, values, "id", within);
+export function readUnmanagedId(subject: Subject, values: Values | { readonly id?: unknown }): string | undefined {
+  const id = readText(subject, values, "id");
   const problem = id === undefined ? undefined : idProblem(id);
-  return problem === undefined
-    ? id
-    : reportValue(subject, [...within, "id"], id, `the id of what exists; this one ${problem}`);
+  return problem === undefined ? id : reportValue(subject, ["id"], id, `the id of what exists; this one ${problem}`);
 }
 
-export function readBoolean<V extends object>(
-  subject: Subject,
-  values: V,
-  key: KeyOf<V>,
-  within: Path = [],
-): boolean | undefined {
+export function readBoolean<V extends object>(subject: Subject, values: V, key: KeyOf<V>): boolean | undefined {
   const value = fieldOf(values, key);
   if (value === undefined || typeof value === "boolean") return value;
   if (value === "true" || value === "false") return value === "true";
   const meant = typeof value === "string" ? meantBoolean(value) : undefined;
-  return reportValue(subject, [...within, key], value, "true or false", {
+  return reportValue(subject, [key], value, "true or false", {
     code: "config/wrong-type",
     fix: meant === undefined ? undefined : `write ${meant}`,
   });
@@ -167,11 +159,10 @@ export function readEnum<T extends string, V extends object>(
   values: V,
   key: KeyOf<V>,
   allowed: readonly T[],
-  within: Path = [],
   foreign: Readonly<Record<string, T>> = {},
 ): T | undefined {
   const value = fieldOf(values, key);
-  return value === undefined ? undefined : checkEnum(subject, value, allowed, [...within, key], foreign);
+  return value === undefined ? undefined : checkEnum(subject, value, allowed, [key], foreign);
 }
 
 function checkEnum<T extends string>(
@@ -197,7 +188,6 @@ function readInteger<V extends object>(
   values: V,
   key: KeyOf<V>,
   { min, max, what }: { min: number; max: number; what: string },
-  within: Path = [],
 ): number | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
@@ -206,7 +196,7 @@ function readInteger<V extends object>(
   // A number of MB or TB is another one here.
   const [, digits] = /^\s*([0-9]+)\s*(?![kmtp]i?b?\s*$)[A-Za-z]+\s*$/i.exec(String(value)) ?? [];
   const fits = digits !== undefined && Number(digits) >= min && Number(digits) <= max;
-  return reportValue(subject, [...within, key], value, what, { fix: fits ? `write ${digits}` : undefined });
+  return reportValue(subject, [key], value, what, { fix: fits ? `write ${digits}` : undefined });
 }
 
 /**
@@ -217,36 +207,26 @@ export const portsPattern = /^([1-9][0-9]*|0)(?: ?- ?([1-9][0-9]*|0))?$/;
 
 export const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65535;
 
-export function readPort<V extends object>(
-  subject: Subject,
-  values: V,
-  key: KeyOf<V>,
-  within: Path,
-): number | undefined {
+export function readPort<V extends object>(subject: Subject, values: V, key: KeyOf<V>): number | undefined {
   const value = fieldOf(values, key);
   if (typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) && !portsPattern.test(value))
-    return reportValue(subject, [...within, key], value, "a port from 1 to 65535", {
+    return reportValue(subject, [key], value, "a port from 1 to 65535", {
       fix: isPort(value) ? `write ${Number(value)}` : undefined,
     });
-  return readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" }, within);
+  return readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" });
 }
 
 export const readSize = <V extends object>(subject: Subject, values: V, key: KeyOf<V>): number | undefined =>
   readInteger(subject, values, key, { min: 1, max: Number.MAX_SAFE_INTEGER, what: "a whole number of GB, at least 1" });
 
-export function readDuration<V extends object>(
-  subject: Subject,
-  values: V,
-  key: KeyOf<V>,
-  within: Path,
-): number | undefined {
+export function readDuration<V extends object>(subject: Subject, values: V, key: KeyOf<V>): number | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const ms = typeof value === "string" ? parseDuration(value) : undefined;
   if (ms !== undefined) return ms;
   return reportValue(
     subject,
-    [...within, key],
+    [key],
     value,
     `a duration such as 30ms, 2s, 15m or 1h, at most ${Math.floor(longestDurationMs / 3_600_000)}h`,
     { fix: durationMeant(value) },
@@ -260,22 +240,17 @@ function durationMeant(value: unknown): string | undefined {
   return parseDuration(meant) === undefined ? undefined : `write ${meant}`;
 }
 
-export function readMap<V extends object>(subject: Subject, values: V, key: KeyOf<V>, within: Path = []): Values {
+export function readMap<V extends object>(subject: Subject, values: V, key: KeyOf<V>): Values {
   const value = fieldOf(values, key);
   if (value === undefined || isMap(value)) return value ?? {};
-  reportValue(subject, [...within, key], value, "a map", { code: "config/wrong-type" });
+  reportValue(subject, [key], value, "a map", { code: "config/wrong-type" });
   return {};
 }
 
-export function readList<V extends object>(
-  subject: Subject,
-  values: V,
-  key: KeyOf<V>,
-  within: Path = [],
-): readonly unknown[] {
+export function readList<V extends object>(subject: Subject, values: V, key: KeyOf<V>): readonly unknown[] {
   const value = fieldOf(values, key);
   if (value === undefined || Array.isArray(value)) return value ?? [];
-  reportValue(subject, [...within, key], value, "a list", { code: "config/wrong-type", fix: fixOfLone(key, value) });
+  reportValue(subject, [key], value, "a list", { code: "config/wrong-type", fix: fixOfLone(key, value) });
   return [];
 }
 
@@ -285,12 +260,10 @@ export function readEnumList<T extends string, V extends object>(
   values: V,
   key: KeyOf<V>,
   allowed: readonly T[],
-  within: Path,
 ): T[] {
-  const path = [...within, key];
   const given = new Set<T>();
-  for (const [index, item] of readList(subject, values, key, within).entries()) {
-    const word = item === undefined ? undefined : checkEnum(subject, item, allowed, [...path, index]);
+  for (const [index, item] of readList(subject, values, key).entries()) {
+    const word = item === undefined ? undefined : checkEnum(subject, item, allowed, [key, index]);
     if (word !== undefined) given.add(word);
   }
   return allowed.filter((word) => given.has(word));
@@ -300,7 +273,6 @@ export function readEnumList<T extends string, V extends object>(
 export function readVariables(
   subject: Subject,
   values: Values | { readonly env?: unknown },
-  within: Path,
 ): { readonly env?: readonly string[] } {
   const value = fieldOf(values, "env");
   if (value === undefined) return {};
@@ -309,7 +281,7 @@ export function readVariables(
     if (typeof name === "string" && isVariableName(name)) return [name];
     reportValue(
       subject,
-      [...within, "env", index],
+      ["env", index],
       name,
       "the name of an environment variable; RECONCILE_… holds secrets of this program and is handed to none",
     );
@@ -331,22 +303,17 @@ function argvMeant(text: string): string[] {
 }
 
 /** A program and its arguments; `undefined` when there is none. */
-export function readArgv<V extends object>(
-  subject: Subject,
-  values: V,
-  key: KeyOf<V>,
-  within: Path,
-): Text[] | undefined {
+export function readArgv<V extends object>(subject: Subject, values: V, key: KeyOf<V>): Text[] | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const expected = "a list: the program and its arguments";
   if (!Array.isArray(value) || value.length === 0) {
     const text = typeof value === "string" ? withoutMarks(value, roomOf(subject)) : undefined;
     const fix = text === undefined || text.trim() === "" ? undefined : `write [${argvMeant(text).join(", ")}]`;
-    return reportValue(subject, [...within, key], text ?? value, expected, { code: "config/wrong-type", fix });
+    return reportValue(subject, [key], text ?? value, expected, { code: "config/wrong-type", fix });
   }
   for (const [index, item] of value.entries())
     if (typeof item === "object" || (typeof item === "string" && item.includes("\u0000")))
-      return reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });
+      return reportValue(subject, [key, index], item, "text", { code: "config/wrong-type" });
   return value.includes(undefined) ? undefined : value.map((word) => openText(String(word)));
 }

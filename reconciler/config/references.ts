@@ -7,7 +7,7 @@ import { selfWordOf } from "../core/model/relations";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
-import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
+import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject, subjectWithin } from "./fields";
 import { holdsOpen, onlyComputed, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import type { ConfigCode } from "./problems";
 import { isMap, type Path } from "./yaml/file";
@@ -76,8 +76,9 @@ export function readReference(
   declared: Declared,
 ): Reference | undefined {
   if (isMap(value)) {
-    const id = readUnmanagedId(subject, value, path);
-    if (!isGiven(value, "id")) reportMissing(subject, "id", "add id: and the id of the resource", path);
+    const own = subjectWithin(subject, ...path);
+    const id = readUnmanagedId(own, value);
+    if (!isGiven(value, "id")) reportMissing(own, "id", "add id: and the id of the resource");
     return id === undefined ? undefined : { id };
   }
   if (typeof value === "object") return reportValue(subject, path, value, "a key, an address, or { id: … }");

@@ -13,6 +13,7 @@ import {
   reportMissing,
   reportValue,
   type Subject,
+  subjectWithin,
   type Values,
   type ValuesOfRow,
 } from "../fields";
@@ -28,19 +29,21 @@ export function readChecks(subject: Subject, values: ValuesOfRow<ChecksBlock>): 
     readTextList(subject, values, key);
   const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
   const required = readMap(subject, values, "lifecycle");
-  const lifecycleOf = (kind: string): Values => readMap(subject, required, kind, ["lifecycle"]);
+  const ofLifecycle = subjectWithin(subject, "lifecycle");
+  const lifecycleOf = (kind: string): Values => readMap(ofLifecycle, required, kind);
   const preventDestroy = keysOf(kindRows).filter(
-    (kind) => readBoolean(subject, lifecycleOf(kind), "prevent_destroy", ["lifecycle", kind]) === true,
+    (kind) => readBoolean(subjectWithin(ofLifecycle, kind), lifecycleOf(kind), "prevent_destroy") === true,
   );
-  const asked = readTextList(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
+  const asked = readTextList(subjectWithin(ofLifecycle, "vm"), lifecycleOf("vm"), "snapshot_before") ?? [];
   const snapshotBefore = reasons.filter((reason) => asked.includes(reason));
-  const names = readNames(subject, readMap(subject, values, "names"));
+  const names = readNames(subjectWithin(subject, "names"), readMap(subject, values, "names"));
   const limits: ValuesOfRow<ChecksBlock["at_most"]> = readMap(subject, values, "at_most");
-  const [remove, stop] = [readMost(subject, limits, "remove"), readMost(subject, limits, "stop")];
-  const monthlyCost = readPrice(subject, limits, "monthly_cost", ["at_most"]);
-  const monthlyIncrease = readPrice(subject, limits, "monthly_increase", ["at_most"]);
+  const ofLimits = subjectWithin(subject, "at_most");
+  const [remove, stop] = [readMost(ofLimits, limits, "remove"), readMost(ofLimits, limits, "stop")];
+  const monthlyCost = readPrice(ofLimits, limits, "monthly_cost");
+  const monthlyIncrease = readPrice(ofLimits, limits, "monthly_increase");
   const atMost = onlyDefined({ remove, stop, monthlyCost, monthlyIncrease });
-  const hours = readHours(subject, readMap(subject, values, "hours"));
+  const hours = readHours(subjectWithin(subject, "hours"), readMap(subject, values, "hours"));
   return {
     ...onlyDefined({
       flavors,
@@ -60,14 +63,13 @@ function readTextList<V extends object>(
   subject: Subject,
   values: V,
   key: keyof V & string,
-  within: Path = [],
 ): readonly string[] | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.flatMap((item, index) => {
     if (typeof item === "string" || typeof item === "number") return [String(item)];
-    reportValue(subject, [...within, key, index], item, "text", { code: "config/wrong-type" });
+    reportValue(subject, [key, index], item, "text", { code: "config/wrong-type" });
     return [];
   });
 }
@@ -75,13 +77,13 @@ function readTextList<V extends object>(
 function readNames(subject: Subject, values: Values): Partial<Record<Kind, string>> {
   const names: Partial<Record<Kind, string>> = {};
   for (const kind of keysOf(kindRows)) {
-    const pattern = readText(subject, values, kind, ["names"]);
+    const pattern = readText(subject, values, kind);
     if (pattern === undefined) continue;
     try {
       new RegExp(`^(?:${pattern})$`, "u");
       names[kind] = pattern;
     } catch {
-      reportValue(subject, ["names", kind], pattern, "a regular expression, such as web-[a-z0-9-]+");
+      reportValue(subject, [kind], pattern, "a regular expression, such as web-[a-z0-9-]+");
     }
   }
   return names;
@@ -93,7 +95,7 @@ function readMost(
   key: "remove" | "stop",
 ): Amount | undefined {
   const value = fieldOf(values, key);
-  return value === undefined ? undefined : readAmount(subject, ["at_most", key], value, "");
+  return value === undefined ? undefined : readAmount(subject, [key], value, "");
 }
 
 /** `what`: what the number is, as the beginning of what was expected. */
@@ -107,16 +109,15 @@ export function readAmount(subject: Subject, path: Path, value: unknown, what: s
 
 function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>): Hours | undefined {
   if (Object.keys(values).length === 0) return undefined;
-  const days = readTextList(subject, values, "days", ["hours"]) ?? [];
+  const days = readTextList(subject, values, "days") ?? [];
   const known: readonly string[] = dayNames;
   const wrong = days.filter((day) => !known.includes(day));
-  for (const day of wrong)
-    reportValue(subject, ["hours", "days", days.indexOf(day)], day, `days of ${dayNames.join(", ")}`);
+  for (const day of wrong) reportValue(subject, ["days", days.indexOf(day)], day, `days of ${dayNames.join(", ")}`);
   const time = (key: "from" | "to"): number | undefined => {
-    const text = readText(subject, values, key, ["hours"]);
+    const text = readText(subject, values, key);
     const match = /^(?:([01][0-9]|2[0-3]):([0-5][0-9])|(24):(00))$/.exec(text ?? "");
-    if (text === undefined) reportMissing(subject, key, `add ${key}: "08:00"`, ["hours"]);
-    else if (match === null) reportValue(subject, ["hours", key], text, 'a time in UTC such as "08:00", in quotes');
+    if (text === undefined) reportMissing(subject, key, `add ${key}: "08:00"`);
+    else if (match === null) reportValue(subject, [key], text, 'a time in UTC such as "08:00", in quotes');
     return match === null ? undefined : Number(match[1] ?? match[3]) * 60 + Number(match[2] ?? match[4]);
   };
   const [from, to] = [time("from"), time("to")];
@@ -133,8 +134,8 @@ function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>):
 
 export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): Policy | undefined {
   const command = fieldOf(values, "command");
-  const timeoutMs = readDuration(subject, values, "timeout", []) ?? 60_000;
-  const env = readVariables(subject, values, []);
+  const timeoutMs = readDuration(subject, values, "timeout") ?? 60_000;
+  const env = readVariables(subject, values);
   if (command === undefined) {
     reportMissing(subject, "command", "add command: [conftest, test, --output, json, -]");
     return undefined;

@@ -12,6 +12,7 @@ import {
   readVariables,
   reportMissing,
   type Subject,
+  subjectWithin,
   type Values,
   type ValuesOfRow,
 } from "../fields";
@@ -22,13 +23,14 @@ import { positionOf } from "../yaml/file";
 export function readFlush(subject: Subject, values: Values): FlushPolicy | undefined {
   if (fieldOf(values, "flush") === undefined) return undefined;
   const flush: ValuesOfRow<Flush> = readMap(subject, values, "flush");
-  const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
+  const own = subjectWithin(subject, "flush");
+  const via = readEnum(own, flush, "via", ["ask", "command", "stop"]) ?? "ask";
   // A command may stay in the file beside another `via`: it is checked, and not used.
-  const argv = readArgv(subject, flush, "command", ["flush"]);
-  const env = readVariables(subject, flush, ["flush"]);
+  const argv = readArgv(own, flush, "command");
+  const env = readVariables(own, flush);
   if (via === "command") {
     if (!isGiven(flush, "command"))
-      reportMissing(subject, "command", "add command: [program, argument, …] beside via: command", ["flush"]);
+      reportMissing(own, "command", "add command: [program, argument, …] beside via: command");
     return { via, argv: argv ?? [], ...env };
   }
   return { via };
@@ -38,11 +40,12 @@ export function readFlush(subject: Subject, values: Values): FlushPolicy | undef
 export function readGuestCommand(subject: Subject, values: Values, duty: Duty): GuestCommand | undefined {
   if (fieldOf(values, duty) === undefined) return undefined;
   const written: ValuesOfRow<GuestBlock> = readMap(subject, values, duty);
-  const argv = readArgv(subject, written, "command", [duty]);
-  const env = readVariables(subject, written, [duty]);
-  const timeoutMs = readDuration(subject, written, "timeout", [duty]) ?? usualTimeoutMs[duty];
-  const again = readEnum(subject, written, "again", ["when_changed"], [duty]);
-  if (!isGiven(written, "command")) reportMissing(subject, "command", "add command: [program, argument, …]", [duty]);
+  const own = subjectWithin(subject, duty);
+  const argv = readArgv(own, written, "command");
+  const env = readVariables(own, written);
+  const timeoutMs = readDuration(own, written, "timeout") ?? usualTimeoutMs[duty];
+  const again = readEnum(own, written, "again", ["when_changed"]);
+  if (!isGiven(written, "command")) reportMissing(own, "command", "add command: [program, argument, …]");
   if (argv === undefined) return undefined;
   return { argv, ...env, timeoutMs, again };
 }

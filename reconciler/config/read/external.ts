@@ -13,7 +13,16 @@ import type { Json } from "../../core/model/output";
 import { listed } from "../../core/text/list-text";
 import { nearestText } from "../../core/text/nearest";
 import { unlikelyPlace } from "../../core/text/outside-policy";
-import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "../fields";
+import {
+  readMap,
+  readText,
+  readUnmanagedId,
+  reportMissing,
+  reportValue,
+  type Subject,
+  subjectWithin,
+  type Values,
+} from "../fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "../interpolation";
 import { holdsForeignMark } from "../open-text";
 import type { Problems } from "../problems";
@@ -76,23 +85,18 @@ function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Pro
     return [];
   }
   const what = readMap(subject, values, kind);
-  refuseOthers(subject, what, ["id", "name"], [kind]);
-  const id = readUnmanagedId(subject, what, [kind]);
-  const name = readText(subject, what, "name", [kind]);
+  const own = subjectWithin(subject, kind);
+  refuseOthers(own, what, ["id", "name"]);
+  const id = readUnmanagedId(own, what);
+  const name = readText(own, what, "name");
   const source = positionOf(subject.place([]));
   if (id !== undefined && name === undefined) return [{ name: entry.key, kind, by: "id", wanted: id, source }];
   if (name !== undefined && id === undefined) return [{ name: entry.key, kind, by: "name", wanted: name, source }];
-  if (isMap(values[kind]))
-    reportMissing(subject, "id or name", "a lookup takes an id or a name, one of the two", [kind]);
+  if (isMap(values[kind])) reportMissing(own, "id or name", "a lookup takes an id or a name, one of the two");
   return [];
 }
 
-function refuseOthers(
-  subject: Subject,
-  values: Values,
-  known: readonly string[],
-  within: readonly string[] = [],
-): void {
+function refuseOthers(subject: Subject, values: Values, known: readonly string[]): void {
   for (const key of Object.keys(values)) {
     if (known.includes(key)) continue;
     subject.problems.add({
@@ -100,7 +104,7 @@ function refuseOthers(
       summary: `${key} is not known here`,
       detail: `expected ${known.join(", ")}`,
       fix: nearestText(key, known, (near) => `write ${near}`),
-      at: subject.place([...within, key], "key"),
+      at: subject.place([key], "key"),
     });
   }
 }

@@ -17,12 +17,12 @@ import {
   readVariables,
   reportValue,
   type Subject,
+  subjectWithin,
   type Values,
   type ValuesOfRow,
 } from "../fields";
 import type { CheckBlock, GroupLifecycle, VmLifecycle, VolumeLifecycle } from "../rows/kinds";
 
-const lifecyclePath = ["lifecycle"] as const;
 const defaultVerify: VerifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
 
 /**
@@ -41,76 +41,67 @@ const usualVm: DesiredVm["lifecycle"] = {
 export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["lifecycle"] {
   if (fieldOf(values, "lifecycle") === undefined) return usualVm;
   const lifecycle: ValuesOfRow<VmLifecycle> = readMap(subject, values, "lifecycle");
-  const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", lifecyclePath);
+  const own = subjectWithin(subject, "lifecycle");
+  const deleteFloatingIp = readBoolean(own, lifecycle, "delete_floating_ip");
   return {
-    onImageChange:
-      readEnum(subject, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"], lifecyclePath) ?? "rebuild",
-    snapshotBefore: readEnumList(subject, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"], lifecyclePath),
+    onImageChange: readEnum(own, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"]) ?? "rebuild",
+    snapshotBefore: readEnumList(own, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"]),
     deleteFloatingIp,
-    preservedVolumes:
-      readEnum(subject, lifecycle, "preserved_volumes", ["retain", "delete"], lifecyclePath) ?? "retain",
-    verifyResize: readVerifyResize(subject, lifecycle),
-    ...readCommonLifecycle(subject, lifecycle, "vm"),
+    preservedVolumes: readEnum(own, lifecycle, "preserved_volumes", ["retain", "delete"]) ?? "retain",
+    verifyResize: readVerifyResize(own, lifecycle),
+    ...readCommonLifecycle(own, lifecycle, "vm"),
   };
 }
 
 /** The lifecycle of a kind that has nothing of its own in it. */
 export const readPlainLifecycle = (subject: Subject, values: Values, kind: Kind) =>
-  readCommonLifecycle(subject, readMap(subject, values, "lifecycle"), kind);
+  readCommonLifecycle(subjectWithin(subject, "lifecycle"), readMap(subject, values, "lifecycle"), kind);
 
 export function readGroupLifecycle(subject: Subject, values: Values): DesiredGroup["lifecycle"] {
   const lifecycle: ValuesOfRow<GroupLifecycle> = readMap(subject, values, "lifecycle");
+  const own = subjectWithin(subject, "lifecycle");
   return {
-    onRuleRemoval: readEnum(subject, lifecycle, "on_rule_removal", ["replace", "keep"], lifecyclePath) ?? "replace",
-    ...readCommonLifecycle(subject, lifecycle, "group"),
+    onRuleRemoval: readEnum(own, lifecycle, "on_rule_removal", ["replace", "keep"]) ?? "replace",
+    ...readCommonLifecycle(own, lifecycle, "group"),
   };
 }
 
 const readCommonLifecycle = (subject: Subject, lifecycle: ValuesOfRow<VolumeLifecycle>, kind: Kind) => ({
-  preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy", lifecyclePath) ?? false,
-  ignoreChanges: readEnumList(subject, lifecycle, "ignore_changes", ignorable[kind], lifecyclePath),
+  preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy") ?? false,
+  ignoreChanges: readEnumList(subject, lifecycle, "ignore_changes", ignorable[kind]),
 });
 
 function readVerifyResize(subject: Subject, lifecycle: ValuesOfRow<VmLifecycle>): VerifyResize {
   if (fieldOf(lifecycle, "verify_resize") === undefined) return defaultVerify;
-  const verify: ValuesOfRow<NonNullable<VmLifecycle>["verify_resize"]> = readMap(
-    subject,
-    lifecycle,
-    "verify_resize",
-    lifecyclePath,
-  );
-  const path = [...lifecyclePath, "verify_resize"];
-  const check = readCheck(subject, verify, path);
+  const verify: ValuesOfRow<NonNullable<VmLifecycle>["verify_resize"]> = readMap(subject, lifecycle, "verify_resize");
+  const own = subjectWithin(subject, "verify_resize");
+  const check = readCheck(own, verify);
   return {
-    confirm: readEnum(subject, verify, "confirm", ["auto", "manual"], path) ?? defaultVerify.confirm,
+    confirm: readEnum(own, verify, "confirm", ["auto", "manual"]) ?? defaultVerify.confirm,
     check,
-    timeoutMs: readDuration(subject, verify, "timeout", path) ?? defaultVerify.timeoutMs,
-    onFailure: readEnum(subject, verify, "on_failure", ["revert", "leave"], path) ?? defaultVerify.onFailure,
+    timeoutMs: readDuration(own, verify, "timeout") ?? defaultVerify.timeoutMs,
+    onFailure: readEnum(own, verify, "on_failure", ["revert", "leave"]) ?? defaultVerify.onFailure,
   };
 }
 
 /** A health check, where one is written. */
-export function readCheck(
-  subject: Subject,
-  verify: { readonly check?: unknown },
-  within: readonly string[],
-): HealthCheck | undefined {
+export function readCheck(subject: Subject, verify: { readonly check?: unknown }): HealthCheck | undefined {
   if (fieldOf(verify, "check") === undefined) return undefined;
-  const check: ValuesOfRow<CheckBlock> = readMap(subject, verify, "check", within);
-  const path = [...within, "check"];
+  const check: ValuesOfRow<CheckBlock> = readMap(subject, verify, "check");
+  const own = subjectWithin(subject, "check");
   const given = (["tcp", "http", "command"] as const).filter((form) => fieldOf(check, form) !== undefined);
   if (given.length > 1)
-    return reportValue(subject, path, check, `one of tcp, http and command, not ${given.join(" and ")}`);
-  const port = readPort(subject, check, "tcp", path);
+    return reportValue(subject, ["check"], check, `one of tcp, http and command, not ${given.join(" and ")}`);
+  const port = readPort(own, check, "tcp");
   if (port !== undefined) return { kind: "tcp", port };
-  const argv = readArgv(subject, check, "command", path);
-  const env = readVariables(subject, check, path);
+  const argv = readArgv(own, check, "command");
+  const env = readVariables(own, check);
   if (argv !== undefined) return { kind: "command", argv, ...env };
-  const url = readOpenText(subject, check, "http", path);
+  const url = readOpenText(own, check, "http");
   if (url === undefined) return undefined;
   return isHttpUrl(withSample(url))
     ? { kind: "http", url }
-    : reportValue(subject, [...path, "http"], url, "a URL that begins with http:// or https://");
+    : reportValue(own, ["http"], url, "a URL that begins with http:// or https://");
 }
 
 /** A value that is not known yet will be an address or a name. */

@@ -62,7 +62,7 @@ function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Pro
     });
     return [];
   }
-  const description = readText(subject, values, "description", [], true);
+  const description = readText(subject, values, "description", true);
   const sensitive = readBoolean(subject, values, "sensitive");
   const value = problems.reported > before ? undefined : shapedOf(values["value"]);
   if (value === undefined) return [];

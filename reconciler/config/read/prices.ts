@@ -12,6 +12,7 @@ import {
   reportMissing,
   reportValue,
   type Subject,
+  subjectWithin,
   type ValuesOfRow,
 } from "../fields";
 import { readOwnYaml } from "../own-files";
@@ -104,11 +105,10 @@ function readPriceList(subject: Subject, values: ValuesOfRow<PriceList>): Prices
   const per = readEnum(subject, values, "per", ["month", "hour"]) ?? "month";
   const flavors = readMap(subject, values, "vm");
   const vm = Object.keys(flavors).flatMap((flavor): [string, string][] => {
-    const price = readPrice(subject, flavors, flavor, ["vm"]);
+    const price = readPrice(subjectWithin(subject, "vm"), flavors, flavor);
     return price === undefined ? [] : [[flavor, price]];
   });
-  const one = (key: "volume_gb" | "floating_ip" | "image_gb"): string | undefined =>
-    readPrice(subject, values, key, []);
+  const one = (key: "volume_gb" | "floating_ip" | "image_gb"): string | undefined => readPrice(subject, values, key);
   const [volumeGb, floatingIp, imageGb] = [one("volume_gb"), one("floating_ip"), one("image_gb")];
   if (currency === undefined) return undefined;
   return {
@@ -123,15 +123,10 @@ function readPriceList(subject: Subject, values: ValuesOfRow<PriceList>): Prices
 }
 
 /** YAML reads `0.1` as the nearest number, whose shortest text is `0.1` again: the amount is what was written. */
-export function readPrice<V extends object>(
-  subject: Subject,
-  values: V,
-  key: keyof V & string,
-  within: Path,
-): string | undefined {
+export function readPrice<V extends object>(subject: Subject, values: V, key: keyof V & string): string | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const amount = typeof value === "number" || typeof value === "string" ? decimalOf(String(value)) : undefined;
   if (amount !== undefined && amount.units >= 0n) return decimalText(amount);
-  return reportValue(subject, [...within, key], value, "an amount such as 9.90, not below 0");
+  return reportValue(subject, [key], value, "an amount such as 9.90, not below 0");
 }

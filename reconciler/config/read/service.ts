@@ -3,7 +3,16 @@
 import type { ServiceSettings, Timing } from "../../core/model/desired";
 import { keysOf } from "../../core/text/objects";
 import { withoutPassword } from "../../core/text/outside-policy";
-import { fieldOf, readDuration, readMap, readText, reportValue, type Subject, type ValuesOfRow } from "../fields";
+import {
+  fieldOf,
+  readDuration,
+  readMap,
+  readText,
+  reportValue,
+  type Subject,
+  subjectWithin,
+  type ValuesOfRow,
+} from "../fields";
 import type { Service } from "../rows/desired";
 import { isMap, positionOf } from "../yaml/file";
 import { isHttpUrl } from "./lifecycle";
@@ -16,7 +25,11 @@ export function readServiceSettings(
 ): ServiceSettings {
   const baseUrl = readBaseUrl(subject, values);
   const dialect = readServiceDialect(subject, values, raw);
-  return { baseUrl, dialect, timing: readServiceTiming(subject, readMap(subject, values, "timing")) };
+  return {
+    baseUrl,
+    dialect,
+    timing: readServiceTiming(subjectWithin(subject, "timing"), readMap(subject, values, "timing")),
+  };
 }
 
 function readBaseUrl(subject: Subject, values: ValuesOfRow<Service>): string | undefined {
@@ -63,7 +76,7 @@ const timingKeys = {
 function readServiceTiming(subject: Subject, values: ValuesOfRow<NonNullable<Service>["timing"]>): Partial<Timing> {
   const timing: { -readonly [Key in keyof Timing]?: Timing[Key] } = {};
   for (const key of keysOf(timingKeys)) {
-    const ms = readDuration(subject, values, key, ["timing"]);
+    const ms = readDuration(subject, values, key);
     if (ms !== undefined) timing[timingKeys[key]] = ms;
   }
   return timing;

@@ -38,11 +38,11 @@ interface FoundRule {
 }
 
 /** A rule as it is written, which is several when it holds lists. An empty list makes none. */
-export function readRuleProduct(subject: Subject, written: Values, path: Path, declared: Declared): FoundRule[] {
+export function readRuleProduct(subject: Subject, written: Values, declared: Declared): FoundRule[] {
   const lists = listed.filter((key) => Array.isArray(fieldOf(written, key)));
   if (lists.length === 0) {
-    const rule = readRule(subject, written, path, declared);
-    return rule === undefined ? [] : [{ rule, at: path }];
+    const rule = readRule(subject, written, declared);
+    return rule === undefined ? [] : [{ rule, at: [] }];
   }
   const count = lists.reduce((product, key) => product * itemsOf(fieldOf(written, key)).length, 1);
   if (count > mostOfRule) {
@@ -52,7 +52,7 @@ export function readRuleProduct(subject: Subject, written: Values, path: Path, d
       detail: "Each combination of their items is a rule of its own.",
       fix: "write ranges of ports and CIDRs in place of single ports and addresses, or a group of its own for them",
       address: subject.address,
-      at: subject.place(path),
+      at: subject.place([]),
     });
     return [];
   }
@@ -66,12 +66,12 @@ export function readRuleProduct(subject: Subject, written: Values, path: Path, d
     );
   return combinations.flatMap(({ values, steps }) => {
     const within = (inner: Path, on?: "key" | "value") => {
-      const index = inner.length === path.length + 1 ? steps.get(String(inner.at(-1))) : undefined;
+      const index = inner.length === 1 ? steps.get(String(inner[0])) : undefined;
       return index === undefined ? subject.place(inner, on) : subject.place([...inner, index]);
     };
-    const rule = readRule({ ...subject, place: within }, values, path, declared);
+    const rule = readRule({ ...subject, place: within }, values, declared);
     const [key, index] = [...steps].at(-1) ?? [];
-    return rule === undefined || key === undefined || index === undefined ? [] : [{ rule, at: [...path, key, index] }];
+    return rule === undefined || key === undefined || index === undefined ? [] : [{ rule, at: [key, index] }];
   });
 }
 
@@ -88,20 +88,19 @@ const itemsOf = (list: unknown): { readonly item: unknown; readonly index: numbe
     : [];
 
 /** `undefined`: the rule cannot be compared with others; the reason is reported. */
-export function readRule(subject: Subject, written: Values, path: Path, declared: Declared): Rule | undefined {
+export function readRule(subject: Subject, written: Values, declared: Declared): Rule | undefined {
   const before = subject.problems.reported;
-  const direction =
-    readEnum(subject, written, "direction", ["ingress", "egress"], path, directionsOfOthers) ?? "ingress";
-  const protocol = readProtocol(subject, written, path);
-  const ports = readPorts(subject, written, path, protocol);
-  const { remote, ethertype } = readRemote(subject, written, path, declared);
-  const description = readRemark(subject, written, "description", path);
+  const direction = readEnum(subject, written, "direction", ["ingress", "egress"], directionsOfOthers) ?? "ingress";
+  const protocol = readProtocol(subject, written);
+  const ports = readPorts(subject, written, protocol);
+  const { remote, ethertype } = readRemote(subject, written, declared);
+  const description = readRemark(subject, written, "description");
   // Without the missing value the rest of the rule would admit others than the rule does.
   if (subject.problems.reported > before || hasHole(written)) return undefined;
   return { direction, ethertype, protocol, remote, ports, description: description ? description : undefined };
 }
 
-function readProtocol(subject: Subject, written: Values, path: Path): string {
+function readProtocol(subject: Subject, written: Values): string {
   const value = fieldOf(written, "protocol");
   const lowered = typeof value === "string" ? value.toLowerCase() : value;
   const known = readEnum(
@@ -109,7 +108,6 @@ function readProtocol(subject: Subject, written: Values, path: Path): string {
     value === undefined ? {} : { protocol: lowered },
     "protocol",
     ["tcp", "udp", "icmp", "any"],
-    path,
     protocolsOfOthers,
   );
   return known ?? "any";
@@ -161,10 +159,10 @@ function fixOfPort(value: unknown): string | undefined {
   return port === undefined ? undefined : `write ${port}`;
 }
 
-function readPorts(subject: Subject, written: Values, path: Path, protocol: string): PortRange | undefined {
+function readPorts(subject: Subject, written: Values, protocol: string): PortRange | undefined {
   const value = fieldOf(written, "dst_port");
   if (value === undefined) return undefined;
-  const at = [...path, "dst_port"];
+  const at = ["dst_port"];
   const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
   const min = Number(match?.[1]);
   const max = Number(match?.[2] ?? match?.[1]);
@@ -174,12 +172,12 @@ function readPorts(subject: Subject, written: Values, path: Path, protocol: stri
     });
   if (min > max)
     return reportValue(subject, at, value, "a range from the lower to the higher port", { fix: `write ${max}-${min}` });
-  if (protocol === "icmp" || protocol === "any") return reportPort(subject, written, at, protocol);
+  if (protocol === "icmp" || protocol === "any") return reportPort(subject, written, protocol);
   return canonicalPorts(protocol, min, max);
 }
 
 /** A port where the protocol has none. */
-function reportPort(subject: Subject, written: Values, at: Path, protocol: "icmp" | "any"): undefined {
+function reportPort(subject: Subject, written: Values, protocol: "icmp" | "any"): undefined {
   const isIcmp = protocol === "icmp";
   const isRead = !isGiven(written, "protocol") || String(fieldOf(written, "protocol")).toLowerCase() === "any";
   // A protocol that could not be read is reported already, and says nothing about ports.
@@ -190,19 +188,18 @@ function reportPort(subject: Subject, written: Values, at: Path, protocol: "icmp
     detail: isIcmp ? undefined : "ports belong to tcp or udp",
     fix: isIcmp ? "remove dst_port" : "add protocol: tcp or protocol: udp",
     address: subject.address,
-    at: subject.place(at, "key"),
+    at: subject.place(["dst_port"], "key"),
   });
 }
 
 function readRemote(
   subject: Subject,
   written: Values,
-  path: Path,
   declared: Declared,
 ): { remote: RuleRemote; ethertype: Ethertype } {
-  const stated = readEnum(subject, written, "ethertype", ["IPv4", "IPv6"], path);
+  const stated = readEnum(subject, written, "ethertype", ["IPv4", "IPv6"]);
   const any: RuleRemote = { kind: "any" };
-  for (const key of ["remote_ip", "remote_group"]) if (written[key] === null) reportEmpty(subject, [...path, key]);
+  for (const key of ["remote_ip", "remote_group"]) if (written[key] === null) reportEmpty(subject, key);
   if (isGiven(written, "remote_ip") && isGiven(written, "remote_group"))
     subject.problems.add({
       code: "config/invalid-rule",
@@ -210,28 +207,27 @@ function readRemote(
       detail: "both",
       fix: "make two rules of it",
       address: subject.address,
-      at: subject.place([...path, "remote_group"], "key"),
+      at: subject.place(["remote_group"], "key"),
     });
   const target = fieldOf(written, "remote_group");
-  const group =
-    target === undefined ? undefined : readReference(subject, target, "group", [...path, "remote_group"], declared);
+  const group = target === undefined ? undefined : readReference(subject, target, "group", ["remote_group"], declared);
   if (group !== undefined && !isGiven(written, "remote_ip"))
     return { remote: { kind: "group", group }, ethertype: stated ?? "IPv4" };
-  const text = readOpenText(subject, written, "remote_ip", path);
+  const text = readOpenText(subject, written, "remote_ip");
   if (typeof text === "object")
-    return { remote: readOpenRemote(subject, text, stated, path, declared), ethertype: stated ?? "IPv4" };
-  return text === undefined ? { remote: any, ethertype: stated ?? "IPv4" } : readAddress(subject, text, stated, path);
+    return { remote: readOpenRemote(subject, text, stated, declared), ethertype: stated ?? "IPv4" };
+  return text === undefined ? { remote: any, ethertype: stated ?? "IPv4" } : readAddress(subject, text, stated);
 }
 
 /** Left out, the key admits everybody. Written with nothing behind it, it may mean that or be a mistake. */
-const reportEmpty = (subject: Subject, at: Path): void =>
+const reportEmpty = (subject: Subject, key: string): void =>
   subject.problems.add({
     code: "config/invalid-rule",
-    summary: `${String(at.at(-1))} is empty`,
+    summary: `${key} is empty`,
     detail: "without it the rule would admit everybody",
-    fix: `write whom it admits, or take ${String(at.at(-1))} out if everybody is meant`,
+    fix: `write whom it admits, or take ${key} out if everybody is meant`,
     address: subject.address,
-    at: subject.place(at),
+    at: subject.place([key]),
   });
 
 function rightAddress(text: string): string | undefined {
@@ -246,11 +242,10 @@ function readAddress(
   subject: Subject,
   text: string,
   stated: Ethertype | undefined,
-  path: Path,
 ): { remote: RuleRemote; ethertype: Ethertype } {
   const cidr = parseCidr(text);
   if (cidr === undefined) {
-    reportValue(subject, [...path, "remote_ip"], text, "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32", {
+    reportValue(subject, ["remote_ip"], text, "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32", {
       fix: rightAddress(text.trim()),
     });
     return { remote: { kind: "any" }, ethertype: stated ?? "IPv4" };
@@ -261,7 +256,7 @@ function readAddress(
       summary: `remote_ip ${text} is ${cidr.ethertype}, but the rule's ethertype is ${stated}`,
       fix: `write ethertype: ${cidr.ethertype}, or leave it out`,
       address: subject.address,
-      at: subject.place([...path, "remote_ip"]),
+      at: subject.place(["remote_ip"]),
     });
   return { remote: canonicalRemote(text, cidr.ethertype), ethertype: cidr.ethertype };
 }
@@ -271,10 +266,9 @@ function readOpenRemote(
   subject: Subject,
   text: OpenText,
   family: Ethertype | undefined,
-  path: Path,
   { within }: Declared,
 ): RuleRemote {
-  const at = subject.place([...path, "remote_ip"]);
+  const at = subject.place(["remote_ip"]);
   const [computed, suffix = "", ...more] = text.parts;
   if (
     typeof computed !== "object" ||

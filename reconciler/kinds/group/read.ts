@@ -1,7 +1,7 @@
 /** One security group with its rules, in canonical form and sorted. */
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
-import { isGiven, readBoolean, readList, reportValue, type Subject } from "../../config/fields";
+import { isGiven, readBoolean, readList, reportValue, type Subject, subjectWithin } from "../../config/fields";
 import { readGroupLifecycle } from "../../config/read/lifecycle";
 import { readRows } from "../../config/read/rows";
 import type { Declared } from "../../config/references";
@@ -49,8 +49,10 @@ function readGroupRules(subject: Subject, { values }: Instance, declared: Declar
       if (item !== undefined) reportValue(subject, path, item, "a map", { code: "config/wrong-type" });
       continue;
     }
-    if (readBoolean(subject, item, "enabled", path) === false) continue;
-    for (const { rule, at } of readRuleProduct(subject, item, path, declared)) {
+    const own = subjectWithin(subject, ...path);
+    if (readBoolean(own, item, "enabled") === false) continue;
+    for (const { rule, at: inner } of readRuleProduct(own, item, declared)) {
+      const at = [...path, ...inner];
       const key = ruleKey(rule);
       const first = byKey.get(key);
       if (first === undefined) {

@@ -8,6 +8,7 @@ import {
   reportMissing,
   reportValue,
   type Subject,
+  subjectWithin,
   type ValuesOfRow,
 } from "../../config/fields";
 import { interpolate } from "../../config/interpolation";
@@ -32,7 +33,7 @@ export function readRollouts(merged: Merged, context: ReachabilityContext, rooms
   const { subject, values } = found;
   for (const [name, one] of Object.entries(values)) {
     if (!isMap(one)) continue;
-    rollouts.push(...readRollout(subject, name, one, context));
+    rollouts.push(...readRollout(subjectWithin(subject, name), name, one, context));
   }
   refuseTwice(subject, rollouts);
   return rollouts;
@@ -67,17 +68,17 @@ function readRollout(
   values: ValuesOfRow<RolloutBlock>,
   context: ReachabilityContext,
 ): Rollout[] {
-  const members = readMembers(subject, name, fieldOf(values, "of"), context);
+  const members = readMembers(subject, fieldOf(values, "of"), context);
   const max = fieldOf(values, "max_unavailable");
-  const maxUnavailable = max === undefined ? { count: 1 } : readDown(subject, [name, "max_unavailable"], max);
+  const maxUnavailable = max === undefined ? { count: 1 } : readDown(subject, ["max_unavailable"], max);
   const canary = fieldOf(values, "canary");
   const isCount = typeof canary === "number" && Number.isInteger(canary) && canary > 0;
-  if (canary !== undefined && !isCount) reportValue(subject, [name, "canary"], canary, "how many go first: 1");
-  const check = readCheck(subject, values, [name]);
-  const timeoutMs = readDuration(subject, values, "timeout", [name]) ?? usualReadyTimeoutMs;
-  const reverts = readEnum(subject, values, "on_failure", ["stop", "revert"], [name]) === "revert";
+  if (canary !== undefined && !isCount) reportValue(subject, ["canary"], canary, "how many go first: 1");
+  const check = readCheck(subject, values);
+  const timeoutMs = readDuration(subject, values, "timeout") ?? usualReadyTimeoutMs;
+  const reverts = readEnum(subject, values, "on_failure", ["stop", "revert"]) === "revert";
   if (reverts && fieldOf(values, "check") === undefined)
-    reportMissing(subject, "check", "add check: { tcp: 22 }, which says when a VM has to go back", [name]);
+    reportMissing(subject, "check", "add check: { tcp: 22 }, which says when a VM has to go back");
   if (maxUnavailable === undefined) return [];
   return [
     {
@@ -88,13 +89,13 @@ function readRollout(
       check,
       timeoutMs,
       reverts: reverts ? reverts : undefined,
-      source: positionOf(subject.place([name], "key")),
+      source: positionOf(subject.place([], "key")),
     },
   ];
 }
 
-function readMembers(subject: Subject, name: string, of: unknown, context: ReachabilityContext): Address[] {
-  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]", [name]);
+function readMembers(subject: Subject, of: unknown, context: ReachabilityContext): Address[] {
+  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]");
   const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
   return list.flatMap((item, index) => {
     const its = membersOf(String(item), context);
@@ -102,7 +103,7 @@ function readMembers(subject: Subject, name: string, of: unknown, context: Reach
     const known = [...context.declared.rooms.values()].flatMap(({ within, blocks }) =>
       [...blocks.vm.keys()].map((key) => `${within}vm.${key}`),
     );
-    const path = Array.isArray(of) ? [name, "of", index] : [name, "of"];
+    const path = Array.isArray(of) ? ["of", index] : ["of"];
     const fix = nearestText(String(item), known, (near) => `write ${near}`);
     reportValue(subject, path, item, "a VM of this file: vm.KEY, or vm.KEY[EACH]", { fix });
     return [];

@@ -6,11 +6,12 @@ import {
   readText,
   reportValue,
   type Subject,
+  subjectWithin,
   type Values,
   type ValuesOfRow,
 } from "../../config/fields";
 import type { Ssh } from "../../config/rows/kinds";
-import { type Path, positionOf } from "../../config/yaml/file";
+import { positionOf } from "../../config/yaml/file";
 import type { Address } from "../../core/model/address";
 import { jumpFrom, resolvedJump, type SshAccess, type SshSettings, userPattern } from "../../core/model/ssh";
 import { nearestName } from "../../core/text/nearest";
@@ -29,10 +30,10 @@ export function readSsh(
   vms: ReadonlySet<Address>,
 ): SshAccess | undefined {
   if (top === undefined && own.length === 0) return undefined;
-  const all = top === undefined ? {} : readSshSettings(top.subject, top.values, [], undefined, vms);
+  const all = top === undefined ? {} : readSshSettings(top.subject, top.values, undefined, vms);
   const each = own.map(({ address, subject, values }): [Address, SshSettings] => [
     address,
-    readSshSettings(subject, readMap(subject, values, "ssh"), ["ssh"], address, vms),
+    readSshSettings(subjectWithin(subject, "ssh"), readMap(subject, values, "ssh"), address, vms),
   ]);
   const access = { all, each: new Map(each) };
   for (const { address, subject } of own) refuseCircle(address, subject, access);
@@ -42,32 +43,29 @@ export function readSsh(
 function readSshSettings(
   subject: Subject,
   values: ValuesOfRow<Ssh>,
-  within: Path,
   from: Address | undefined,
   vms: ReadonlySet<Address>,
 ): SshSettings {
-  const user = readText(subject, values, "user", within);
+  const user = readText(subject, values, "user");
   const fits = user === undefined || userPattern.test(user);
-  if (!fits) reportValue(subject, [...within, "user"], user, "the name of a user: letters, digits, _ . + and -");
-  const jump = readJump(subject, values, within, from, vms);
-  const identityFile = readIdentity(subject, values, within);
-  const port = readSshPort(subject, values, within);
+  if (!fits) reportValue(subject, ["user"], user, "the name of a user: letters, digits, _ . + and -");
+  const jump = readJump(subject, values, from, vms);
+  const identityFile = readIdentity(subject, values);
+  const port = readSshPort(subject, values);
   return { user: user === undefined || !fits ? undefined : user, jump, ...identityFile, port };
 }
 
 function readJump(
   subject: Subject,
   values: ValuesOfRow<Ssh>,
-  within: Path,
   from: Address | undefined,
   vms: ReadonlySet<Address>,
 ): SshSettings["jump"] {
-  const text = readText(subject, values, "jump", within);
+  const text = readText(subject, values, "jump");
   if (text === undefined) return undefined;
-  const path = [...within, "jump"];
   const named = jumpFrom(text);
   if (named === undefined)
-    return reportValue(subject, path, text, "the address of a VM such as vm.bastion, user@host, or none");
+    return reportValue(subject, ["jump"], text, "the address of a VM such as vm.bastion, user@host, or none");
   const jump = resolvedJump(named, from, (vm) => vms.has(vm));
   if (jump === undefined) {
     const instances = [...vms].filter((vm) => vm.startsWith(`${text}[`));
@@ -78,12 +76,12 @@ function readJump(
       detail: instances.length === 0 ? undefined : `its block has a for_each: ${instances.slice(0, 5).join(", ")}`,
       fix: near === undefined ? "name a VM of this file, or user@host" : `write ${near}`,
       address: subject.address,
-      at: subject.place(path),
+      at: subject.place(["jump"]),
     });
     return undefined;
   }
   if (jump !== "none" && "vm" in jump && jump.vm === from)
-    return reportValue(subject, path, text, "another machine than the VM itself, or none");
+    return reportValue(subject, ["jump"], text, "another machine than the VM itself, or none");
   return jump;
 }
 
@@ -91,24 +89,27 @@ function readJump(
 function readIdentity(
   subject: Subject,
   values: ValuesOfRow<Ssh>,
-  within: Path,
 ): Pick<SshSettings, "identityFile" | "beside"> | undefined {
-  const text = readText(subject, values, "identity_file", within);
+  const text = readText(subject, values, "identity_file");
   if (text === undefined) return undefined;
-  const path = [...within, "identity_file"];
   if (text.includes('"') || text.startsWith("-"))
-    return reportValue(subject, path, text, "the path of a private key, without quotes and no dash before it");
+    return reportValue(
+      subject,
+      ["identity_file"],
+      text,
+      "the path of a private key, without quotes and no dash before it",
+    );
   if (/^(?:[~/\\]|[A-Za-z]:)/.test(text)) return { identityFile: text };
-  return { identityFile: text, beside: positionOf(subject.place(path)).file };
+  return { identityFile: text, beside: positionOf(subject.place(["identity_file"])).file };
 }
 
-function readSshPort(subject: Subject, values: ValuesOfRow<Ssh>, within: Path): number | undefined {
+function readSshPort(subject: Subject, values: ValuesOfRow<Ssh>): number | undefined {
   const value = fieldOf(values, "port");
   if (value === undefined) return undefined;
   const text = String(value).trim();
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   if (port >= 1 && port <= 65_535) return port;
-  return reportValue(subject, [...within, "port"], value, "a port from 1 to 65535");
+  return reportValue(subject, ["port"], value, "a port from 1 to 65535");
 }
 
 /** What single VMs say may not lead in a circle. */

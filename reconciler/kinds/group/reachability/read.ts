@@ -10,6 +10,7 @@ import {
   reportMissing,
   reportValue,
   type Subject,
+  subjectWithin,
   type Values,
   type ValuesOfRow,
 } from "../../../config/fields";
@@ -48,29 +49,28 @@ function readAssertion(
   const flow = fieldOf(values, kind);
   if (!isMap(flow)) return undefined;
   const before = subject.problems.reported;
-  const from = readParties(subject, flow, "from", [kind], declared);
-  const to = readParties(subject, flow, "to", [kind], declared);
-  const direction = readEnum(subject, flow, "direction", ["ingress", "egress"], [kind]);
-  const ethertype = readEnum(subject, flow, "ethertype", ["IPv4", "IPv6"], [kind]);
-  const ports = readServicePorts(subject, flow, [kind]);
+  const own = subjectWithin(subject, kind);
+  const from = readParties(own, flow, "from", declared);
+  const to = readParties(own, flow, "to", declared);
+  const direction = readEnum(own, flow, "direction", ["ingress", "egress"]);
+  const ethertype = readEnum(own, flow, "ethertype", ["IPv4", "IPv6"]);
+  const ports = readServicePorts(own, flow);
   for (const [key, parties] of [
     ["from", from],
     ["to", to],
   ] as const)
-    if (parties.length === 0 && !isGiven(flow, key)) reportMissing(subject, key, `add ${key}:`, [kind]);
-  checkAsked(subject, flow, { kind, from, to, direction });
+    if (parties.length === 0 && !isGiven(flow, key)) reportMissing(own, key, `add ${key}:`);
+  checkAsked(own, flow, { from, to, direction });
   const because = readText(subject, values, "because");
-  const except = listOf(subject, values, "except").flatMap(([item, path]): Exemption[] => {
+  const except = listOf(subject, values, "except").flatMap(([item, one]): Exemption[] => {
     const exemption = {
-      from: readParties(subject, item, "from", path, declared),
-      to: readParties(subject, item, "to", path, declared),
-      ports: readServicePorts(subject, item, path),
+      from: readParties(one, item, "from", declared),
+      to: readParties(one, item, "to", declared),
+      ports: readServicePorts(one, item),
     };
     return leavesOutNothing(item, exemption) ? [] : [exemption];
   });
-  const allow = listOf(subject, values, "allow").flatMap(
-    ([item, path]) => readAllowance(subject, item, path, declared) ?? [],
-  );
+  const allow = listOf(subject, values, "allow").flatMap(([item, one]) => readAllowance(one, item, declared) ?? []);
   if (kind === "always" && (except.length > 0 || allow.length > 0))
     subject.problems.add({
       code: "config/not-allowed",
@@ -109,7 +109,7 @@ function reportKinds(subject: Subject, given: readonly string[]): undefined {
 function checkAsked(
   subject: Subject,
   flow: ValuesOfRow<Flow>,
-  { kind, from, to, direction }: Pick<Assertion, "kind" | "from" | "to" | "direction">,
+  { from, to, direction }: Pick<Assertion, "from" | "to" | "direction">,
 ): void {
   const subjectKey =
     direction === "egress" || (direction === undefined && to.length > 0 && !to.some(isGroupParty)) ? "from" : "to";
@@ -117,7 +117,7 @@ function checkAsked(
   if (subjects.length > 0 && !subjects.every((party) => isGroupParty(party) && !isForeign(party)))
     reportValue(
       subject,
-      [kind, subjectKey],
+      [subjectKey],
       fieldOf(flow, subjectKey),
       `group.KEY or group.*: the rules of the groups in this file are asked, those of \`${subjectKey}\` for ${subjectKey === "to" ? "ingress" : "egress"}`,
       {
@@ -126,29 +126,19 @@ function checkAsked(
     );
 }
 
-function readAllowance(
-  subject: Subject,
-  item: ValuesOfRow<AllowanceBlock>,
-  path: Path,
-  declared: Declared,
-): Allowance | undefined {
-  const from = readParties(subject, item, "from", path, declared);
-  const ports = readServicePorts(subject, item, path);
-  const until = readText(subject, item, "until", path);
-  const reason = readText(subject, item, "reason", path);
-  const owner = readText(subject, item, "owner", path);
-  if (from.length === 0 && !isGiven(item, "from"))
-    reportMissing(subject, "from", "add from: and whom it lets through", path);
-  if (!isGiven(item, "until")) reportMissing(subject, "until", "add until: and its last day, such as 2026-12-31", path);
-  if (!isGiven(item, "reason"))
-    reportMissing(subject, "reason", "add reason: an exception without one is forgotten", path);
-  if (until !== undefined && !isDay(until)) {
-    reportValue(subject, [...path, "until"], until, "a day such as 2026-12-31");
-    return undefined;
-  }
+function readAllowance(subject: Subject, item: ValuesOfRow<AllowanceBlock>, declared: Declared): Allowance | undefined {
+  const from = readParties(subject, item, "from", declared);
+  const ports = readServicePorts(subject, item);
+  const until = readText(subject, item, "until");
+  const reason = readText(subject, item, "reason");
+  const owner = readText(subject, item, "owner");
+  if (from.length === 0 && !isGiven(item, "from")) reportMissing(subject, "from", "add from: and whom it lets through");
+  if (!isGiven(item, "until")) reportMissing(subject, "until", "add until: and its last day, such as 2026-12-31");
+  if (!isGiven(item, "reason")) reportMissing(subject, "reason", "add reason: an exception without one is forgotten");
+  if (until !== undefined && !isDay(until)) return reportValue(subject, ["until"], until, "a day such as 2026-12-31");
   if (until === undefined || reason === undefined) return undefined;
   if (leavesOutNothing(item, { from, to: [], ports })) return undefined;
-  const source: SourcePosition = positionOf(subject.place(path));
+  const source: SourcePosition = positionOf(subject.place([]));
   return { from, ports, until, reason, owner, source };
 }
 
@@ -169,26 +159,20 @@ function listOf(
   subject: Subject,
   values: ValuesOfRow<AssertionBlock>,
   key: "except" | "allow",
-): (readonly [Values, Path])[] {
+): (readonly [Values, Subject])[] {
   const value = fieldOf(values, key);
   if (value === undefined) return [];
-  if (isMap(value)) return [[value, [key]]];
+  if (isMap(value)) return [[value, subjectWithin(subject, key)]];
   if (!Array.isArray(value)) return [];
-  return value.flatMap((item: unknown, index): (readonly [Values, Path])[] => {
-    if (isMap(item)) return [[item, [key, index]]];
+  return value.flatMap((item: unknown, index): (readonly [Values, Subject])[] => {
+    if (isMap(item)) return [[item, subjectWithin(subject, key, index)]];
     reportValue(subject, [key, index], item, "a map", { code: "config/wrong-type" });
     return [];
   });
 }
 const isForeign = (party: Party): boolean => party.kind === "group" && "id" in party.group;
 
-function readParties(
-  subject: Subject,
-  values: ValuesOfRow<Flow>,
-  key: "from" | "to",
-  within: Path,
-  declared: Declared,
-): Party[] {
+function readParties(subject: Subject, values: ValuesOfRow<Flow>, key: "from" | "to", declared: Declared): Party[] {
   const value = fieldOf(values, key);
   if (value === undefined) return [];
   const one = (item: unknown, path: Path): Party[] => {
@@ -196,8 +180,8 @@ function readParties(
     return party === undefined ? [] : [party];
   };
   return Array.isArray(value)
-    ? value.flat().flatMap((item: unknown, index) => one(item, [...within, key, index]))
-    : one(value, [...within, key]);
+    ? value.flat().flatMap((item: unknown, index) => one(item, [key, index]))
+    : one(value, [key]);
 }
 
 const partyWords = ["internet", "anywhere"] as const;
@@ -205,7 +189,7 @@ const expected = "internet, anywhere, group.KEY, group.*, vm.KEY, { id: … }, a
 
 function readParty(subject: Subject, value: unknown, path: Path, declared: Declared): Party | undefined {
   if (isMap(value)) {
-    const id = readUnmanagedId(subject, value, path);
+    const id = readUnmanagedId(subjectWithin(subject, ...path), value);
     return id === undefined ? undefined : { kind: "group", group: { id } };
   }
   // A value that could not be interpolated is reported already.
@@ -234,7 +218,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
   return undefined;
 }
 
-function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>, within: Path): ServicePorts[] {
+function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>): ServicePorts[] {
   const ports: ServicePorts[] = [];
   for (const protocol of ["tcp", "udp"] as const) {
     const value = fieldOf(values, protocol);
@@ -243,11 +227,7 @@ function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>, within: P
     for (const [index, item] of list.entries()) {
       if (item === "any" || item === true) ports.push({ protocol });
       else {
-        const range = readRange(
-          subject,
-          item,
-          Array.isArray(value) ? [...within, protocol, index] : [...within, protocol],
-        );
+        const range = readRange(subject, item, Array.isArray(value) ? [protocol, index] : [protocol]);
         if (range !== undefined) ports.push({ protocol, ports: range });
       }
     }
