@@ -144,7 +144,7 @@ describe("the way to a VM", () => {
         ["jump names vm.bastian, which is not declared", "write vm.bastion", 4],
         [expect.stringContaining("port cannot be 70000"), undefined, 4],
         [expect.stringContaining("identity_file cannot be"), undefined, 4],
-        [expect.stringContaining("usr"), "write user", 4],
+        [expect.stringContaining("usr"), "remove it", 4],
       ]),
     );
     const circle = read(
