@@ -23,8 +23,11 @@ const parts = {
   saved: /\/generated\/plan\.js$/,
   dialect: /\/generated\/dialect\.js$/,
   explanations: /\/report\/(?:generated\/)?explanations\./,
-  doctor: /\/dialect\/learn\/|\/engine\/doctor/,
-  yaml: /\/node_modules\/yaml\//,
+  doctor: /\/dialect\/learn\/|\/(engine|cli)\/doctor|\/report\/doctor-/,
+  editor: /\/cli\/editor\/|\/reconciler\/editor\//,
+  files:
+    /\/(config|cli)\/(move|accept)\b|\/config\/(component-file|convert-listing|edit-text|first-tests|format|generated\/tests|indentation|known-words|live-blocks|patterns|read\/(tests|listing)|schema-(fields|words)|starter|world-blocks|yaml\/(pieces|write))\.|\/cli\/(generate|other-state|write-shared|yaml-output)\./,
+  yaml: /\/node_modules\/yaml\/|\/config\/yaml\/(library|depth)\./,
   http: /\/node_modules\/undici\//,
   emulator: /\/(emulator|rehearse)\//,
   reach: /\/kinds\/group\/(exposure|reachability)\/(?!read|findings)|\/report\/exposure-/,
@@ -35,7 +38,8 @@ const parts = {
   config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read|\/core\/canonical\/(cidr|rules)\.|\/ipaddr\.js\//,
   plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects|canonical-text|remembered)|model\/(?:desired|fix))\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/report\/(plan|where|output|json|cost|diagnostics|owed)-|\/cli\/(planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
-  start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
+  start:
+    /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet|approvals|changed-projects|file-tests|listen|mcp-server|ssh-given|status-server|still-files|suggestions|with-trace)/,
 };
 
 /** Nothing here asks for HTTP/2, and loading Node's module for it is a tenth of what a small plan costs. */
@@ -88,7 +92,8 @@ const { output } = await bundle.write({
 await bundle.close();
 
 // The parts name each other in one declaration at their head, and each is read when something of it is used. A module
-// is a function in brackets, which the engine compiles at once; an arrow function would be parsed twice.
+// is a plain function, which the engine compiles when it is called: in brackets of its own it would be compiled, and kept,
+// whether the command uses it or not, and an arrow function would be parsed twice.
 for (const { fileName } of output) {
   const file = join(folder, fileName);
   const names = [];
@@ -97,7 +102,10 @@ for (const { fileName } of output) {
       names.push(name.replaceAll("$", "\\$"));
       return `${name}=()=>require("./${part}.js")`;
     })
-    .replace(/\.t\(\((?:\((exports,[^()]*)\)|(exports))=>\{/g, (_, several, one) => `.t((function(${several ?? one}){`);
+    .replace(
+      /\.t\(\((?:\((exports,[^()]*)\)|(exports))=>\{/g,
+      (_, several, one) => `.t((0,function(${several ?? one}){`,
+    );
   if (names.length > 0) code = code.replace(new RegExp(`(?<![\\w$])(${names.join("|")})\\.`, "g"), "$1().");
   // A text with a single character beyond ASCII takes twice the memory, and longer to read.
   code = code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
