@@ -42,12 +42,22 @@ const parts = {
     /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet|approvals|changed-projects|file-tests|listen|mcp-server|ssh-given|status-server|still-files|suggestions|with-trace)/,
 };
 
-/** Nothing here asks for HTTP/2, and loading Node's module for it is a tenth of what a small plan costs. */
-const withoutHttp2 = {
-  name: "without-http2",
+/**
+ * Nothing here asks for HTTP/2, nor for a client or a server of Node's own: loading Node's modules for them is more than
+ * a tenth of what a small plan costs. Of its HTTP undici takes the limit of headers, where Node was given another one.
+ */
+const withoutNodeHttp = {
+  name: "without-node-http",
   load: (id) =>
     /\/undici\/lib\/dispatcher\/client-h2\.js$/.test(id)
       ? 'module.exports = () => { throw new Error("HTTP/2 is not spoken here"); };'
+      : undefined,
+  transform: (code, id) =>
+    /\/undici\/lib\/(core\/util|dispatcher\/client)\.js$/.test(id)
+      ? code.replace(
+          "require('node:http')",
+          '/max-http-header-size/.test([process.env.NODE_OPTIONS, ...process.execArgv].join()) ? require("node:http") : { maxHeaderSize: 16_384, IncomingMessage: class {} }',
+        )
       : undefined,
 };
 
@@ -71,7 +81,7 @@ const bundle = await rolldown({
   platform: "node",
   external: outside,
   treeshake: false,
-  plugins: [withoutHttp2],
+  plugins: [withoutNodeHttp],
   preserveEntrySignatures: "allow-extension",
 });
 const { output } = await bundle.write({

@@ -109,6 +109,14 @@ require(${JSON.stringify(join(root, "bin/reconcile.js"))});\n`,
     .sort();
 }
 
+/** The modules of Node itself that are there when a command connects to its service. */
+export async function nodeModulesAtFirstRequest(words: readonly string[], text: string): Promise<string[]> {
+  const seen = join(makeFolder({}), "seen.json");
+  const tell = `require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.moduleLoadList))`;
+  await partsRead(words, text, `require("node:net").Socket.prototype.connect = () => { ${tell}; process.exit(0); };`);
+  return (JSON.parse(readFileSync(seen, "utf8")) as string[]).map((name) => name.replace(/^NativeModule /, ""));
+}
+
 function nameOf(file: string): string {
   const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
   // The package's own, wherever the checkout lies.

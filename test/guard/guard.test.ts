@@ -3,7 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fleet, shapes } from "../../bench/shapes.mjs";
-import { countStory, modulesLoaded, partsBeforeFirstWord, partsRead, type Story } from "./counted";
+import {
+  countStory,
+  modulesLoaded,
+  nodeModulesAtFirstRequest,
+  partsBeforeFirstWord,
+  partsRead,
+  type Story,
+} from "./counted";
 
 const file = join(__dirname, "counts.json");
 const updating = process.env["UPDATE_COUNTS"] === "1";
@@ -106,6 +113,13 @@ describe("what a command loads", () => {
     expect(await partsRead(["validate"], small)).toEqual(always);
     const plan = ["plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"];
     expect(await partsRead(plan, small)).toEqual([...always, "bundle-plan", "bundle-reach"].sort());
+  });
+
+  it("what speaks HTTP to the service loads no HTTP of Node's own", async () => {
+    const loaded = await nodeModulesAtFirstRequest(["plan", "--base-url", "http://127.0.0.1:9"], small);
+    expect(loaded).toContain("net");
+    for (const absent of ["http", "https", "http2", "_http_client", "_http_server", "tls"])
+      expect(loaded).not.toContain(absent);
   });
 
   it("no command loads what it does not use: no YAML for help, no HTTP client without a request, no schema compiler ever", () => {
