@@ -78,15 +78,16 @@ function mayWrite(folder) {
 }
 
 /**
- * `of`: whose it is beside the commands'. A function is compiled when it is called, so a file that was kept is kept anew,
- * with more in it, by the first run of each other `command`. Answers how a process that may be killed keeps at once what it
- * has compiled.
+ * `of`: whose it is beside the commands'. A function is compiled when it is called, so files that were kept are kept anew,
+ * with more in them, by the first run of each other `command`, and when a command uses a file that it had no need of
+ * before. Answers how a process that may be killed keeps at once what it has compiled.
  */
 exports.keepCompiled = (folder, of = "", command = "") => {
   const file = join(folder, `${process.version}-${process.arch}${of}`);
   let known = read(file);
   const added = new Map();
-  const used = new Map();
+  const taken = new Map();
+  let isNews = false;
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (text, path, ...format) {
     const byNode = () => compile.call(this, text, path, ...format);
@@ -104,19 +105,23 @@ exports.keepCompiled = (folder, of = "", command = "") => {
       return byNode();
     }
     if (cachedData === undefined || script.cachedDataRejected) added.set(key, script);
-    else if (!kept.commands.includes(command)) used.set(key, script);
+    else {
+      taken.set(key, script);
+      isNews ||= !kept.commands.includes(command);
+    }
     return evaluate(this, path, script.runInThisContext());
   };
   const keep = (exitCode) => {
     // A run that failed called little of what its command needs.
     const failed = exitCode === 1;
-    const scripts = new Map(failed ? added : [...added, ...used]);
-    if (scripts.size === 0) return;
+    if (added.size === 0 && (failed || !isNews)) return;
+    const scripts = new Map(failed ? added : [...added, ...taken]);
     for (const key of added.keys()) known.delete(key);
     write(folder, file, known, scripts, failed ? [] : [command]);
     known = read(file);
     added.clear();
-    used.clear();
+    taken.clear();
+    isNews = false;
   };
   process.once("exit", keep);
   return keep;
@@ -177,7 +182,11 @@ function write(folder, file, known, scripts, by) {
       const { size = 0, commands = [], data } = known.get(key) ?? {};
       const compiled = script.createCachedData();
       // A process that ran for long has dropped what it did not call any more.
-      kept.push({ key, commands: [...commands, ...by], data: compiled.length < size ? data() : compiled });
+      kept.push({
+        key,
+        commands: [...new Set([...commands, ...by])],
+        data: compiled.length < size ? data() : compiled,
+      });
     }
     const head = JSON.stringify(kept.map(({ key, commands, data }) => [key, data.length, commands]));
     mkdirSync(folder, { recursive: true });

@@ -86,18 +86,20 @@ describe("what was compiled", () => {
     expect(statSync(join(cache, first)).size).toBeGreaterThan(before.size);
   });
 
-  it("grows by what another command calls, once, also where Node has a cache of its own", () => {
+  it("grows by what another command calls, or one that needs another file, once, also where Node has a cache of its own", () => {
     const folder = makeFolder();
     mkdirSync(join(folder, "dist"));
-    const functions = ["plan", "apply"].map((name) => `exports.${name} = (n) => [${"n, ".repeat(500)}];`);
+    const functions = ["plan", "apply", "further"].map((name) => `exports.${name} = (n) => [${"n, ".repeat(500)}];`);
     writeFileSync(join(folder, "dist/part.js"), functions.join("\n"));
+    writeFileSync(join(folder, "dist/further.js"), 'require("./part.js").further();');
     cpSync(join(__dirname, "../../bin"), join(folder, "bin"), { recursive: true });
     writeFileSync(
       join(folder, "bin/main.js"),
-      `const [command, code] = process.argv.slice(2);
-require("./compile-cache.js").keepHere("", command); require("../dist/part.js")[command](); process.exitCode = Number(code);`,
+      `const [command, code, further] = process.argv.slice(2);
+require("./compile-cache.js").keepHere("", command); require("../dist/part.js")[command](); process.exitCode = Number(code);
+if (further !== undefined) require("../dist/further.js");`,
     );
-    const sizeAfter = (...run: [string, number]): number => {
+    const sizeAfter = (...run: [command: string, code: number, further?: string]): number => {
       spawnSync(process.execPath, [join(folder, "bin/main.js"), ...run.map(String)]);
       const [kept = "", ...more] = readdirSync(join(folder, "dist/.compile-cache"));
       expect(more).toEqual([]);
@@ -108,6 +110,10 @@ require("./compile-cache.js").keepHere("", command); require("../dist/part.js")[
     const second = sizeAfter("apply", 0);
     expect(second).toBeGreaterThan(first + 1000);
     expect([sizeAfter("plan", 0), sizeAfter("apply", 0)]).toEqual([second, second]);
+    // Its other way calls more of the files that it has used before as well.
+    const third = sizeAfter("plan", 0, "further");
+    expect(third).toBeGreaterThan(second + 1000);
+    expect(sizeAfter("plan", 0, "further")).toBe(third);
   });
 
   it("is not taken for a file that was changed, whatever its size, and does not pile up", () => {
