@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fleet, shapes } from "../../bench/shapes.mjs";
+import { startEmulator } from "../../emulator";
 import {
   countStory,
   modulesLoaded,
@@ -113,6 +114,13 @@ describe("what a command loads", () => {
     expect(await partsRead(["validate"], small)).toEqual(always);
     const plan = ["plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"];
     expect(await partsRead(plan, small)).toEqual([...always, "bundle-plan", "bundle-reach"].sort());
+    const emulator = await startEmulator({ timeScale: 0 });
+    try {
+      const looks = await partsRead(["plan", "--base-url", emulator.url], small);
+      expect(looks).toEqual([...always, "bundle-http", "bundle-plan", "bundle-reach"].sort());
+    } finally {
+      await emulator.close();
+    }
   });
 
   it("what speaks HTTP to the service loads no HTTP of Node's own", async () => {
