@@ -182,9 +182,10 @@ export async function approve(
   const plan = await waitingPlan({ records }, name, digest);
   const settings = await records.settings();
   const opening = openingOf(settings.windows, name, "apply", now);
+  const before = await approvalOf({ records }, plan, stack.approval, now);
   const refusal =
     authorRefused(stack, plan, who) ??
-    twiceRefused(stack, plan, who, now) ??
+    twiceRefused(stack, plan, before, who, now) ??
     (atDatabase ? undefined : silentRefused(plan, why)) ??
     windowRefused(plan, opening, throughWindow, why);
   if (refusal !== undefined) throw refusal;
@@ -211,15 +212,24 @@ export async function approve(
 }
 
 /** Who has approved the plan, also before the merge. */
-async function voicesFor(
+export async function approvalOf(
   { records }: Pick<Desk, "records">,
-  { stack, digest }: WaitingPlan,
+  { stack, digest }: Pick<WaitingPlan, "stack" | "digest">,
+  since: Approval | undefined,
+  now: Date,
+): Promise<Approval | undefined> {
+  const before = await records.approvalBeforeMerge(stack, digest);
+  return before === undefined ? since : joined(before, since, now);
+}
+
+async function voicesFor(
+  desk: Pick<Desk, "records">,
+  plan: WaitingPlan,
   since: Approval | undefined,
   now: Date,
 ): Promise<readonly string[]> {
-  const before = await records.approvalBeforeMerge(stack, digest);
-  const all = before === undefined ? since : joined(before, since, now);
-  return all?.digest === digest ? namesIn(all) : [];
+  const all = await approvalOf(desk, plan, since, now);
+  return all?.digest === plan.digest ? namesIn(all) : [];
 }
 
 function authorRefused({ name, spec }: StackRecord, { body }: WaitingPlan, who: string): ActionRefused | undefined {
@@ -241,8 +251,9 @@ function authorRefused({ name, spec }: StackRecord, { body }: WaitingPlan, who: 
 }
 
 function twiceRefused(
-  { name, approval, spec }: StackRecord,
+  { name, spec }: StackRecord,
   { digest }: WaitingPlan,
+  approval: Approval | undefined,
   who: string,
   now: Date,
 ): ActionRefused | undefined {

@@ -27,6 +27,7 @@ import { originOf, takeFiles, tellEar } from "./sources/take-files";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
 import { steadyNow } from "./steady";
 import { watchBudgets } from "./waiting";
+import { openingOf } from "./windows";
 
 export interface Worker {
   /** Takes no new round; resolves when the running ones have ended. */
@@ -49,6 +50,8 @@ const beatMs = 5000;
 const longestQuietMs = 60_000;
 /** A round that this worker cannot run now is offered again after this time. */
 const crowdedMs = 1000;
+/** The plan of a pull request, where a window lets nobody look at the service. */
+const windowMs = 60_000;
 /** One that must not run beside another suspect is behind already: its workers died. */
 const suspectMs = 250;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
@@ -202,6 +205,8 @@ async function onePull(
   const busy = whyNotHere(setting, shared, stack);
   if (busy !== undefined) return later(setting, job, stack, busy);
   const settings = await shared.settings();
+  const looking = openingOf(settings.windows, stack.name, "look", clockOf(stack)());
+  if (!looking.open) return later(setting, job, stack, windowMs);
   const signal = AbortSignal.any([job.signal, draining]);
   const ear = shared.silences.begin(serviceOf(stack.spec));
   const reading = createSilences().begin(undefined);

@@ -13,8 +13,10 @@ import type { Database } from "../../reconciler/fleet/database/database";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
 import { type Approval, decide, joined } from "../../reconciler/fleet/decide";
+import { createProvider } from "../../reconciler/fleet/identity";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { carryOutAct } from "../../reconciler/fleet/pages/acts";
+import { createPages } from "../../reconciler/fleet/pages/app";
 import { waitingPage } from "../../reconciler/fleet/pages/waiting";
 import { commitsIn, type FileChange, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
 import { checkOutGit } from "../../reconciler/fleet/sources/git";
@@ -375,6 +377,16 @@ describe("the desk", () => {
     };
     await waiting("merged", { approvers: 2 });
     await approveBefore("9999-01-01T00:00:00Z");
+    // Whoever looks or wants to approve it again is told so, before anybody did it here.
+    expect(await refused("ann", "merged")).toMatch(/^fleet\/approved-already: ann has approved/);
+    const pages = createPages({
+      ...{ records, queue: idleQueue, local: async () => "otto", provider: createProvider(), say: () => undefined },
+      ...{ pulled: async () => false, pushed: async () => ({ fetched: false, woken: [] }), metrics: async () => "" },
+      hooks: { github: [], gitlab: [] },
+    });
+    const shown = async (path: string) => (await pages.request(path, { headers: { host: "127.0.0.1" } })).text();
+    expect(await shown("/stacks/merged")).toContain("one more person has to approve it");
+    expect(await shown("/waiting")).toContain("approved by ann; one more person");
     expect(await approve(desk("bob"), "merged", digest, { now })).toMatchObject({ missing: 0 });
     const { approval: seen } = (await records.stack("merged"))!;
     await records.savePlan("merged", { digest, revision: "r", body }, { voids: true, seen });

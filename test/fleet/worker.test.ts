@@ -39,6 +39,8 @@ describe("a worker", () => {
   const service = { name: "in-west", baseUrl: "http://127.0.0.1:9", insecureHttp: false, credential: { env: "NONE" } };
   const known = { ...noSettings, services: [service] };
   const hastened: string[] = [];
+  /** Plans of pull requests that were put back. */
+  const later: string[] = [];
   const outputs: Record<string, Record<string, unknown>> = {};
   const folder = makeFolder({ "reconcile.yaml": "version: 1\n" });
   const source = { kind: "folder", folder } as const;
@@ -132,6 +134,7 @@ describe("a worker", () => {
     const queue: Queue = {
       ...idleQueue,
       hasten: async ({ stack }) => void hastened.push(stack),
+      enqueue: async ({ stack, pull }) => void (pull !== undefined && later.push(`${stack} ${pull}`)),
       work: async (options) => {
         round = options.round;
       },
@@ -202,6 +205,25 @@ describe("a worker", () => {
       expect(Math.abs((nextAt?.getTime() ?? 0) - readAt.getTime())).toBeLessThan(2 * spec.intervalMs);
     }
     readAt = undefined;
+    await records.saveSettings(known);
+  });
+
+  test("a pull request is not planned while a window lets nobody look, and is afterwards", async () => {
+    const url = "https://127.0.0.1:9/acme/none";
+    await records.saveStacks([stackSpec("asked", { source: { kind: "git", url, ref: "main", path: "" } })]);
+    const pull = { url, ref: "main", base: "b", number: 7, head: "h", author: "x", outside: false };
+    await records.savePull({ ...pull, link: "l", mark: "m" }, [{ stack: "asked", content: "c" }]);
+    const always = { kind: "deny", schedule: "* * * * *", timeZone: "UTC", durationMs: 3_600_000 } as const;
+    for (const windows of [[{ ...always, stacks: ["asked"], actions: ["look" as const] }], []]) {
+      await records.saveSettings({ ...known, windows });
+      // The settings are read anew after two seconds.
+      await new Promise((resolve) => setTimeout(resolve, 2100));
+      later.length = 0;
+      await round({ stack: "asked", cause: "pull request", pull: 7, signal: never, lend: () => () => undefined });
+      const isHeld = windows.length > 0;
+      expect(later).toEqual(isHeld ? ["asked 7"] : []);
+      expect((await records.pullPlan(url, 7, "asked"))?.result).toBe(isHeld ? "waits" : "failed");
+    }
     await records.saveSettings(known);
   });
 

@@ -1,5 +1,5 @@
 /** Plans that wait, and what people say to them. Each function is one statement. */
-import type { Approval, Rejection, UndoRequest } from "../decide";
+import { type Approval, joined, type Rejection, type UndoRequest } from "../decide";
 import type { Letter } from "../notify";
 import type { Status } from "../status";
 import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
@@ -9,6 +9,7 @@ import { schema } from "./tables";
 
 const written = columnsOf<{
   readonly approval: Approval | null;
+  readonly before: Approval | null;
   readonly rejection: Rejection | null;
   readonly body: PlanBody;
 }>();
@@ -105,11 +106,14 @@ export const planStatements = ({ query }: Database) => ({
   async waitingPlans(): Promise<readonly WaitingOutline[]> {
     const rows = await query(
       `SELECT p.stack, p.digest, p.made_at, p.body ->> 'sum' AS sum, s.approval, s.spec ->> 'approvers' AS approvers,
-         s.spec ->> 'tenant' AS tenant FROM ${schema}.plans p JOIN ${schema}.stacks s ON s.name = p.stack
+         s.spec ->> 'tenant' AS tenant, clock_timestamp() AS now, (SELECT q.approval FROM ${schema}.pull_plans q
+           WHERE q.stack = p.stack AND q.digest = p.digest AND q.approval ->> 'digest' = p.digest AND (q.approval ->> 'until')::timestamptz > now()
+           LIMIT 1) AS before FROM ${schema}.plans p JOIN ${schema}.stacks s ON s.name = p.stack
        WHERE s.status ->> 'plan' = p.digest ORDER BY p.made_at, p.stack`,
     );
     return rows.map((row) => {
-      const approval = written(row, "approval") ?? undefined;
+      const [since, before] = [written(row, "approval") ?? undefined, written(row, "before")];
+      const approval = before === null ? since : joined(before, since, timeOf(row["now"]));
       return {
         stack: textOf(row["stack"]),
         tenant: textOf(row["tenant"]),

@@ -1,9 +1,11 @@
 /** The pages for people: what each reads of the fleet for whoever looks, and the address under which it is. */
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
+import { onlyDefined } from "../../core/text/objects";
 import type { Graph } from "../../report/graph/graph";
 import { graphSvg } from "../../report/graph/svg";
 import { may, maySeeAll, type Visitor } from "../access";
+import { approvalOf } from "../actions";
 import { followLines, seenOf } from "../views";
 import { openingOf } from "../windows";
 import { numberIn, type PagesSetting, saidIn } from "./acts";
@@ -84,10 +86,11 @@ const showStack: Show = async (sources, context, visitor) => {
     records.settings(),
   ]);
   const { readAt: now = new Date() } = stack;
+  const approval = plan === undefined ? undefined : await approvalOf(sources, plan, stack.approval, now);
   const [run] = runs;
   const lines = run === undefined || run.endedAt !== undefined ? [] : await records.latestLines(run.id, mostLines);
   const body = stackPage({
-    stack,
+    stack: { ...stack, ...onlyDefined({ approval }) },
     plan,
     runs,
     changes,
