@@ -130,6 +130,19 @@ describe("a VM whose volumes come off", () => {
       ["volume.data/detach"],
     ],
     [
+      "runs no flush command where it is stopped",
+      world([stopped, data], [web, volume("data", { flush: { via: "command", argv: ["sync"] } })]),
+      ["volume.data/detach"],
+    ],
+    [
+      "runs no flush command either where the file wants it to run",
+      world(
+        [{ ...stopped, power: "running" }, data],
+        [{ ...web, power: "running" }, volume("data", { flush: { via: "command", argv: ["sync"] } })],
+      ),
+      ["vm.web/flush-stop", detach, "vm.web/start < volume.data/detach?"],
+    ],
+    [
       "is looked at again where it is stopped and a resize may have started it",
       world([stopped, data], [{ ...web, flavor: "m1.large" }, volume("data", off)]),
       [

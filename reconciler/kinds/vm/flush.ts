@@ -39,10 +39,12 @@ export const flushWords: Readonly<Record<FlushReason, string>> = {
 
 export function planFlush(comesOff: ComesOff): Flushed {
   const { policy, vm, draft } = comesOff;
+  const phase = findSeen(draft.context.live, "vm", vm.id)?.phase;
   // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
-  const hasFailed = findSeen(draft.context.live, "vm", vm.id)?.phase === "failed";
-  const asked: FlushPolicy = policy.via === "stop" && hasFailed ? { via: "ask" } : policy;
-  const { via: reason, ...command } = isStoppedAnyway(vm, draft) ? ({ via: "stop" } as const) : asked;
+  const asked: FlushPolicy = policy.via === "stop" && phase === "failed" ? { via: "ask" } : policy;
+  // No command reaches a guest that is stopped.
+  const isStopped = isStoppedAnyway(vm, draft) || (policy.via === "command" && phase === "stopped");
+  const { via: reason, ...command } = isStopped ? ({ via: "stop" } as const) : asked;
   if (reason === "stop") {
     const { stop, users } = stopForFlush(vm, draft);
     return { reason, before: stop === undefined ? [] : [need(stop)], follow: (detach) => void users.push(detach) };
