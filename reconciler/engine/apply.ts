@@ -4,7 +4,7 @@ import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { allOfKind, ofKind } from "../core/model/kinds";
-import type { RunEnd, RunStart, StateChange } from "../core/model/recorded";
+import type { RunEnd, RunStart, State, StateChange } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
 import type { Sightings } from "../core/plan/memory";
 import { changesOutputs, outputsNow } from "../core/plan/outputs";
@@ -187,10 +187,14 @@ const mostOpenRecorded = 1000;
 function recordedStart(
   plan: Plan,
   desired: Desired,
+  { runs }: Pick<State, "runs">,
   { holder: { who, host, command }, commit }: Pick<ApplyInput, "holder" | "commit">,
 ): Omit<RunStart, "number" | "at" | "id"> {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const open: Record<Address, string> = {};
+  // What a run of a part does not reach is as open as it was.
+  const { targets, excludes } = plan.options;
+  const open: Record<Address, string> =
+    targets === undefined && excludes === undefined ? {} : { ...runs?.at(-1)?.open };
   // For a run of very many changes, a list of those that were not reached is not worth its room in the state.
   for (const { address } of plan.steps.slice(0, mostOpenRecorded)) {
     const resource = declared.get(address);
@@ -214,6 +218,7 @@ async function rememberEnd(
 ): Promise<RunReport> {
   if (report.broken !== undefined) return report;
   const { counts, interrupted, bug, steps } = report;
+  const reached = new Set(steps.map(({ step }) => step.address));
   const left = new Set([
     ...steps.flatMap(({ step, result }) => (result.end === "done" ? [] : [step.address])),
     ...notSeenIn(report).map(({ address }) => address),
@@ -230,7 +235,7 @@ async function rememberEnd(
     endedAt: clock.instant(),
     outcome,
     steps: counts,
-    open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),
+    open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address) || !reached.has(address))),
     unseen: unseen.length === 0 ? undefined : unseen.slice(0, mostOpenRecorded),
   };
   const seen = [
@@ -277,7 +282,7 @@ export async function carryOutPermitted(
     const { state } = opened.recorder;
     const doubt = await whyMayBeCreated(bookkeeping, state, prepared.live, ports.client, ports, input.stop.soft);
     if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
-    const run = recordedStart(permitted.plan, prepared.desired, input);
+    const run = recordedStart(permitted.plan, prepared.desired, state, input);
     const remembered = { id: input.planId, run };
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
     if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };

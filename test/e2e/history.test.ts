@@ -122,6 +122,9 @@ describe("reconcile history", () => {
     });
     const plan = await reconcile("plan");
     expect(plan.stdout).toContain("the last run stopped before this: rules");
+    // A run of another part did not reach it either.
+    await apply(grown, "--target", "volume.data");
+    expect((await reconcile("plan")).stdout).toContain("the last run did not get this done: rules");
     write(grown.replace("8443", "8444"));
     expect((await reconcile("plan")).stdout).toContain("the file changed: rules");
   });
