@@ -194,6 +194,11 @@ describe("what is wrong with the words themselves", () => {
     });
   });
 
+  it.each([[["orphans", "delete", "ID", "--yes"]], [["validate", "--yes"]]])(
+    "names no flag that the command lacks as well: %j",
+    async (args) => expect((await run(args)).stderr).toMatch(/has no flag --yes$/m),
+  );
+
   it("is told to a person where --json belongs to a command of another machine", async () => {
     const ran = await run(["ssh", "--bogus", "vm.db", "--", "kubectl", "--json"]);
     expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([1, "", expect.stringContaining("no flag --bogus")]);
