@@ -35,7 +35,7 @@ export function historyText(runs: readonly RecordedRun[], options: TextOptions =
 const mostOpenTold = 5;
 
 function outcomeText(run: RecordedRun): string {
-  const { outcome, at, endedAt } = run;
+  const { outcome, at, endedAt, steps } = run;
   const took = endedAt === undefined ? "" : ` in ${durationText(Date.parse(endedAt) - Date.parse(at))}`;
   switch (outcome) {
     case "done":
@@ -43,9 +43,9 @@ function outcomeText(run: RecordedRun): string {
     case "failed":
       return `failed${took}`;
     case "waiting":
-      return run.unseen === undefined || Object.keys(run.open).length === 0
-        ? `something waits for an outside act${took}`
-        : `accepted, and not all of it seen${took}`;
+      return steps?.waiting === 0
+        ? `accepted, and not all of it seen${took}`
+        : `something waits for an outside act${took}`;
     case "interrupted":
       return `stopped${took}`;
     default:

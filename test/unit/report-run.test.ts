@@ -2,10 +2,12 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
+import type { RecordedRun } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { driftText } from "../../reconciler/report/drift-text";
+import { historyText } from "../../reconciler/report/history-text";
 import { leftMs, liveView, progressLine, startLive, updateLive } from "../../reconciler/report/progress";
 import { recordText } from "../../reconciler/report/record-text";
 import { runText } from "../../reconciler/report/run-text";
@@ -27,6 +29,24 @@ const troubled = () => {
   );
   return { plan, ...pretended };
 };
+
+it("the history says of a run that something waits where a step waits, whatever else was not seen", () => {
+  const told = (waiting: number, open: RecordedRun["open"]): string =>
+    historyText([
+      {
+        ...{ id: "0123456789", number: 1, at: "2026-01-01T00:00:00.000Z", endedAt: "2026-01-01T00:00:05.000Z", open },
+        ...{
+          outcome: "waiting",
+          steps: { done: 1, failed: 0, skipped: 0, waiting },
+          unseen: ["group.web: name: web-2"],
+        },
+      },
+    ]);
+  expect(told(1, { "vm.db": "" })).toContain("something waits for an outside act in 5 s");
+  expect(told(0, { "vm.db": "" })).toContain("accepted, and not all of it seen in 5 s");
+  // An act such as a reboot is the change of no resource.
+  expect(told(0, {})).toContain("accepted, and not all of it seen in 5 s");
+});
 
 describe("the end of a run", () => {
   it.each([80, 200])("reads as the golden text at %i columns", async (width) => {
