@@ -1,6 +1,6 @@
 /** `reconcile lsp` with a client of the protocol, and in a real Neovim. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CompletionItem, Diagnostic, Hover, Location, WorkspaceEdit } from "vscode-languageserver-protocol";
@@ -493,6 +493,24 @@ removed: [{ from: data/vm.c }]
       expect(problem?.range).toEqual({ start: { line: 5, character: 14 }, end: { line: 5, character: 18 } });
     }
     expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("lives on where a file that a flag names goes away, and where a folder is none", async () => {
+    const text = `${head}vars: { size: {} }\nvolumes: { data: { size: "\${var.size}" } }\n`;
+    const folder = makeFolder({ "reconcile.yaml": text, "some.vars.yaml": "size: 5\n", plain: "" });
+    const editor = await startEditor(folder, ["--var-file", "some.vars.yaml"]);
+    await editor.open("reconcile.yaml");
+    await editor.problemsOf("reconcile.yaml", (found) => found.length === 0);
+    await editor.open("plain/other.yaml", "version: 1\nvolumes: { data: { size: 0 } }\n");
+    await editor.problemsOf("plain/other.yaml", (found) => found.length > 0);
+    rmSync(join(folder, "some.vars.yaml"));
+    await editor.save("reconcile.yaml");
+    const [gone] = await editor.problemsOf("reconcile.yaml", (found) => found.length > 0);
+    expect(messageOf(gone!)).toBe("there is no file some.vars.yaml\nfix: correct the path");
+    writeFileSync(join(folder, "some.vars.yaml"), "size: 6\n");
+    await editor.save("reconcile.yaml");
+    await editor.problemsOf("reconcile.yaml", (found) => found.length === 0);
+    expect(await editor.end()).toEqual({ exitCode: 0, stderr: "" });
   });
 
   it("formats as fmt does, and says what is missing where the package is not installed", async () => {

@@ -72,8 +72,7 @@ export function givenFor(path: string, text: string, windows: Windows): GivenFil
 }
 
 function desiredIn(folder: string, windows: Windows): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+  return (ifPossible(() => readdirSync(folder)) ?? [])
     .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !/^reconcile\.ya?ml$/.test(name))
     .map((name) => join(folder, name))
     .filter((path) => isDesired(path, windowText(path, windows)));
@@ -172,10 +171,19 @@ function judged(workspace: Workspace, flags: Flags): readonly Diagnostic[] {
 
 export function lookAt(given: GivenFiles, windows: Windows, flags: Flags, memory: ProjectMemory): ProjectLook {
   const problems: Diagnostic[] = [];
-  const sources = sourcesGiven(given, windows, problems);
-  const open = opener(windows, flags);
   const opened = new Set<string>();
-  const reads = sources.length === 0 ? [] : readAllEnvironments(sources, open, flags, opened);
+  let open: OpenFile = (path) => ({ problem: `${path} is not read`, fix: "correct the problem of the settings first" });
+  let reads: readonly ReadSources[] = [];
+  try {
+    open = opener(windows, flags);
+    const sources = sourcesGiven(given, windows, problems);
+    if (sources.length > 0) reads = readAllEnvironments(sources, open, flags, opened);
+  } catch (error) {
+    // A flag or a variable, or a file that one of them names, and that may go away while somebody edits.
+    const told = asDiagnostics(error);
+    if (told === undefined) throw error;
+    problems.push(...told);
+  }
   problems.push(...reads.flatMap((one) => one.problems));
   const named = reads.flatMap(({ environment, workspace }): [string, Desired][] =>
     environment === undefined || workspace === undefined ? [] : [[environment, workspace.desired]],

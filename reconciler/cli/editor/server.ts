@@ -1,6 +1,6 @@
 /** The Language Server Protocol over standard input and output: what an editor asks, answered from a look at the files. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -184,7 +184,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     const root = workspaceFolders?.[0]?.uri ?? rootUri;
     // Messages name files from the editor's folder on, and what files name lies below it.
     const folder = given.length === 0 && typeof root === "string" ? pathOfFile(root) : undefined;
-    if (folder !== undefined && existsSync(folder)) process.chdir(folder);
+    if (folder !== undefined) ifPossible(() => process.chdir(folder));
     return {
       serverInfo: { name: "reconcile", version },
       capabilities: {
