@@ -254,7 +254,9 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
           const key = `${method} ${id}${proving.length > 0 ? " that proves" : ""}`;
           const { newest, before } = answers.get(key) ?? {};
           const isSure = makesSure(options);
-          for (const known of [newest, before]) {
+          // An image is asked for that was not there a moment ago.
+          const isNew = kind === "catalogue" && proving.length > 0;
+          for (const known of isNew ? [] : [newest, before]) {
             if (known === undefined || known.accepted === false) continue;
             const isEnough = isSure && known.accepted === true && age(known) <= recentMs && isStillSo(known, id);
             if (!isEnough && !isGood(known, method, id)) continue;

@@ -1113,6 +1113,15 @@ const removals: Readonly<Record<string, Row>> = {
         remove({ type: "Volume", name: "data", id: "pending:1", outputs: data }),
     answer: undefined,
   },
+  "a VM that is to be saved first is deleted once the image of its snapshot is there": {
+    asks: async (_, { create, remove }) => {
+      const kept = await create("Vm", "web", { ...vm, snapshotBefore: ["delete"] });
+      return () => remove(kept);
+    },
+    answer: undefined,
+    sent: ["vm.snapshot #5 200", "vm.stop #5 200", "vm.delete #5 200"],
+    says: [expect.stringMatching(/outlived VM web/)],
+  },
   "a VM whose delete was cut off leaves what its note names": {
     asks: async (program, { create, remove }) => {
       const kept = await create("Vm", "web", vm);

@@ -116,6 +116,20 @@ it("a list of VMs from before a delete shows no disk that was deleted since", as
   expect(listed.status === "accepted" && listed.value.map(({ volumes }) => volumes)).toEqual([[{ id: "e" }]]);
 });
 
+it("a catalogue is read once, and anew by who waits for what is new in it", async () => {
+  let lists = 0;
+  const client = { listImages: async () => accepted([++lists]) } as unknown as ServiceClient;
+  const { fresh, recent } = shareLooks(client, systemClock);
+  const seen: unknown[] = [];
+  for (const options of [undefined, undefined, { proves: true }, { proves: true }, undefined]) {
+    const { value } = (await fresh.listImages(options)) as unknown as { value: unknown };
+    seen.push(value);
+  }
+  expect(seen).toEqual([[1], [1], [2], [3], [1]]);
+  await recent.listImages({ proves: true });
+  expect(lists).toBe(4);
+});
+
 it("a list shows a VM lately where it was asked for after all that was sent about it, and for a second", async () => {
   let now = 0;
   let phase = "stopped";

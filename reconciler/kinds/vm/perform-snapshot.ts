@@ -102,7 +102,7 @@ async function takeSnapshot(
 }
 
 const imagesListed = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>
-  client.listImages({ signal });
+  client.listImages({ signal, proves: true });
 
 /** Finds the image by the id that the answer named, or else the new one with the name. */
 const imageOf = ({ name, image, idsBefore }: Intent, images: readonly LiveImage[]): LiveImage | undefined =>
