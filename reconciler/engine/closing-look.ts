@@ -215,7 +215,11 @@ function asSeen<K extends Kind>(outcome: Outcome<LiveOf[K]>, where: string): See
 
 type LookAtKind = (writes: readonly OpenWrite[], looking: ClosingPorts) => Promise<readonly JudgedWrite[]>;
 
-const ownLooks: Readonly<Partial<Record<Kind, LookAtKind>>> = { vm: lookAtVms, group: lookAtGroups };
+const ownLooks: Readonly<Partial<Record<Kind, LookAtKind>>> = {
+  vm: lookAtVms,
+  volume: lookAtVolumes,
+  group: lookAtGroups,
+};
 
 const lookAtUsual =
   (kind: Kind): LookAtKind =>
@@ -229,6 +233,25 @@ async function lookAtVms(writes: readonly OpenWrite[], looking: ClosingPorts): P
     return writes.map((write) => [write, { unseen: "nobody-can-look", because: vmsUnseen }]);
   return lookAtUsual("vm")(writes, looking);
 }
+
+/** Where the record of a volume does not have what it hangs on, that of the VM may name its volumes. */
+async function lookAtVolumes(writes: readonly OpenWrite[], looking: ClosingPorts): Promise<readonly JudgedWrite[]> {
+  const judged = await lookAtUsual("volume")(writes, looking);
+  const ofHosts = judged.flatMap(([write, why]) => (isOfHost(write) && why?.unseen === "nobody-can-look" ? write : []));
+  if (ofHosts.length === 0 || looking.client.can.seesVms === "never") return judged;
+  const hosts = await readWritten("vm", [...new Set(ofHosts.map(({ value }) => value))], looking);
+  const asked = new Set(ofHosts);
+  return judged.map(([write, why]) => [write, asked.has(write) ? whyNotOnHost(write, why, hosts(write.value)) : why]);
+}
+
+function whyNotOnHost(write: OpenWrite, why: WhyUnseen | undefined, host: SeenWrite<"vm">): WhyUnseen | undefined {
+  const isNamed = "live" in host ? host.live?.volumes?.some(({ id }) => id === write.id) : undefined;
+  if (isNamed === undefined) return why;
+  return isNamed === (write.field === "attach_to") ? undefined : { unseen: "not-shown", where: host.where };
+}
+
+const isOfHost = ({ field, blind }: OpenWrite): boolean =>
+  blind === undefined && (field === "attach_to" || field === "detached");
 
 /** A service may keep the same traffic in other rules. What is declared of a group stands beside the write. */
 function isKeptOtherwise(write: OpenWrite, among: readonly OpenWrite[], seen: SeenWrite<"group">): boolean {

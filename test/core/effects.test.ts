@@ -66,7 +66,14 @@ describe("what a record remembers as unseen", () => {
     ["is settled when nobody wants it any more", named, vm, true, false],
     ["is settled when it shows", named, { ...vm, name: "db" }, false, false],
     ["is kept where the record hides it", { ...named, field: "power" }, { ...vm, status: undefined }, true, true],
-    ["is settled with what the plan compares itself", { ...named, field: "flavor_id" }, vm, true, false],
+    [
+      "is settled with what the plan compares itself",
+      { ...named, field: "flavor_id" },
+      { ...vm, flavor: "f" },
+      true,
+      false,
+    ],
+    ["is kept where the plan has nothing to compare", { ...named, field: "flavor_id" }, vm, true, true],
   ])("%s", (_, write, live, isAsWished, kept) => {
     expect(stillUnseen([write], live, isAsWished)).toEqual(kept ? [write] : []);
   });
@@ -128,6 +135,15 @@ describe("what a run has to look for at its end", () => {
       ],
       [],
       ["d", "v"],
+    ],
+    [
+      "only the last place of a volume",
+      [
+        { step: stepOf("volume.detach", "volume.d"), writes: [writeOf("detached", "v", { kind: "volume", id: "d" })] },
+        { step: stepOf("volume.attach", "volume.d"), writes: [writeOf("attach_to", "w", { kind: "volume", id: "d" })] },
+      ],
+      [],
+      ["w"],
     ],
   ])("%s", (_, ended, deleted, values) => {
     expect(toLookFor(ended, new Set(deleted)).map(({ value }) => value)).toEqual(values);

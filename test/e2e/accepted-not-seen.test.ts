@@ -389,6 +389,55 @@ describe("a look that fails", () => {
     expect([...volumes, ...groups].filter(({ name }) => name === "data" || name === "web")).toHaveLength(1);
   });
 
+  const volume = { volumes: { data: { size: 5 } } };
+  const bigger = { volumes: { data: { size: 6 } } };
+  const loose = { ...vm(), ...volume };
+  const hidden = { volume: { attached_to: [] }, vm: { volumes: [] } };
+  it.each([
+    ["a rebuild, no image", { vm: { image: [] } }, vm(), vm({ image_id: image }), 0, "(its new image_id)"],
+    ["a resize, no flavor", { vm: { flavor: [] } }, vm(), vm({ flavor_id: "m1.large" }), 0, "(its new flavor_id)"],
+    ["a grow, no size", { volume: { size: [] } }, volume, bigger, 0, "(size: 6)"],
+    ["an attach, no VM and no volumes", hidden, loose, attached(), 0, "(attach_to: VM"],
+    ["a detach, no VM and no volumes", hidden, attached(), loose, 0, "(that it is off VM"],
+    ["an attach, no VM", { volume: { attached_to: [] } }, loose, attached(), 4, "looked for in the list of VMs"],
+    ["a detach, no VM", { volume: { attached_to: [] } }, attached(), loose, 4, "looked for in the list of VMs"],
+  ])("is told as that where the records have no field for it: %s", async (_, records, before, after, exit, told) => {
+    const service = { dialect: { ...plain, records }, timing: { ...timing, vm_create_timeout: "10s" } };
+    declare(before, service);
+    await done(apply());
+    declare(after, service);
+    place.proxy.meddle((exchange, forward) => (exchange.method === "GET" ? forward() : Promise.resolve(yes())));
+    const ran = await apply();
+    expect([ran.exitCode, said(ran)]).toEqual([
+      exit,
+      expect.not.stringContaining("Done: the service matches the file"),
+    ]);
+    expect(said(ran)).toContain(told);
+    expect(said(await reconcile("plan"))).toContain(exit === 0 ? "plan/not-shown" : "apply/not-seen");
+  });
+
+  it("is seen in the record of the VM where the volume's own has no VM", async () => {
+    const service = { dialect: { ...plain, records: { volume: { attached_to: [] } } }, timing };
+    for (const file of [loose, attached(), loose]) {
+      declare(file, { ...service, timing: { ...timing, vm_create_timeout: "10s" } });
+      expect(jsonLines((await done(apply("--json"))).stdout).at(-1)!.unseen).toBe(0);
+    }
+  });
+
+  it("is not as asked where a volume became larger than that", async () => {
+    const service = { dialect: plain, timing };
+    declare(volume, service);
+    await done(apply());
+    declare(bigger, service);
+    place.proxy.meddle(async (exchange, forward) => {
+      if (!exchange.path.includes("/volume/resize/")) return forward();
+      await ask("POST", exchange.path, { size: "9" });
+      return yes();
+    });
+    const ran = await apply();
+    expect([ran.exitCode, said(ran)]).toEqual([4, expect.stringContaining("does not show it (size: 6)")]);
+  });
+
   it("is no end of a change", async () => {
     const service = { dialect: plain, timing };
     declare({ volumes: { data: { size: 5 } } }, service);

@@ -207,12 +207,19 @@ describe("an attach", () => {
       },
     ],
     [
+      "is done where its record shows no VM, and not seen",
+      {
+        shows: [hidden],
+        becomes: 'done (attach_to: VM v) | attach d to v | {"id":"d","sizeGb":5,"attachedTo":"v"}',
+      },
+    ],
+    [
       "whose answer was lost is done where the VM's record shows the disk",
       {
         answers: [lost],
         shows: [hidden],
         vms: [vm({ volumes: [{ id: "d" }] })],
-        becomes: 'done | attach d to v | {"id":"d","sizeGb":5,"attachedTo":"v"}',
+        becomes: 'done (attach_to: VM v) | attach d to v | {"id":"d","sizeGb":5,"attachedTo":"v"}',
       },
     ],
     [
@@ -430,7 +437,7 @@ describe("a detach", () => {
         answers: [lost],
         shows: [hidden],
         vms: [vm({ volumes: [] })],
-        becomes: 'done | detach d from v | {"id":"d","sizeGb":5}',
+        becomes: 'done (that it is off VM v) | detach d from v | {"id":"d","sizeGb":5}',
       },
     ],
   ])("%s", async (_, action, row) =>
@@ -453,16 +460,16 @@ describe("a grow", () => {
       { shows: [volume({ sizeGb: 9 })], becomes: 'done | resize d to 9 | {"id":"d","sizeGb":9}' },
     ],
     [
-      "is done when more than the size shows",
-      { shows: [volume({ sizeGb: 10 })], becomes: 'done | resize d to 9 | {"id":"d","sizeGb":9}' },
+      "is done when more than the size shows, and not seen",
+      { shows: [volume({ sizeGb: 10 })], becomes: 'done (size: 9) | resize d to 9 | {"id":"d","sizeGb":9}' },
     ],
     [
       "has failed where the size does not show",
       { shows: [volume()], becomes: 'failed apply/volume-not-settled | resize d to 9 | {"id":"d","sizeGb":5}' },
     ],
     [
-      "is done where no size shows",
-      { shows: [volume({ sizeGb: undefined })], becomes: 'done | resize d to 9 | {"id":"d","sizeGb":9}' },
+      "is done where no size shows, and not seen",
+      { shows: [volume({ sizeGb: undefined })], becomes: 'done (size: 9) | resize d to 9 | {"id":"d","sizeGb":9}' },
     ],
     [
       "that is refused is refused",

@@ -250,6 +250,28 @@ const rows: Readonly<Record<string, Row>> = {
     ends: ["shown"],
     reads: ["volume d-1"],
   },
+  "where a volume's record has no VM, the VM's names its volumes": {
+    writes: [write("volume", "d-1", "attach_to", "v-1"), write("volume", "d-2", "detached", "v-1")],
+    volumes: [accepted(volume("d-1")), accepted(volume("d-2"))],
+    vms: [accepted([vm("v-1", { volumes: [{ id: "d-1" }] })])],
+    ends: ["shown", "shown"],
+    reads: ["volume d-1", "volume d-2", "vms"],
+  },
+  "or does not name one that was attached": {
+    writes: [write("volume", "d-1", "attach_to", "v-1")],
+    volumes: [accepted(volume("d-1"))],
+    vms: [accepted([vm("v-1", { volumes: [] })])],
+    stopping: true,
+    ends: [`not-shown: ${vmList}`],
+    reads: ["volume d-1", "vms"],
+  },
+  "or has no volumes either": {
+    writes: [write("volume", "d-1", "attach_to", "v-1")],
+    volumes: [accepted(volume("d-1"))],
+    vms: [accepted([vm("v-1")])],
+    ends: ["nobody-can-look: volume d-1 (volume.get) does not show it"],
+    reads: ["volume d-1", "vms"],
+  },
   "a part of a create counts only where its record shows another value": {
     writes: [write("volume", "d-1", "size", "9", { ofCreate: true }), write("volume", "d-1", "existence", "d-1")],
     volumes: [accepted(volume("d-1"))],

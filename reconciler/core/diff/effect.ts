@@ -65,8 +65,11 @@ function groupShows({ field, value }: ExpectedField, { name, description, rules 
   return "hidden";
 }
 
-/** Fields of which a look at the resource shows how they are now, whatever they were to become. */
-const plainly: ReadonlySet<EffectField> = new Set(["flavor_id", "image_id"]);
+/** Fields of which a look at the resource shows how they are now, whatever they were to become, by what its record calls them. */
+const plainly: Partial<Readonly<Record<EffectField, string>>> = { flavor_id: "flavor", image_id: "image" };
+
+const isPlain = (field: EffectField, live: object): boolean =>
+  plainly[field] !== undefined && fieldsIn(live)[plainly[field]] !== undefined;
 
 /**
  * The writes of a record that are still unseen after a look. What shows by now is settled, and so is what differs and
@@ -81,6 +84,6 @@ export const stillUnseen = <K extends Kind>(
     ? writes
     : writes.filter((write) => {
         const shown = showsEffect(write, live);
-        if (shown === "hidden") return !(isAsWished && plainly.has(write.field));
+        if (shown === "hidden") return !(isAsWished && isPlain(write.field, live));
         return shown === "not-shown" && !isAsWished;
       });

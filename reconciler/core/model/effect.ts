@@ -75,6 +75,11 @@ export interface UnseenWrite {
   readonly looked?: string;
 }
 
-/** One write takes the place of another one: a later name of an earlier one, but no rule of another rule. */
-export const writeKey = ({ field, value }: Pick<Expected, "field" | "value">): string =>
-  field === "rule" || field === "removed rule" ? `${field} ${value}` : field;
+/**
+ * One write takes the place of another one: a later name of an earlier one, a detach of an attach, but no rule of
+ * another rule.
+ */
+export const writeKey = ({ field, value }: Pick<Expected, "field" | "value">): string => {
+  if (field === "rule" || field === "removed rule") return `${field} ${value}`;
+  return field === "detached" ? "attach_to" : field;
+};

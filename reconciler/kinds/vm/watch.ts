@@ -11,6 +11,7 @@ import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/set
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { recordEnd } from "../../engine/record-step";
 import {
+  type DoneStep,
   deletedUnseen,
   doneAndSeen,
   doneUnseen,
@@ -96,6 +97,20 @@ function unseenAfter(wait: Wait, id: string): StepWrite[] {
   return write === undefined ? [] : [{ kind: "vm", id, value: wait.for, ...write, blind: vmsUnseen }];
 }
 
+/** What a record lacks it has not shown: there the acknowledgement has to do. */
+function arrivedAs(wait: Wait, id: string, vm: LiveVm | undefined): DoneStep {
+  const write = awaited[wait.for];
+  if (write === undefined || vm === undefined || showsArrival[wait.for]?.(vm) !== false) return doneAndSeen;
+  return doneUnseen({ kind: "vm", id, value: wait.for, ...write, blind: "the records of VMs do not show it" });
+}
+
+const showsArrival: Partial<Readonly<Record<Wait["for"], (vm: LiveVm) => boolean>>> = {
+  running: ({ status }) => status !== undefined,
+  stopped: ({ status }) => status !== undefined,
+  rebuilt: ({ image }) => image !== undefined,
+  resized: ({ flavor, phase }) => flavor !== undefined || phase === "verify_resize",
+};
+
 function unseenSince(wait: Wait, id: string, failure: Failure): StepResult {
   if (wait.for === "gone") return deletedUnseen(`VM ${id}`, failure);
   const write = awaited[wait.for];
@@ -162,7 +177,7 @@ export async function waitForVm(
     case "found":
       return waited.value.verdict.status === "failed"
         ? { end: "failed", code: "apply/vm-failed", ...failedAs(waited.value.verdict), vm: waited.value.vm }
-        : { ...doneAndSeen, vm: waited.value.vm };
+        : { ...arrivedAs(wait, id, waited.value.vm), vm: waited.value.vm };
     case "timeout":
       return {
         end: "failed",

@@ -2,6 +2,7 @@
  * Waiting for a volume, which some services make, attach, detach, resize and delete only after they have answered. One
  * look tells a service that is done when it answers; how long the others take is theirs.
  */
+import { showsEffect } from "../../core/diff/effect";
 import type { LiveVolume } from "../../core/model/live";
 import { isGone, isShut, type Outcome } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
@@ -98,7 +99,8 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
     if (verdict.status === "settled") {
       if (live !== undefined) watch.seen?.(live);
-      return doneAndSeen;
+      // A record without the field, or with a larger size, has not shown what was asked for.
+      return showsEffect<"volume">(write, live) === "shown" ? doneAndSeen : doneUnseen(write);
     }
     if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", ...failedAs(verdict) };
     if (live?.status !== undefined && live.status !== shown) {
