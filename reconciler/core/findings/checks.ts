@@ -16,8 +16,8 @@ type CheckRow = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summ
 export function checkDeclared({ resources, checks }: Pick<Desired, "resources" | "checks">): Finding[] {
   if (checks === undefined) return [];
   return resources.flatMap((resource) =>
-    rowsFor(resource, checks).map(([code, summary, fix]) => ({
-      ...checkRefused(checks, code, summary, fix),
+    rowsFor(resource, checks).map((row) => ({
+      ...checkRefused(checks, row),
       address: resource.address,
       source: resource.source,
     })),
@@ -40,109 +40,94 @@ export interface PlanToCheck {
 export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Finding[] {
   const { checks } = desired;
   if (checks === undefined) return [];
-  const changed = new Set(
-    plan.changes.flatMap(({ address, action }) => (action === "delete" || action === "forget" ? [] : [address])),
-  );
+  const changed = stayingOf(plan);
   const declared = plan.options.destroy === true ? [] : checkDeclared(desired);
   const findings = declared.map((finding): Finding => {
     if (changed.has(finding.address ?? "")) return finding;
     const { refused: _, ...kept } = finding;
     return { ...kept, severity: "warning" };
   });
+  const refuse = (...row: CheckRow): void => void findings.push(checkRefused(checks, row));
   const { atMost, hours } = checks;
   const removed = plan.changes.filter(({ action }) => action === "delete").length;
   const stopped = Object.keys(plan.estimate.downtimeMs).length;
   if (atMost?.remove !== undefined && removed > limitOf(atMost.remove, recorded))
-    findings.push(
-      checkRefused(
-        checks,
-        "check/removals",
-        `the plan removes ${removed}, and at most ${amountText(atMost.remove)} may go at once`,
-        "remove them in parts (--target), or raise checks.at_most.remove",
-      ),
+    refuse(
+      "check/removals",
+      `the plan removes ${removed}, and at most ${amountText(atMost.remove)} may go at once`,
+      "remove them in parts (--target), or raise checks.at_most.remove",
     );
   const vms = desired.resources.filter(({ kind }) => runsGuest(kind)).length;
   if (atMost?.stop !== undefined && stopped > limitOf(atMost.stop, vms))
-    findings.push(
-      checkRefused(
-        checks,
-        "check/stops",
-        `the plan takes ${stopped} VMs down, and at most ${amountText(atMost.stop)} may be down in one plan`,
-        "change them in parts (--target), or raise checks.at_most.stop",
-      ),
+    refuse(
+      "check/stops",
+      `the plan takes ${stopped} VMs down, and at most ${amountText(atMost.stop)} may be down in one plan`,
+      "change them in parts (--target), or raise checks.at_most.stop",
     );
   findings.push(...costFindings(plan, checks));
   if (hours !== undefined && now !== undefined && plan.steps.length > 0 && !isWithinHours(hours, now))
-    findings.push(
-      checkRefused(
-        checks,
-        "check/hours",
-        `plans are carried out within ${hours.text} (UTC), and it is ${now.toISOString().slice(0, 16).replace("T", " ")}`,
-        "wait until then, or change checks.hours",
-      ),
+    refuse(
+      "check/hours",
+      `plans are carried out within ${hours.text} (UTC), and it is ${now.toISOString().slice(0, 16).replace("T", " ")}`,
+      "wait until then, or change checks.hours",
     );
   return findings;
 }
 
 /** A limit holds for what the plan adds: a plan that saves is carried out, however much is left. */
-function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
+function costFindings(plan: Plan, checks: Checks): Finding[] {
   const { monthlyCost, monthlyIncrease } = checks.atMost ?? {};
   if (monthlyCost === undefined && monthlyIncrease === undefined) return [];
-  const growing = new Set(
-    changes.flatMap(({ address, action }) => (action === "delete" || action === "forget" ? [] : [address])),
-  );
-  const fix = "prices: ./prices.yaml in the file, --prices FILE, or RECONCILE_PRICES";
-  if (cost === undefined)
-    return growing.size === 0
-      ? []
-      : [checkRefused(checks, "check/cost-unknown", "what the plan costs is not known: there is no price list", fix)];
+  const findings: Finding[] = [];
+  const refuse = (...row: CheckRow): void => void findings.push(checkRefused(checks, row));
+  const { cost } = plan;
+  const growing = stayingOf(plan);
+  if (cost === undefined) {
+    const fix = "prices: ./prices.yaml in the file, --prices FILE, or RECONCILE_PRICES";
+    if (growing.size > 0) refuse("check/cost-unknown", "what the plan costs is not known: there is no price list", fix);
+    return findings;
+  }
   const { currency, unknown } = cost;
   const after = knownDecimal(cost.after);
   const increase = minus(after, knownDecimal(cost.before));
   const money = (amount: Decimal): string => `${decimalText(amount)} ${currency}`;
-  const findings: Finding[] = [];
   const limit = monthlyCost === undefined ? undefined : knownDecimal(monthlyCost);
   if (limit !== undefined && isMore(increase, zeroDecimal) && isMore(after, limit))
-    findings.push(
-      checkRefused(
-        checks,
-        "check/monthly-cost",
-        `a month would cost ${money(after)} after this plan, and at most ${money(limit)} is allowed`,
-        "ask for less, or raise checks.at_most.monthly_cost",
-      ),
+    refuse(
+      "check/monthly-cost",
+      `a month would cost ${money(after)} after this plan, and at most ${money(limit)} is allowed`,
+      "ask for less, or raise checks.at_most.monthly_cost",
     );
   const step = monthlyIncrease === undefined ? undefined : knownDecimal(monthlyIncrease);
   if (step !== undefined && isMore(increase, step))
-    findings.push(
-      checkRefused(
-        checks,
-        "check/monthly-increase",
-        `the plan adds ${money(increase)} to a month, and at most ${money(step)} may be added at once`,
-        "do it in parts (--target), or raise checks.at_most.monthly_increase",
-      ),
+    refuse(
+      "check/monthly-increase",
+      `the plan adds ${money(increase)} to a month, and at most ${money(step)} may be added at once`,
+      "do it in parts (--target), or raise checks.at_most.monthly_increase",
     );
   const open = unknown.filter((address) => growing.has(address));
   if (open.length > 0)
-    findings.push(
-      checkRefused(
-        checks,
-        "check/cost-unknown",
-        `what ${listed(open, 5)} cost is not known: something of them has no price`,
-        "add the price to the list; 0 where there is nothing to pay",
-      ),
+    refuse(
+      "check/cost-unknown",
+      `what ${listed(open, 5)} cost is not known: something of them has no price`,
+      "add the price to the list; 0 where there is nothing to pay",
     );
   return findings;
 }
 
 const isMore = (a: Decimal, b: Decimal): boolean => compareDecimals(a, b) > 0;
 
-const checkRefused = (checks: Checks, code: CheckRow[0], summary: string, fix: string): Finding => ({
+/** What the plan changes and the project goes on having. */
+const stayingOf = ({ changes }: Plan): ReadonlySet<string> =>
+  new Set(changes.flatMap(({ address, action }) => (action === "delete" || action === "forget" ? [] : [address])));
+
+const checkRefused = ({ source }: Checks, [code, summary, fix]: CheckRow): Finding => ({
   severity: "error",
   code,
   summary,
   fix,
-  source: checks.source,
-  refused: `refused by checks (${checks.source.file}:${checks.source.line})`,
+  source,
+  refused: `refused by checks (${source.file}:${source.line})`,
 });
 
 function rowsFor(resource: DesiredResource, checks: Checks): CheckRow[] {
