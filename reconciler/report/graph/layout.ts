@@ -228,16 +228,18 @@ function orderColumns(columns: readonly Cell[][]): void {
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const forth = sweep % 2 === 0;
     for (const cells of forth ? columns : [...columns].reverse()) {
-      const weights = new Map(cells.map((cell) => [cell, middleRank(forth ? cell.before : cell.after) ?? cell.rank]));
+      const weights = new Map(
+        cells.map((cell) => [cell, middleOf(forth ? cell.before : cell.after, "rank") ?? cell.rank]),
+      );
       cells.sort((a, b) => mustGet(weights, a) - mustGet(weights, b) || a.rank - b.rank);
       for (const [rank, cell] of cells.entries()) cell.rank = rank;
     }
   }
 }
 
-function middleRank(cells: readonly Cell[]): number | undefined {
+function middleOf(cells: readonly Cell[], key: "rank" | "y"): number | undefined {
   let sum = 0;
-  for (const cell of cells) sum += cell.rank;
+  for (const cell of cells) sum += cell[key];
   return cells.length === 0 ? undefined : sum / cells.length;
 }
 
@@ -245,15 +247,8 @@ function placeColumns(columns: readonly Cell[][]): void {
   for (const cells of columns) settleColumn(cells, (cell) => cell.y);
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const forth = sweep % 2 === 0;
-    for (const cells of forth ? columns : [...columns].reverse()) {
-      settleColumn(cells, (cell) => {
-        const neighbours = forth ? cell.before : cell.after;
-        if (neighbours.length === 0) return cell.y;
-        let sum = 0;
-        for (const neighbour of neighbours) sum += neighbour.y;
-        return sum / neighbours.length;
-      });
-    }
+    for (const cells of forth ? columns : [...columns].reverse())
+      settleColumn(cells, (cell) => middleOf(forth ? cell.before : cell.after, "y") ?? cell.y);
   }
 }
 
