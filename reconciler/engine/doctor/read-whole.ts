@@ -4,7 +4,7 @@ import type { ListOperation } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
-import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
+import type { ListRoute, RecordPlace } from "../../dialect/dialect";
 import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
 import { capitalized, counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
@@ -53,7 +53,7 @@ export async function readWholeList(
   for (const way of every) {
     const isSaidAlready = Object.keys(way).length === 0;
     const said = isSaidAlready ? route.pagination : way;
-    const read = await follow(learnings, pagingOver(given.pagination, said), start);
+    const read = await follow(learnings, said, start);
     if (read === undefined) continue;
     return { ...single, ...read, ...(!isSaidAlready && { way, route: { ...route, pagination: way } }) };
   }
@@ -107,7 +107,7 @@ async function byOnes(
       asked: sized.body,
     };
     for (const way of waysOn(page) ?? counting(page)) {
-      const read = await follow(learnings, pagingOver(given.pagination, way), {
+      const read = await follow(learnings, way, {
         request: asked,
         first,
         items: shown,
@@ -132,7 +132,7 @@ async function byOnes(
   } as const;
   for (const way of counting({ ...whole, items, at, id: undefined, origin: base.origin })) {
     const [there = place] = absentIsNoList([place]);
-    const read = await follow(learnings, pagingOver(given.pagination, way), { ...start, place: there });
+    const read = await follow(learnings, way, { ...start, place: there });
     if (read === undefined || totalIn({ body: read.bodies.at(-1), headers: {} }) !== items.length) continue;
     return { way, route: { ...route, pagination: way } };
   }
@@ -221,7 +221,7 @@ export async function goOnCounted(learnings: Learnings): Promise<void> {
       const place = placeThatHolds(learnings, route, first.body);
       if (items.length === 0 || filled === undefined || place === undefined) return false;
       const start: Start = { request: { operation, method: route.method, ...filled }, first, items, place, id };
-      return (await follow(learnings, pagingOver(given.pagination, own), { ...start, mayEnd: true })) !== undefined;
+      return (await follow(learnings, own, { ...start, mayEnd: true })) !== undefined;
     };
     if (!isEndSaid && !(await isMore())) continue;
     findings.set(operation, { ...finding, route: { ...route, pagination: own } });
@@ -238,7 +238,7 @@ export async function pagesBehind(
 ): Promise<readonly unknown[]> {
   const items = itemsShown(learnings, first, place) ?? [];
   const id = way.marker?.[0];
-  const read = await follow(learnings, pagingOver(learnings.given.pagination, way), {
+  const read = await follow(learnings, way, {
     request,
     first,
     items,
@@ -251,11 +251,12 @@ export async function pagesBehind(
 /** `undefined`: this way does not lead on. */
 async function follow(
   learnings: Learnings,
-  paging: Dialect["pagination"],
+  way: Way | undefined,
   { request, first, items, place, id, mayEnd }: Start,
 ): Promise<Pick<FoundList, "items" | "bodies"> | undefined> {
-  const { ports, base } = learnings;
+  const { ports, base, given } = learnings;
   const { origin, basePath } = base;
+  const paging = pagingOver(given.pagination, way);
   const [next, marker, idPath] = [
     compilePointers(paging.next),
     compilePointers(paging.marker ?? []),
