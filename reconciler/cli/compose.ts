@@ -146,9 +146,7 @@ function embeddedFix(error: unknown, dir: string): string {
     : `its world is a folder beside the file: check the rights to ${dir}, and its space`;
 }
 
-interface ReadWith {
-  readonly dialect: Dialect;
-  readonly diagnostics: readonly Diagnostic[];
+interface ReadWith extends ReturnType<typeof readDialectFile> {
   readonly folder: string;
   /** A person gave it beside the files, by a flag or the environment. */
   readonly given: boolean;
@@ -160,7 +158,7 @@ export function readDialectWith(workspace: Workspace, flags: Flags): ReadWith {
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? setting("RECONCILE_DIALECT");
   const folder = folderOfDialect(outside, given, workspace);
-  let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
+  let read: ReturnType<typeof readDialectFile>;
   if (outside !== undefined) read = readDialectFile(outside);
   else if (workspace.dialect !== undefined)
     return { dialect: workspace.dialect, diagnostics: [], folder, given: false };

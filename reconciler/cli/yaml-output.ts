@@ -16,10 +16,14 @@ export function checkTarget({ flags }: Invocation): void {
   if (flags.out !== undefined) refuseTarget(flags.out, true);
 }
 
-export function putYaml({ flags, output }: Invocation, text: string): void {
+export function putYaml(
+  { flags, output }: Pick<Invocation<"out" | "force">, "flags" | "output">,
+  text: string,
+  how: Parameters<typeof writePrivately>[2] = { isNew: flags.force !== true, overFiles: true },
+): void {
   if (flags.out === undefined) output.print(text);
   else {
-    writePrivately(flags.out, text, { isNew: flags.force !== true, overFiles: true });
+    writePrivately(flags.out, text, how);
     output.note(`Wrote ${flags.out}`);
   }
   output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });

@@ -8,13 +8,13 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
 import { readFailed } from "../../engine/read-failed";
-import { writePrivately } from "../../outside/private-file";
 import { packageFolder } from "../../version";
 import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
 import { pathsOf, readSourceFile, readWorkspace } from "../workspace";
+import { putYaml } from "../yaml-output";
 
 export const schemaCommand = command({
   usage: "schema [FILE|DIR]… [--out FILE]",
@@ -34,14 +34,9 @@ export const schemaCommand = command({
     const { catalogue, diagnostics } = flags["no-refresh"] === true ? emptyCatalogue : await lookAt(invocation);
     const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
     const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
-    if (flags.out === undefined) output.print(text);
-    else {
-      // The schema can be made again at any time from the files and the service, so it may be written over.
-      mkdirSync(dirname(flags.out), { recursive: true });
-      writePrivately(flags.out, text, { mode: 0o666 });
-      output.note(`Wrote ${flags.out}`);
-    }
-    output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
+    if (flags.out !== undefined) mkdirSync(dirname(flags.out), { recursive: true });
+    // The schema can be made again at any time from the files and the service, so it may be written over.
+    putYaml(invocation, text, { mode: 0o666 });
     return output.finish({ exitCode: 0, diagnostics });
   },
 });
