@@ -137,99 +137,6 @@ export function createService(log: Log) {
     }
   }
 
-  async function hidden<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      if (error instanceof Error) error.message = hide(error.message);
-      throw error;
-    }
-  }
-
-  /** The resource was created but is not ready: the engine keeps it, and the next update goes on from there. */
-  function initFailed(failure: PartialFailure, inputs: Props, raw: Props, repeatsSecrets: boolean) {
-    const detail = new messages.ErrorResourceInitFailed();
-    detail.setId(failure.kept.id);
-    detail.setProperties(writeStruct(failure.kept.outputs, raw, repeatsSecrets));
-    detail.setInputs(writeStruct(inputs, raw));
-    detail.setReasonsList([failure.message]);
-    const any = new Any();
-    any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
-    const status = new statuses.Status();
-    status.setCode(grpc.status.UNKNOWN);
-    status.setMessage(failure.message);
-    status.addDetails(any);
-    const metadata = new grpc.Metadata();
-    metadata.add("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
-    return Object.assign(new Error(failure.message), { code: grpc.status.UNKNOWN, details: failure.message, metadata });
-  }
-
-  async function keeping<T>(inputs: Props, raw: Props, repeatsSecrets: boolean, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw error instanceof PartialFailure ? initFailed(error, inputs, raw, repeatsSecrets) : error;
-    }
-  }
-
-  /**
-   * The program's last inputs take precedence over what was seen, which the outputs repeat: after an import the two
-   * differ where nothing was sent, and what the program left out, such as rules, is not its own.
-   */
-  function beforeOf({ inputs }: Handler, outputs: Props, lastInputs: Props): Props {
-    const isSaid = Object.keys(lastInputs).length > 0;
-    const seen = Object.entries(outputs).filter(([name]) => !(isSaid && Object.hasOwn(inputs, name)));
-    return { ...Object.fromEntries(seen), ...lastInputs };
-  }
-
-  function beforeIn(handler: Handler, request: DiffRequest | UpdateRequest) {
-    const [olds, oldInputs] = [readStruct(request.getOlds()), readStruct(request.getOldInputs())];
-    return { olds, oldInputs, before: beforeOf(handler, ownProps(olds), ownProps(oldInputs)) };
-  }
-
-  /** A property that the program never declared is no input while it keeps its value. */
-  const declaredOf = (inputs: Props, before: Props, declared: Props): Props =>
-    Object.fromEntries(
-      Object.entries(inputs).filter(
-        ([name, value]) => Object.hasOwn(declared, name) || JSON.stringify(value) !== JSON.stringify(before[name]),
-      ),
-    );
-
-  const madeUp = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
-  /** A name that was made up because the program left it out: a refresh shows the live one, and remembers the first. */
-  function madeUpIn(inputs: Record<string, unknown>, seen: Props): Props {
-    const names = stringsIn(inputs[madeUpKey]);
-    const first = { ...ownProps(inputs), ...madeUpAs(inputs) };
-    const before = Object.fromEntries(
-      names.filter((name) => seen[name] !== first[name]).map((name) => [name, first[name]]),
-    );
-    return {
-      ...madeUp(names),
-      ...Object.fromEntries(names.map((name) => [name, seen[name]])),
-      ...(Object.keys(before).length === 0 ? {} : { [madeUpAsKey]: before }),
-    };
-  }
-
-  /** What the last refresh showed in the place of inputs. */
-  const shownFor = (inputs: Record<string, unknown>, outputs: Record<string, unknown>): Props =>
-    Object.fromEntries(
-      stringsIn(inputs[madeUpKey]).flatMap((name) => (outputs[name] === undefined ? [] : [[name, outputs[name]]])),
-    );
-
-  function checkFailures(response: CheckResponse, failures: readonly { property: string; reason: string }[]): void {
-    for (const { property, reason } of failures) {
-      const failure = new messages.CheckFailure();
-      failure.setProperty(property);
-      failure.setReason(reason);
-      response.addFailures(failure);
-    }
-  }
-
-  /** Hides secrets of the state and of the program in every message of the call. */
-  const hidingIn = (...bags: Record<string, unknown>[]): Hide => hiding(bags.flatMap(secretsOfInputs));
-  /** A record is secret for the inputs that it repeats; its other values are none. */
-  const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
-
   return {
     /** Whether no call is under way. */
     isIdle: () => running.size === 0,
@@ -449,3 +356,96 @@ export function createService(log: Log) {
     },
   };
 }
+
+async function hidden<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof Error) error.message = hide(error.message);
+    throw error;
+  }
+}
+
+/** The resource was created but is not ready: the engine keeps it, and the next update goes on from there. */
+function initFailed(failure: PartialFailure, inputs: Props, raw: Props, repeatsSecrets: boolean) {
+  const detail = new messages.ErrorResourceInitFailed();
+  detail.setId(failure.kept.id);
+  detail.setProperties(writeStruct(failure.kept.outputs, raw, repeatsSecrets));
+  detail.setInputs(writeStruct(inputs, raw));
+  detail.setReasonsList([failure.message]);
+  const any = new Any();
+  any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const status = new statuses.Status();
+  status.setCode(grpc.status.UNKNOWN);
+  status.setMessage(failure.message);
+  status.addDetails(any);
+  const metadata = new grpc.Metadata();
+  metadata.add("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
+  return Object.assign(new Error(failure.message), { code: grpc.status.UNKNOWN, details: failure.message, metadata });
+}
+
+async function keeping<T>(inputs: Props, raw: Props, repeatsSecrets: boolean, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw error instanceof PartialFailure ? initFailed(error, inputs, raw, repeatsSecrets) : error;
+  }
+}
+
+/**
+ * The program's last inputs take precedence over what was seen, which the outputs repeat: after an import the two
+ * differ where nothing was sent, and what the program left out, such as rules, is not its own.
+ */
+function beforeOf({ inputs }: Handler, outputs: Props, lastInputs: Props): Props {
+  const isSaid = Object.keys(lastInputs).length > 0;
+  const seen = Object.entries(outputs).filter(([name]) => !(isSaid && Object.hasOwn(inputs, name)));
+  return { ...Object.fromEntries(seen), ...lastInputs };
+}
+
+function beforeIn(handler: Handler, request: DiffRequest | UpdateRequest) {
+  const [olds, oldInputs] = [readStruct(request.getOlds()), readStruct(request.getOldInputs())];
+  return { olds, oldInputs, before: beforeOf(handler, ownProps(olds), ownProps(oldInputs)) };
+}
+
+/** A property that the program never declared is no input while it keeps its value. */
+const declaredOf = (inputs: Props, before: Props, declared: Props): Props =>
+  Object.fromEntries(
+    Object.entries(inputs).filter(
+      ([name, value]) => Object.hasOwn(declared, name) || JSON.stringify(value) !== JSON.stringify(before[name]),
+    ),
+  );
+
+const madeUp = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
+/** A name that was made up because the program left it out: a refresh shows the live one, and remembers the first. */
+function madeUpIn(inputs: Record<string, unknown>, seen: Props): Props {
+  const names = stringsIn(inputs[madeUpKey]);
+  const first = { ...ownProps(inputs), ...madeUpAs(inputs) };
+  const before = Object.fromEntries(
+    names.filter((name) => seen[name] !== first[name]).map((name) => [name, first[name]]),
+  );
+  return {
+    ...madeUp(names),
+    ...Object.fromEntries(names.map((name) => [name, seen[name]])),
+    ...(Object.keys(before).length === 0 ? {} : { [madeUpAsKey]: before }),
+  };
+}
+
+/** What the last refresh showed in the place of inputs. */
+const shownFor = (inputs: Record<string, unknown>, outputs: Record<string, unknown>): Props =>
+  Object.fromEntries(
+    stringsIn(inputs[madeUpKey]).flatMap((name) => (outputs[name] === undefined ? [] : [[name, outputs[name]]])),
+  );
+
+function checkFailures(response: CheckResponse, failures: readonly { property: string; reason: string }[]): void {
+  for (const { property, reason } of failures) {
+    const failure = new messages.CheckFailure();
+    failure.setProperty(property);
+    failure.setReason(reason);
+    response.addFailures(failure);
+  }
+}
+
+/** Hides secrets of the state and of the program in every message of the call. */
+const hidingIn = (...bags: Record<string, unknown>[]): Hide => hiding(bags.flatMap(secretsOfInputs));
+/** A record is secret for the inputs that it repeats; its other values are none. */
+const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
