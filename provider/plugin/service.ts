@@ -129,7 +129,7 @@ export function createService(log: Log) {
     const timer = seconds > 0 ? setTimeout(() => own.abort(), seconds * 1000) : undefined;
     const progress = progressOf((message) => log("info", urn, message));
     try {
-      return await hidden(hide, () => call(context(urn, own.signal, hide, progress.tell)));
+      return await withHidden(hide, () => call(context(urn, own.signal, hide, progress.tell)));
     } finally {
       clearTimeout(timer);
       progress.end();
@@ -163,13 +163,13 @@ export function createService(log: Log) {
       }
       const lookup = lookups.find((one) => one.name === name);
       if (lookup === undefined) throw new Error(`${packageName} ${version} has no function ${request.getTok()}`);
-      const found = await hidden(hidingIn(raw), async () => lookup.look(await connected().service(), args));
+      const found = await withHidden(hidingInBags(raw), async () => lookup.look(await connected().service(), args));
       response.setReturn(writeStruct(found));
       return response;
     },
     async construct(request: ConstructRequest) {
-      const hide = hidingIn(readStruct(request.getInputs()));
-      return hidden(hide, () => construct(request, (severity, urn, message) => log(severity, urn, hide(message))));
+      const hide = hidingInBags(readStruct(request.getInputs()));
+      return withHidden(hide, () => construct(request, (severity, urn, message) => log(severity, urn, hide(message))));
     },
     attach: async () => new Empty(),
     async cancel() {
@@ -230,12 +230,12 @@ export function createService(log: Log) {
       if (exists) known.set(urn, known.get(urn) ?? "unasked");
       const named = Object.hasOwn(handler.inputs, "name") ? nameFor(request, before, raw) : {};
       const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
-      const hide = hidingIn(olds, raw);
+      const hide = hidingInBags(olds, raw);
       for (const warning of warnings) log("warning", urn, hide(warning));
       const response = new messages.CheckResponse();
       // A name that stays is as secret as it was.
       const from = { ...raw, ...Object.fromEntries(Object.keys(named).map((name) => [name, olds[name]])) };
-      response.setInputs(writeStruct({ ...inputs, ...madeUp(Object.keys(named)) }, from));
+      response.setInputs(writeStruct({ ...inputs, ...madeUpNames(Object.keys(named)) }, from));
       checkFailures(
         response,
         failures.map(({ property, reason }) => ({ property, reason: hide(reason) })),
@@ -248,7 +248,7 @@ export function createService(log: Log) {
       const { olds, oldInputs, before } = beforeIn(handler, request);
       const news = readStruct(request.getNews());
       const inputs = ownProps(news);
-      const hide = hidingIn(oldInputs, olds, news);
+      const hide = hidingInBags(oldInputs, olds, news);
       const found = await within(urn, 0, hide, (context) => handler.diff(context, request.getId(), before, inputs));
       for (const warning of found.warnings) log("warning", urn, hide(warning));
       const isWrittenAnew = isInClear(olds, news);
@@ -281,7 +281,7 @@ export function createService(log: Log) {
       const handler = handlerFor(urn);
       const raw = readStruct(request.getProperties());
       const inputs = ownProps(raw);
-      const hide = hidingIn(raw);
+      const hide = hidingInBags(raw);
       const response = new messages.CreateResponse();
       if (request.getPreview()) {
         const warnings = await within(urn, 0, hide, (context) => handler.preview(context, inputs, known.get(urn)));
@@ -310,7 +310,7 @@ export function createService(log: Log) {
       const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
       const known = Object.keys(props).length > 0 ? props : undefined;
       const isImport = Object.keys(rawInputs).length === 0;
-      const seen = await within(urn, timeout, hidingIn(rawInputs, rawOutputs), (context) =>
+      const seen = await within(urn, timeout, hidingInBags(rawInputs, rawOutputs), (context) =>
         handler.read(context, request.getId(), known),
       );
       const response = new messages.ReadResponse();
@@ -338,7 +338,7 @@ export function createService(log: Log) {
         return response;
       }
       const kept = await keeping(inputs, raw, repeatsSecrets, () =>
-        within(urn, request.getTimeout(), hidingIn(olds, raw), (context) =>
+        within(urn, request.getTimeout(), hidingInBags(olds, raw), (context) =>
           handler.update(context, request.getId(), before, inputs),
         ),
       );
@@ -349,15 +349,15 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const [outputs, oldInputs] = [readStruct(request.getProperties()), readStruct(request.getOldInputs())];
       const handler = handlerFor(urn);
-      const before = beforeOf(handler, ownProps(outputs), ownProps(oldInputs));
-      const hide = hidingIn(oldInputs, outputs);
+      const before = beforeFrom(handler, ownProps(outputs), ownProps(oldInputs));
+      const hide = hidingInBags(oldInputs, outputs);
       await within(urn, request.getTimeout(), hide, (context) => handler.delete(context, request.getId(), before));
       return new Empty();
     },
   };
 }
 
-async function hidden<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
+async function withHidden<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -396,7 +396,7 @@ async function keeping<T>(inputs: Props, raw: Props, repeatsSecrets: boolean, ca
  * The program's last inputs take precedence over what was seen, which the outputs repeat: after an import the two
  * differ where nothing was sent, and what the program left out, such as rules, is not its own.
  */
-function beforeOf({ inputs }: Handler, outputs: Props, lastInputs: Props): Props {
+function beforeFrom({ inputs }: Handler, outputs: Props, lastInputs: Props): Props {
   const isSaid = Object.keys(lastInputs).length > 0;
   const seen = Object.entries(outputs).filter(([name]) => !(isSaid && Object.hasOwn(inputs, name)));
   return { ...Object.fromEntries(seen), ...lastInputs };
@@ -404,7 +404,7 @@ function beforeOf({ inputs }: Handler, outputs: Props, lastInputs: Props): Props
 
 function beforeIn(handler: Handler, request: DiffRequest | UpdateRequest) {
   const [olds, oldInputs] = [readStruct(request.getOlds()), readStruct(request.getOldInputs())];
-  return { olds, oldInputs, before: beforeOf(handler, ownProps(olds), ownProps(oldInputs)) };
+  return { olds, oldInputs, before: beforeFrom(handler, ownProps(olds), ownProps(oldInputs)) };
 }
 
 /** A property that the program never declared is no input while it keeps its value. */
@@ -415,7 +415,7 @@ const declaredOf = (inputs: Props, before: Props, declared: Props): Props =>
     ),
   );
 
-const madeUp = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
+const madeUpNames = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
 /** A name that was made up because the program left it out: a refresh shows the live one, and remembers the first. */
 function madeUpIn(inputs: Record<string, unknown>, seen: Props): Props {
   const names = stringsIn(inputs[madeUpKey]);
@@ -424,7 +424,7 @@ function madeUpIn(inputs: Record<string, unknown>, seen: Props): Props {
     names.filter((name) => seen[name] !== first[name]).map((name) => [name, first[name]]),
   );
   return {
-    ...madeUp(names),
+    ...madeUpNames(names),
     ...Object.fromEntries(names.map((name) => [name, seen[name]])),
     ...(Object.keys(before).length === 0 ? {} : { [madeUpAsKey]: before }),
   };
@@ -446,6 +446,6 @@ function checkFailures(response: CheckResponse, failures: readonly { property: s
 }
 
 /** Hides secrets of the state and of the program in every message of the call. */
-const hidingIn = (...bags: Record<string, unknown>[]): Hide => hiding(bags.flatMap(secretsOfInputs));
+const hidingInBags = (...bags: Record<string, unknown>[]): Hide => hiding(bags.flatMap(secretsOfInputs));
 /** A record is secret for the inputs that it repeats; its other values are none. */
 const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);

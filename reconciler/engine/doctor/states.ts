@@ -21,7 +21,7 @@ const likelyWords: readonly (readonly [phase: Phase, word: RegExp])[] = [
 ];
 
 /** All words of these phases, in small letters. */
-export const wordsIn = (states: Readonly<Record<string, readonly string[]>>): ReadonlySet<string> =>
+export const wordsOfPhases = (states: Readonly<Record<string, readonly string[]>>): ReadonlySet<string> =>
   new Set(Object.values(states).flatMap((words) => words.map((word) => word.toLowerCase())));
 
 export function wordsSeen(learnings: Learnings): WordsSeen {
@@ -29,7 +29,7 @@ export function wordsSeen(learnings: Learnings): WordsSeen {
   const place = learnings.placeOf("vm", "status");
   const paths = compilePointers(place === undefined ? given.records.vm.status : [place]);
   const seen = new Set((samples.get("vm") ?? []).flatMap((vm) => findWord(vm, paths) ?? []));
-  const known = wordsIn(given.states.vm);
+  const known = wordsOfPhases(given.states.vm);
   const unknown = [...seen].filter((word) => !known.has(word.toLowerCase())).sort();
   const likely: Partial<Record<Phase, readonly string[]>> = {};
   for (const [phase, pattern] of likelyWords) {

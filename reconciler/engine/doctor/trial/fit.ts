@@ -12,7 +12,7 @@ import {
   operationNotFound,
   type TrialFindings,
 } from "../report";
-import { wordsIn } from "../states";
+import { wordsOfPhases } from "../states";
 import { leftToDo } from "../todo";
 
 export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorReport {
@@ -55,7 +55,7 @@ function isFollowedSince(line: string, report: DoctorReport): boolean {
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */
 function tried(report: DoctorReport, { states, routes, inVain, errors, rules, limits }: TrialFindings): Dialect {
   const { dialect } = report;
-  const seen = wordsIn(states.vm);
+  const seen = wordsOfPhases(states.vm);
   const guessed = tableOf(keysOf(dialect.states.vm), (phase) =>
     dialect.states.vm[phase].filter((word) => !seen.has(word.toLowerCase())),
   );
