@@ -56,7 +56,7 @@ const withoutNodeHttp = {
     /\/undici\/lib\/(core\/util|dispatcher\/client)\.js$/.test(id)
       ? code.replace(
           "require('node:http')",
-          '/max-http-header-size/.test([process.env.NODE_OPTIONS, ...process.execArgv].join()) ? require("node:http") : { maxHeaderSize: 16_384, IncomingMessage: class {} }',
+          '/max.http.header.size/.test([process.env.NODE_OPTIONS, ...process.execArgv].join()) ? require("node:http") : { maxHeaderSize: 16_384, IncomingMessage: class {} }',
         )
       : undefined,
 };
