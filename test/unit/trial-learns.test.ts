@@ -720,8 +720,9 @@ test("what holds a list is no list of one", () => {
 test("what was listed before a trial is none of its own, whatever name it seems to bear", () => {
   const group = { id: "g-1", name: "default", others: ["trial-0a1b2c-a"] };
   const report = { dialect: builtInDialect, samples: new Map([["group", [group]]]) };
+  const [isNoted, isDeleted] = [() => false, () => false];
   const named = (others: readonly string[]) =>
-    idsNamed({ report, isOfOthers: (_: string, id: string) => others.includes(id) } as never, {
+    idsNamed({ report, isNoted, isDeleted, isOfOthers: (_: string, id: string) => others.includes(id) } as never, {
       kind: "group",
       name: "trial-0a1b2c-a",
       askedAt: 0,
