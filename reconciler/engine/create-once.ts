@@ -5,7 +5,7 @@
  *   how it ended                             then
  *   accepted, and the answer tells the id    kept
  *   accepted otherwise (any 2xx)             `accepted` is written down; looked for; never sent again
- *   refused, or nothing was done             the intent is taken back
+ *   refused, or nothing was done             the intent is taken back; where the name is taken, one look tells by what
  *   the answer was lost                      looked for; sent again only when the whole list lacked it over the window
  *   an answer whose words may be a refusal   looked for; refused when the whole list lacked it over the window
  *
@@ -26,6 +26,7 @@ import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
 import type { FirstCreate, Unread } from "./first-create";
+import { listOfKind } from "./observe";
 import { failedBy, isoNow, type Run, type StepResult, whyUnread } from "./run";
 
 /** Whether a look has shown what was made, or the answer to its create alone. */
@@ -108,7 +109,13 @@ async function createLooking<K extends Kind>(
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
-    if (!isTaken && provesNothingDone(outcome)) return settleRefused(outcome, intent, run);
+    if (!isTaken && provesNothingDone(outcome))
+      return settleRefused(
+        outcome,
+        intent,
+        run,
+        isNameConflict(outcome) ? await bearsItsName(step, kind, intent, run) : undefined,
+      );
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
     // Where nobody can look, only an answer in the service's own form proves that the resource is being made.
     if (!run.ports.client.can.canFindCreated(kind)) {
@@ -190,6 +197,32 @@ interface NothingFound {
 /** `settled`: the step ends. The resource was found, or nobody can tell. */
 type FoundMade = { readonly settled: StepResult } | NothingFound;
 
+/** Judges what was not there before, and is no other address's. */
+function judgeNew<K extends Kind>(
+  { address }: Step,
+  kind: K,
+  intent: Intent,
+  named: readonly LiveOf[K][],
+  run: Run,
+): Judged<LiveOf[K]> {
+  const isNew = ({ id }: LiveOf[K]): boolean =>
+    !intent.idsBefore.includes(id) && (run.recorder.addressOf(identity(kind, id)) ?? address) === address;
+  return judgeMade(intent, named.filter(isNew), run);
+}
+
+/**
+ * What has taken the name since the plan looked and is as it was sent: somebody else's, or what a gateway made that sent
+ * the create twice. It is told to a person, for nothing else will look for it.
+ */
+async function bearsItsName(step: Step, kind: Kind, intent: Intent, run: Run): Promise<Made | undefined> {
+  if (!run.ports.client.can.canFindCreated(kind)) return undefined;
+  const listed = await listOfKind(kind, run.ports.client, { signal: run.signal });
+  if (listed.status !== "accepted") return undefined;
+  const named = listed.value.filter(({ name }) => name?.toLowerCase() === intent.name.toLowerCase());
+  const { ours } = judgeNew(step, kind, intent, named, run);
+  return ours.length === 1 ? ours[0] : undefined;
+}
+
 /** Looks for what the create may have made, and judges what bears its name. */
 async function findAfterCreate<K extends Kind>(
   step: Step,
@@ -198,11 +231,7 @@ async function findAfterCreate<K extends Kind>(
   run: Run,
 ): Promise<FoundMade> {
   const { kind, name, what } = creation;
-  const judge = (named: readonly LiveOf[K][]): Judged<LiveOf[K]> => {
-    const isNew = ({ id }: LiveOf[K]): boolean =>
-      !intent.idsBefore.includes(id) && (run.recorder.addressOf(identity(kind, id)) ?? step.address) === step.address;
-    return judgeMade(intent, named.filter(isNew), run);
-  };
+  const judge = (named: readonly LiveOf[K][]): Judged<LiveOf[K]> => judgeNew(step, kind, intent, named, run);
   const isFound = (named: readonly LiveOf[K][]): boolean => {
     const { ours, doubtful } = judge(named);
     return ours.length + doubtful.length > 0;
@@ -243,7 +272,12 @@ const saysAccepted = (outcome: Outcome<unknown>): boolean =>
   (outcome.status === "unknown" && outcome.accepted === true) ||
   isRefusedAs(outcome, "unreadable");
 
-async function settleRefused(outcome: Failure, { address, name }: Intent, run: Run): Promise<StepResult> {
+async function settleRefused(
+  outcome: Failure,
+  { address, name }: Intent,
+  run: Run,
+  bearer?: Made,
+): Promise<StepResult> {
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
   if (!isNameConflict(outcome) || failed.fix !== undefined) return failed;
@@ -252,9 +286,11 @@ async function settleRefused(outcome: Failure, { address, name }: Intent, run: R
     return { ...failed, fix: `another name, or rename or delete what is named ${name} first` };
   const left = orphanNamed(kindOf(address), name, run);
   const taken =
-    left === undefined
-      ? toRun(["import", address, "ID"], `where ${name} is yours`)
-      : toRun(["import", address, left.id], `the orphan ${left.name}: ${left.reason}`);
+    bearer !== undefined
+      ? toRun(["import", address, bearer.id], "it came under that name since, as it was sent: perhaps by this request")
+      : left === undefined
+        ? toRun(["import", address, "ID"], `where ${name} is yours`)
+        : toRun(["import", address, left.id], `the orphan ${left.name}: ${left.reason}`);
   return { ...failed, fix: [taken, toAsk("another name")] };
 }
 

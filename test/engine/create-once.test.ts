@@ -1,7 +1,7 @@
 /** The table at the head of engine/create-once.ts: what came back, what the list shows, and what becomes of the create. */
 import { describe, expect, it } from "vitest";
+import { adviceText } from "../../reconciler/core/model/fix";
 import { type LiveVolume, notSeen } from "../../reconciler/core/model/live";
-
 import { accepted, type Condition, type Outcome } from "../../reconciler/core/model/outcome";
 import type { Intent } from "../../reconciler/core/model/recorded";
 import { type Creation, createOnce, type HowFound } from "../../reconciler/engine/create-once";
@@ -59,7 +59,10 @@ interface Row {
   readonly becomes: string;
 }
 
-/** How it ended, what was kept and how that was known, how often it was sent, and what the state remembers of it. */
+/**
+ * How it ended, what was kept and how that was known, how often it was sent, what the state remembers of it, and what a
+ * person is told to import where it failed.
+ */
 async function carriedOut(row: Row): Promise<string> {
   const live = {
     ...notSeen,
@@ -107,7 +110,13 @@ async function carriedOut(row: Row): Promise<string> {
           ? "accepted and unknown"
           : "unknown"
         : "open";
-  return `${result.end}${"code" in result && result.code !== undefined ? ` ${result.code}` : ""}: ${kept}sent ${sent}, ${memory}`;
+  const fix = result.end === "failed" && result.fix !== undefined ? adviceText(result.fix) : "";
+  const offered = /import volume\.data (\S+)/.exec(fix)?.[1];
+  return [
+    `${result.end}${"code" in result && result.code !== undefined ? ` ${result.code}` : ""}: ${kept}sent ${sent}`,
+    memory,
+    ...(offered === undefined ? [] : [`import ${offered}`]),
+  ].join(", ");
 }
 
 const rows: Readonly<Record<string, Row>> = {
@@ -141,10 +150,25 @@ const rows: Readonly<Record<string, Row>> = {
     answers: [refused("bad_request")],
     becomes: "failed service/bad_request: sent 1, nothing open",
   },
-  "a refusal because of the name ends it, where nothing was lost before": {
+  "a refusal because of the name ends it, where nothing was lost before, and names what came under it as it was sent": {
     answers: [refused("conflict")],
     shows: [ours],
-    becomes: "failed service/conflict: sent 1, nothing open",
+    becomes: "failed service/conflict: sent 1, nothing open, import ours",
+  },
+  "a refusal because of the name names nothing that differs from what was sent": {
+    answers: [refused("name_taken")],
+    shows: [another],
+    becomes: "failed service/name_taken: sent 1, nothing open, import ID",
+  },
+  "a refusal because of the name names nothing where the list cannot be read": {
+    answers: [refused("conflict")],
+    shows: undefined,
+    becomes: "failed service/conflict: sent 1, nothing open, import ID",
+  },
+  "a refusal because of the name names nothing that was there before": {
+    answers: [refused("conflict")],
+    existed: [volume("old", { sizeGb: 5 })],
+    becomes: "failed service/conflict: sent 1, nothing open, import ID",
   },
   "a service that is away ends it": {
     answers: [away],
@@ -217,7 +241,7 @@ const rows: Readonly<Record<string, Row>> = {
     answers: [refused("name_taken")],
     earlier,
     shows: [another],
-    becomes: "failed service/name_taken: sent 1, nothing open",
+    becomes: "failed service/name_taken: sent 1, nothing open, import ID",
   },
   "the name is taken after an earlier run's lost create, and nothing shows": {
     answers: [refused("conflict")],
