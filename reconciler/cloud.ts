@@ -10,7 +10,7 @@ import { baseUrlOf, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
 import { findingAsDiagnostic } from "./core/findings/finding";
 import type { Desired } from "./core/model/desired";
-import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
+import { type Diagnostic, errorsAmong, hasErrors } from "./core/model/diagnostic";
 import type { ExternalValues } from "./core/model/external";
 import type { Outputs } from "./core/model/output";
 import type { Orphan, RecordedRun } from "./core/model/recorded";
@@ -405,7 +405,7 @@ function refusals(prepared: Prepared): readonly Diagnostic[] {
 }
 
 function refuseErrors(diagnostics: readonly Diagnostic[]): void {
-  if (hasErrors(diagnostics)) throw new Refused(diagnostics.filter(({ severity }) => severity === "error"));
+  if (hasErrors(diagnostics)) throw new Refused(errorsAmong(diagnostics));
 }
 
 function assertSame(saved: SavedPlan, plan: Plan): void {

@@ -4,7 +4,7 @@
  */
 
 import { stripVTControlCharacters } from "node:util";
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, errorsAmong } from "../core/model/diagnostic";
 import { shortestHidden } from "../core/text/credential-mask";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
@@ -129,7 +129,7 @@ export function createOutput(
   };
   const tell = (diagnostics: readonly Diagnostic[]): void => {
     if (json || diagnostics.length === 0) return;
-    const told = withFixHere(silent ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics, here);
+    const told = withFixHere(silent ? errorsAmong(diagnostics) : diagnostics, here);
     const text = diagnosticsText(told, {
       color: colour && process.stderr.isTTY === true,
       width: process.stderr.isTTY === true ? process.stderr.columns || 80 : undefined,

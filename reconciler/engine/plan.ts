@@ -2,7 +2,7 @@
 
 import type { PlanOptions } from "../core/diff/context";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, errorsAmong } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { told } from "../core/model/fix";
 import { kinds } from "../core/model/kinds";
@@ -96,7 +96,7 @@ function assertReached(
   { live, findings }: { readonly live: Live; readonly findings: readonly Diagnostic[] },
 ) {
   const lost = findings.filter(({ code }) => code === "service/unavailable" || code === "service/throttled");
-  const first = lost.find(({ severity }) => severity === "error");
+  const first = errorsAmong(lost)[0];
   const { flavors, images, regions } = live.catalogue;
   const isSeen =
     [flavors, images, regions].some((list) => list !== undefined) ||

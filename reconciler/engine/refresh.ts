@@ -7,7 +7,7 @@ import { judgeMade, type Made, type NameIndexes } from "../core/diff/evidence";
 import { bearsName } from "../core/diff/find";
 import { type Address, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, errorsAmong } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import {
   isContradicted,
@@ -239,7 +239,7 @@ const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
 /** A credential that is refused is said once, however many reads it was refused for. */
 function refusedOnce(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   const refused = findings.filter(({ code }) => code === "service/unauthenticated");
-  const first = refused.find(({ severity }) => severity === "error");
+  const first = errorsAmong(refused)[0];
   if (first === undefined || refused.length === 1) return findings;
   const others = new Set(refused);
   const detail = `${refused.length - 1} more ${refused.length === 2 ? "read was" : "reads were"} refused alike.`;

@@ -4,7 +4,7 @@
  * nothing of its caller. Every decision is made by the functions that `reconcile apply` uses.
  */
 
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, errorsAmong } from "../core/model/diagnostic";
 import { adviceInProgram } from "../core/model/fix";
 import { plainValuesIn } from "../core/text/objects";
 import type { Poller } from "../engine/poller";
@@ -143,6 +143,11 @@ export class HandlerFailure extends Refused {
   constructor(diagnostics: readonly Diagnostic[]) {
     super(diagnostics, sentence);
   }
+}
+
+export function throwErrors(diagnostics: readonly Diagnostic[]): void {
+  const errors = errorsAmong(diagnostics);
+  if (errors.length > 0) throw new HandlerFailure(errors);
 }
 
 export const failure = (code: Diagnostic["code"], summary: string, fix?: string): HandlerFailure =>

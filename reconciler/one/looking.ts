@@ -3,7 +3,7 @@ import type { Kind } from "../core/model/address";
 import { closedWith, nothingDesired } from "../core/model/desired";
 import { findSeen, type LiveOf, sight } from "../core/model/live";
 import { refresh } from "../engine/refresh";
-import { type HandlerContext, HandlerFailure, type HandlerService } from "./handler";
+import { type HandlerContext, type HandlerService, throwErrors } from "./handler";
 import { addressOf } from "./one-desired";
 import { stateOf } from "./one-run";
 import type { Of, Shape } from "./shape";
@@ -19,8 +19,7 @@ export async function sightById<K extends Kind>(
   const address = addressOf(shape.kind, undefined);
   const desired = closedWith(nothingDesired, { imports: [{ to: address, id }] });
   const { live, findings } = await refresh(client, desired, stateOf(address, {}), { signal });
-  const errors = findings.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new HandlerFailure(errors);
+  throwErrors(findings);
   return { address, live, sighting: sight(live, shape.kind, id) };
 }
 

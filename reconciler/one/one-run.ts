@@ -34,7 +34,7 @@ import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
 import { type RunReport, runPlan, unseenIn } from "../engine/run-plan";
 import type { StateSession } from "../store/store";
-import { failure, type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
+import { failure, type HandlerContext, HandlerFailure, type HandlerService, sentence, throwErrors } from "./handler";
 import { thingAt, thingOf } from "./ownership";
 import { NotedMeanwhile, type OpenCreate, type ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
@@ -231,11 +231,6 @@ function plan(
 export const changeOf = ({ plan: made, address }: PlannedOne) =>
   made.changes.find((change) => change.address === address);
 
-export function throwErrors({ plan: made }: PlannedOne): void {
-  const errors = made.diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new HandlerFailure(errors);
-}
-
 /** What was seen and done in one run. `problems` is empty when everything planned is done. */
 export interface RanOne extends Remembered {
   /** What the run leaves in the records of others that stood beside it in its state. */
@@ -257,7 +252,7 @@ export async function carryOut(
   notes?: ProgramNotes,
   said: Pick<OpenCreate, "saidNone" | "hasFormer"> = {},
 ): Promise<RanOne> {
-  throwErrors(planned);
+  throwErrors(planned.plan.diagnostics);
   // A listener that fails costs nobody the id of what was made.
   const log: HandlerContext["log"] = (severity, message) => ifPossible(() => context.log(severity, message));
   const permitted = permit(planned.plan, flushConfirmed);

@@ -4,6 +4,7 @@
  */
 import type { Address, Kind } from "../core/model/address";
 import { type Closed, nothingDesired } from "../core/model/desired";
+import { hasErrors } from "../core/model/diagnostic";
 import type { RecordedResource } from "../core/model/recorded";
 import { difference } from "./differences";
 import {
@@ -150,7 +151,7 @@ export async function planPendingDelete<K extends Kind>(
   if (record === undefined && doubt !== undefined && !isTakenOver)
     throw notProvenGone(`the open create of ${kind} ${name}`, doubt.reason);
   // Where nothing of the program vouches for the credential, a list that lacks it proves nothing.
-  const isOpen = planned.plan.diagnostics.some(({ severity }) => severity === "error") || !isVouchedFor(service);
+  const isOpen = hasErrors(planned.plan.diagnostics) || !isVouchedFor(service);
   if (record === undefined && isOpen && !isTakenOver) log("warning", whatMayBeLeft(before, kind, remembered));
   // What another resource has taken over by its id meanwhile belongs to that resource.
   const isOwn =

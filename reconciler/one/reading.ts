@@ -3,7 +3,7 @@ import type { Kind } from "../core/model/address";
 import { sight } from "../core/model/live";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { cannotBeLookedAt, keptUnseen } from "./guards";
-import { type Found, type HandlerContext, HandlerFailure, type HandlerService, type Props } from "./handler";
+import { type Found, type HandlerContext, type HandlerService, type Props, throwErrors } from "./handler";
 import { sightById } from "./looking";
 import { asProperty } from "./one-desired";
 import { changeOf, plain, planAsObserved, stateOf } from "./one-run";
@@ -46,10 +46,7 @@ export async function readAgain<K extends Kind>(
   const asRecorded = desiredAsRecorded(state);
   const desired = shape.asManaged?.(asRecorded, before) ?? asRecorded;
   const planned = await planAsObserved(service, desired, state, address, signal, "recent");
-  const errors = planned.plan.diagnostics.filter(
-    ({ severity, code }) => severity === "error" && code.startsWith("service/"),
-  );
-  if (errors.length > 0) throw new HandlerFailure(errors);
+  throwErrors(planned.plan.diagnostics.filter(({ code }) => code.startsWith("service/")));
   const sighting = sight(planned.live, shape.kind, id);
   const inputs: Record<string, unknown> = { ...withoutOutputs(shape, before) };
   if (sighting.seen === "gone") {

@@ -9,7 +9,7 @@ import { idsNamedBy } from "../core/model/facts";
 import { findSeen } from "../core/model/live";
 import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
 import { hangsElsewhere } from "./guards";
-import type { HandlerContext, HandlerService, Props } from "./handler";
+import { type HandlerContext, type HandlerService, type Props, throwErrors } from "./handler";
 import { lookAtAll } from "./looking";
 import { isTakenOff } from "./made-here";
 import { addressOf } from "./one-desired";
@@ -23,7 +23,6 @@ import {
   planAsRecorded,
   type Remembered,
   stateOf,
-  throwErrors,
 } from "./one-run";
 import { staysWithAnother } from "./ownership";
 import { planPendingDelete } from "./pending";
@@ -95,7 +94,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
       record === undefined || shown === undefined ? record : (shape.fields?.without(record, shown, isOthers) ?? record);
     const wish = wishAmong(seen, desired, inputs, kept, id);
     const planned = planWith(service, seen, desired, wish);
-    throwErrors(planned);
+    throwErrors(planned.plan.diagnostics);
     if (record === undefined || shape.isUnsettled(record)) return planned;
     const asRecorded = await planAsRecorded(service, desired, stateOf(address, own), address, signal);
     const unseen = unseenFields(shape, changeOf(planned), changeOf(asRecorded), before, inputs);

@@ -2,7 +2,7 @@
 
 import type { Kind } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
-import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import { type Diagnostic, errorsAmong, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import { identity } from "../core/model/identity";
 import { findSeen, sight } from "../core/model/live";
@@ -41,6 +41,7 @@ import {
   type PropertyChange,
   type Props,
   pendingId,
+  throwErrors,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
 import { noteGone, noteReplaced, noteSuccessor } from "./made-here";
@@ -59,7 +60,6 @@ import {
   type RanOne,
   type Remembered,
   stateOf,
-  throwErrors,
   warningsOf,
 } from "./one-run";
 import {
@@ -210,7 +210,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
             await planAsRecorded(service, desired, state, address, context.signal),
             desired,
           );
-      throwErrors(planned);
+      throwErrors(planned.plan.diagnostics);
       if (observed) forgetStopOver(context, planned);
       const change = changeOf(planned);
       // A change that `up` would refuse is refused here, before anything else is changed.
@@ -256,7 +256,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // Only its own create is refused: a preview that failed would keep everything else from being made.
       if (foreign !== undefined) return [refusedLater(foreign)];
       const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
-      const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
+      const errors = errorsAmong(planned.plan.diagnostics);
       if (earlier?.intent !== undefined && errors.length > 0)
         return [refusedLater(notedOpen(inputs, earlier.intent.sentAt))];
       const inItsWay = await nameInItsWay(context, service, planned, inputs, former);
@@ -371,7 +371,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     if (foreign !== undefined) throw foreign;
     const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
     const { intent } = earlier ?? {};
-    if (intent === undefined) throwErrors(planned);
+    if (intent === undefined) throwErrors(planned.plan.diagnostics);
     else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, intent.sentAt);
     const takes = adopted ?? earlier?.record?.id;
     if (takes !== undefined) refuseLosses(planned, adoptsTooMuch);

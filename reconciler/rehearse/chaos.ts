@@ -10,7 +10,7 @@
 import { setMaxListeners } from "node:events";
 import type { FaultSpec, WorldDump } from "../../emulator";
 import { kindOf } from "../core/model/address";
-import { hasErrors } from "../core/model/diagnostic";
+import { errorsAmong, hasErrors } from "../core/model/diagnostic";
 import { identity } from "../core/model/identity";
 import { kindRows } from "../core/model/kinds";
 import type { Intent, RecordedResource, StateChange } from "../core/model/recorded";
@@ -222,7 +222,7 @@ async function compareWithCalm(twin: RunningTwin, setting: TwinSetting, calm: Re
   const plan: Plan = await planOnTwin(twin, client, setting.prepared, options);
   const expected = new Set(calm.remaining.map(({ address }) => address));
   const problems = [
-    ...plan.diagnostics.filter(({ severity }) => severity === "error").map(({ summary }) => summary),
+    ...errorsAmong(plan.diagnostics).map(({ summary }) => summary),
     ...plan.changes
       .filter(({ address }) => !expected.has(address))
       .map((change) => `${change.address} is still to ${change.action}`),

@@ -5,8 +5,7 @@
 
 import { pairResources } from "../core/diff/pair";
 import { type Address, isMeant } from "../core/model/address";
-import type { Diagnostic } from "../core/model/diagnostic";
-import { hasErrors } from "../core/model/diagnostic";
+import { type Diagnostic, errorsAmong, hasErrors } from "../core/model/diagnostic";
 import type { Operation } from "../core/model/operation";
 import type { Consent } from "../core/plan/consent";
 import { PermittedPlan } from "../core/plan/permitted";
@@ -118,10 +117,7 @@ async function rehearseOn(
     assumptions: [...twin.assumptions, ...twin.notRun],
     owed: owedBy(plan),
     remaining: after.changes,
-    diagnostics: [
-      ...planDifferences(plan, seenAlike),
-      ...after.diagnostics.filter(({ severity }) => severity === "error"),
-    ],
+    diagnostics: [...planDifferences(plan, seenAlike), ...errorsAmong(after.diagnostics)],
     verdict: rehearsalVerdict(report, after),
     world: describeWorld(twin.emulator.dump()),
   };

@@ -5,6 +5,7 @@
  * over it.
  */
 import type { Finding } from "../core/findings/finding";
+import { errorsAmong } from "../core/model/diagnostic";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { asOneSentence } from "../core/text/list-text";
@@ -92,7 +93,7 @@ export function failureMarkdown(
   findings: readonly Finding[],
   { where, key, title, limit = commentLimit }: Omit<MarkdownOptions, "findings">,
 ): string {
-  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const errors = errorsAmong(findings).length;
   const why = errors > 0 ? countOf(errors, "error") : countOf(findings.length, "warning");
   const opening = `${markerOf(key)}\n${whereLine(where)}### ${titleText(title)}No plan: ${why}\n`;
   const parts = findingParts(findings, limit - opening.length - 200).join("\n");

@@ -5,6 +5,7 @@
 
 import type { Change, FieldChange } from "../core/diff/changes";
 import { type Address, componentOf, inAddressOrder } from "../core/model/address";
+import { errorsAmong } from "../core/model/diagnostic";
 import { kindRows } from "../core/model/kinds";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
@@ -268,7 +269,7 @@ export const isPartlyBlind = ({ diagnostics }: Plan): boolean =>
 
 /** The plan in one line. */
 export function summaryText(plan: Plan): string {
-  const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
+  const errors = errorsAmong(plan.diagnostics).length;
   if (isEmpty(plan) && errors === 0) return emptyText(plan);
   const words = changeWords(plan.changes);
   const changes = words.length === 0 ? "no changes" : words.join(", ");

@@ -2,6 +2,7 @@
 
 import type { SpokenDialect } from "../../../emulator";
 import { emulatorFlagHelp, runEmulator } from "../../../emulator/main";
+import { errorsAmong } from "../../core/model/diagnostic";
 import { readDialectFile } from "../../open-service";
 import { command } from "../command";
 
@@ -30,7 +31,7 @@ export const emulatorCommand = command({
 /** The dialect file is read and checked as every command does it; the emulator interprets it by code of its own. */
 function spokenDialect(named: string): SpokenDialect | readonly string[] {
   const { dialect, diagnostics } = readDialectFile(named);
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const errors = errorsAmong(diagnostics);
   return errors.length === 0
     ? dialect
     : errors.map(

@@ -1,6 +1,6 @@
 /** `reconcile exposure`: who can reach what through the groups, before and after the plan. Sends only reads. */
 
-import { hasErrors } from "../../core/model/diagnostic";
+import { errorsAmong, hasErrors } from "../../core/model/diagnostic";
 import { exposureOf } from "../../kinds/group/exposure/exposure";
 import { exposureFindings } from "../../kinds/group/exposure/findings";
 import { exposureEvents, exposureText } from "../../report/exposure-text";
@@ -23,7 +23,7 @@ export const exposureCommand = command({
     const workspace = readWorkspace(invocation, { needed: false });
     return withSession(invocation, workspace, async (session) => {
       const prepared = await prepareBeside(session, planOptions(flags));
-      const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
+      const problems = errorsAmong(allDiagnostics(session, prepared.plan));
       // Without a plan there is no "after" to show.
       if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });
       const exposure = exposureOf(prepared);

@@ -8,7 +8,7 @@ import { type ListedGroup, readListing } from "../../config/read/listing";
 import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml, type YamlBlock } from "../../config/yaml/write";
 import { canonicalLiveRule } from "../../core/canonical/rules";
-import type { Diagnostic } from "../../core/model/diagnostic";
+import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
@@ -127,7 +127,7 @@ async function importAll(
     const failures = outcomes.filter(({ status }) => status === "failed").map(listingFailure);
     const made = new Set(outcomes.flatMap(({ name, status }) => (status === "created" ? [name.toLowerCase()] : [])));
     const egress = egressWarning(listed.filter(({ name }) => made.has(name.toLowerCase())));
-    const isFailed = failures.length > 0 || diagnostics.some(({ severity }) => severity === "error");
+    const isFailed = failures.length > 0 || hasErrors(diagnostics);
     return output.finish({
       exitCode: isFailed ? 1 : unseen.length > 0 ? 4 : 0,
       extra: { unseen: unseen.length },

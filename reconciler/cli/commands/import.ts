@@ -20,7 +20,7 @@ import {
   parseAddress,
 } from "../../core/model/address";
 import { type Closed, closedWith, type Desired, nothingDesired } from "../../core/model/desired";
-import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { type Diagnostic, errorsAmong, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { recordAsDesired } from "../../core/model/facts";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
@@ -400,7 +400,7 @@ async function changesThatForget(
   // Whoever names what is there in its place says that the former one is not; it is kept as missing.
   const live = former === undefined ? shown : presumeVanished(shown, [former]);
   // Not seen is not gone: with an error nothing is forgotten.
-  if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
+  if (hasErrors(findings)) throw new CommandFailed(errorsAmong(findings));
   const plan = makePlan({ desired, state, live, can: client.can, options: { targets: [address] }, findings });
   const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");
   if (!isGone) return undefined;
@@ -423,7 +423,7 @@ async function assertExists(
   const desired = { ...workspace.desired, resources: [], imports: [entry], moved: [], removed: [] };
   const { live, findings } = await refresh(client, desired, withoutResource(state, entry.to));
   assertShown(state, live, findings);
-  if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
+  if (hasErrors(findings)) throw new CommandFailed(errorsAmong(findings));
   const kind = parseAddress(entry.to)?.kind;
   if (kind !== undefined && sight(live, kind, entry.id).seen === "gone")
     throw fail(

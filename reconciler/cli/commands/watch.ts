@@ -5,6 +5,7 @@
  */
 
 import { type Address, inAddressOrder } from "../../core/model/address";
+import { errorsAmong } from "../../core/model/diagnostic";
 import { type Consent, type Grants, missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, type Plan } from "../../core/plan/plan";
@@ -310,7 +311,7 @@ async function lookAtService(
   memory.noteRound(session, prepared, drifted);
   const seen = observation(prepared, drifted);
   const review = await reviewPlan(session, prepared);
-  const problems = review.diagnostics.filter(({ severity }) => severity === "error");
+  const problems = errorsAmong(review.diagnostics);
   if (review.exitCode === 1) return { result: { end: "failed", why: placedTexts(problems) }, seen };
   const { plan } = prepared;
   if (hasNothingToDo(plan, prepared) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))

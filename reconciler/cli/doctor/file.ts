@@ -6,8 +6,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseValue } from "../../config/yaml/reader";
-import type { Diagnostic } from "../../core/model/diagnostic";
-import { hasErrors } from "../../core/model/diagnostic";
+import { type Diagnostic, errorsAmong, hasErrors } from "../../core/model/diagnostic";
 import { quotedForShell } from "../../core/model/ssh";
 import { ifPossible } from "../../core/text/errors";
 import { listed } from "../../core/text/list-text";
@@ -96,8 +95,8 @@ export interface WriteOptions {
 
 export async function writeDialectFile(text: string, { out, base, misfits }: WriteOptions): Promise<WrittenFile> {
   const read = readDialectText(text, out);
-  const errors = read.diagnostics.filter(({ severity }) => severity === "error");
-  if (hasErrors(errors)) return { diagnostics: errors, isWritten: false };
+  const errors = errorsAmong(read.diagnostics);
+  if (errors.length > 0) return { diagnostics: errors, isWritten: false };
   const isThere = isFileAt(out);
   const lost = isThere ? lostLines(text, out, base) : undefined;
   if (lost !== undefined) return { diagnostics: [lost], isWritten: false };

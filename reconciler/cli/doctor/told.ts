@@ -1,6 +1,7 @@
 /** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
 import { collectProblems } from "../../config/problems";
 import { readYaml } from "../../config/yaml/reader";
+import { errorsAmong } from "../../core/model/diagnostic";
 import {
   type AssumedOperation,
   assumedOperations,
@@ -110,7 +111,7 @@ function documentIn(file: string): unknown {
   if (json !== undefined) return json;
   const problems = collectProblems();
   const { root } = readYaml({ file, text }, problems);
-  const errors = problems.diagnostics.filter(({ severity }) => severity === "error");
+  const errors = errorsAmong(problems.diagnostics);
   if (errors.length > 0) throw new CommandFailed(errors);
   return root;
 }

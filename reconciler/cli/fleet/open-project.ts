@@ -10,7 +10,7 @@ import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { type Closed, closedWith, type Desired } from "../../core/model/desired";
-import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { type Diagnostic, errorsAmong, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
 import { countChanges, isEmpty } from "../../core/plan/plan";
 import { wayBackPlan } from "../../core/plan/undo";
@@ -345,7 +345,7 @@ function project(
     ...onlyDefined({ laterRuns, changesJudges: changesJudges ? changesJudges : undefined }),
     body: planBodyOf({ ...prepared, plan: withMaskedTitles(prepared.plan, masked) }, stack.opensAt),
     errors: [
-      ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
+      ...errorsAmong(prepared.plan.diagnostics),
       ...(await projectRefusals(prepared, asked, base === undefined ? undefined : law.desired)),
     ].map((one) => masked(sentences([one]))),
     counts: { ...countChanges(prepared.plan.changes) },

@@ -10,7 +10,7 @@ import type { Rebase } from "../../config/move/project";
 import { type ConfigSource, type OpenFile, type ReadResult, readDesired } from "../../config/read/desired";
 import type { Change } from "../../core/diff/changes";
 import { type Closed, type Desired, nothingDesired } from "../../core/model/desired";
-import type { Diagnostic } from "../../core/model/diagnostic";
+import { type Diagnostic, errorsAmong } from "../../core/model/diagnostic";
 import type { ExternalValues } from "../../core/model/external";
 import type { Outputs } from "../../core/model/output";
 import type { StateChange } from "../../core/model/recorded";
@@ -104,7 +104,7 @@ const notYetWritten =
 
 function desiredOf<D extends Desired>({ desired, diagnostics }: ReadResult<D>, { pending }: MoveReading): D {
   if (desired !== undefined) return desired;
-  const errors = diagnostics.filter(isErrorOf);
+  const errors = errorsAmong(diagnostics);
   throw new CommandFailed(
     pending === undefined
       ? errors
@@ -128,8 +128,6 @@ async function closeTexts(
   if ("problems" in closed) throw new CommandFailed(closed.problems);
   return closed.desired;
 }
-
-const isErrorOf = ({ severity }: Diagnostic): boolean => severity === "error";
 
 export const workspaceOf = (desired: Desired, { folder, sources }: ProjectFiles): Workspace => ({
   ...nothingHere,
@@ -315,7 +313,7 @@ export async function lookAhead(
       lineage: newLineage(),
       observe: false,
     });
-    return { changes: made.changes, outputs: made.outputs ?? [], errors: made.diagnostics.filter(isErrorOf) };
+    return { changes: made.changes, outputs: made.outputs ?? [], errors: errorsAmong(made.diagnostics) };
   };
   const planned = {
     before: await bothInTurn((side) =>

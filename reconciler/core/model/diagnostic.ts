@@ -53,6 +53,9 @@ export function diagnosticsIn(error: unknown): readonly Diagnostic[] | undefined
   return Array.isArray(diagnostics) ? diagnostics : undefined;
 }
 
+export const errorsAmong = <D extends Pick<Diagnostic, "severity">>(diagnostics: readonly D[]): D[] =>
+  diagnostics.filter(({ severity }) => severity === "error");
+
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((diagnostic) => diagnostic.severity === "error");
 

@@ -20,6 +20,7 @@ import {
   type Property,
   type PropertyChange,
   type Props,
+  throwErrors,
 } from "../../one/handler";
 import { isReplaced } from "../../one/made-here";
 import { groupsIn, type NamedId, refuseUnknownIds } from "../../one/named-ids";
@@ -142,8 +143,7 @@ async function sightingOf(
   look?: HowFresh,
 ) {
   const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered, look);
-  const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new HandlerFailure(errors);
+  throwErrors(planned.plan.diagnostics);
   return sight(planned.live, "group", groupId);
 }
 
