@@ -54,6 +54,11 @@ describe("what a fleet keeps", () => {
     const before = await read();
     while ((await read()) === before);
   }
+  /** It gave no sign of life for so long that the queue gives its rounds to others. */
+  const died = (name: string) =>
+    database.query("UPDATE reconcile_fleet.workers SET alive_at = now() - interval '8 seconds' WHERE name = $1", [
+      name,
+    ]);
   async function run(stack: string, result: "in_sync" | "applied" | "failed", daysAgo: number): Promise<number> {
     const { id } = await start(stack);
     await records.finishRun(id, { result, reason: null, counts: {} }, newStatus, null);
@@ -139,6 +144,16 @@ describe("what a fleet keeps", () => {
     await start("unheard", "dead:1");
     for (let nth = 1; nth <= 4; nth++)
       expect(await start("unheard", "deaf:1")).toMatchObject({ tookOver: true, lost: 1, blamed: 0 });
+    // Nor has one beside which another takes what it did not hear of.
+    for (const name of ["left:1", "right:1", "left:1", "right:1", "left:1"]) {
+      await records.beat({ ...idleWorker, name });
+      expect(await start("by turns", name)).toMatchObject({ lost: 0 });
+    }
+    await database.query(
+      "UPDATE reconcile_fleet.runs SET ended_at = now() - interval '9 seconds' WHERE stack = 'by turns' AND ended_at IS NOT NULL",
+    );
+    await died("left:1");
+    expect(await start("by turns", "right:1")).toMatchObject({ tookOver: true, lost: 1 });
   });
 
   test("a worker whose machine was taken away after it was told to end counts against no stack", async () => {
@@ -161,6 +176,7 @@ describe("what a fleet keeps", () => {
     await start("restarted", second);
     // The new one lives, which says nothing of the dead one.
     await records.beat({ ...idleWorker, name: second });
+    await died(second);
     expect(await start("restarted", workerName())).toMatchObject({ lost: 2 });
   });
 
@@ -170,6 +186,7 @@ describe("what a fleet keeps", () => {
     for (let nth = 1; nth <= 7; nth++) {
       await beat(`node${nth}:1`);
       blamed.push((await start("preempted", `node${nth}:1`)).blamed);
+      await died(`node${nth}:1`);
     }
     expect(blamed).toEqual([0, 0, 1, 1, 2, 2, 3]);
     // The process on a machine is started anew, as a container is in its pod: the machine was there all the time.

@@ -55,6 +55,8 @@ const beginRun = (
      RETURN NEXT;
    END $body$;`;
 
+/** The queue gives the round of a dead worker to another one seven seconds after its death at the earliest. */
+const livesS = "interval '6 seconds'";
 const diesUntold = "(w.alive_at > r.ended_at OR w.draining)";
 const lessOpen = (isNoDeath: string): string => `
      lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
@@ -178,11 +180,11 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.repositories ADD COLUMN woken text;
    UPDATE ${schema}.repositories SET woken = revision;`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN resumed_at timestamptz;`,
-  // Whoever begins a run lives: what it began before and has not ended, it did not hear of, or could not say.
+  // A worker that lives, and did not hear that its run had begun or could not say that it had ended, was not killed.
   beginRun(
     "CREATE OR REPLACE",
-    "(w.alive_at > r.ended_at OR w.draining OR w.name = by_worker)",
-    lessOpen("(w.draining OR w.name = by_worker)"),
+    `(w.alive_at > r.ended_at - ${livesS} OR w.draining OR w.name = by_worker)`,
+    lessOpen(`(w.alive_at > now() - ${livesS} OR w.draining OR w.name = by_worker)`),
     byHost,
   ),
 ];
