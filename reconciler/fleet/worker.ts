@@ -282,7 +282,13 @@ async function oneRound(
   const reading = createSilences().begin(undefined);
   const round = (): Promise<RoundOutcome> =>
     runRound(
-      { stack, settings, resumed: run.tookOver || run.lost > 0, signal: AbortSignal.any([job.signal, stop.stop]), drain: stop.drain },
+      {
+        stack,
+        settings,
+        resumed: run.tookOver || run.lost > 0,
+        signal: AbortSignal.any([job.signal, stop.stop]),
+        drain: stop.drain,
+      },
       {
         openProject: openedWith(setting, reading),
         checkOut: (taken, signal) => {

@@ -1,11 +1,12 @@
 /** The commands of a person against `fleet serve`: the same words as from the database, with the roles of the token. */
 
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { fieldsIn } from "../../reconciler/core/text/objects";
 import { hashOf } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
 import type { Records } from "../../reconciler/fleet/database/records";
@@ -162,6 +163,16 @@ describe("a command that asks the server", () => {
     expect(statSync(join(env.XDG_CONFIG_HOME, "reconcile", "fleet-logins.json")).mode & 0o777).toBe(0o600);
     const list = await runCli(["fleet", "list", "--json"], { cwd, env });
     expect(jsonLines(list.stdout).flatMap(({ stack }) => stack ?? [])).toEqual(["prod-a"]);
+    // What a command got signs no other one in: that would go on for ever, whatever became of the person.
+    const kept: unknown = JSON.parse(readFileSync(join(env.XDG_CONFIG_HOME, "reconcile", "fleet-logins.json"), "utf8"));
+    const { token } = fieldsIn(fieldsIn(kept)[new URL(url).origin]);
+    const chained = await fetch(new URL("/login", url), {
+      method: "POST",
+      body: asked,
+      redirect: "manual",
+      headers: { authorization: `Bearer ${String(token)}`, origin: url },
+    });
+    expect([chained.headers.get("refresh"), chained.headers.get("location")]).toEqual([null, "/sign-in"]);
     expect((await runCli(["fleet", "login", "--revoke"], { cwd, env })).exitCode).toBe(0);
     expect((await runCli(["fleet", "list"], { cwd, env })).stderr).toContain("reconcile fleet login");
   });

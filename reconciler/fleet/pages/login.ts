@@ -5,7 +5,7 @@
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
 import { fieldsIn } from "../../core/text/objects";
-import { hashOf, newToken } from "../access";
+import { hashOf, newToken, type Visitor } from "../access";
 import { page } from "./layout";
 import { commandHash, doorTo, isSameSite, type SignInSetting, visitorOf } from "./sign-in";
 
@@ -34,6 +34,9 @@ function askedIn(given: Readonly<Record<string, unknown>>): Asked | undefined {
 export function loginRoutes(setting: SignInSetting): Hono {
   const { records } = setting;
   const app = new Hono();
+  /** In a browser: what a command got signs no other one in, for that would go on for ever. */
+  const personHere = async (context: Context): Promise<Visitor | undefined> =>
+    context.req.header("authorization") === undefined ? visitorOf(context, setting) : undefined;
   const frame = { title: "Sign a command in", here: "", visitor: undefined, signOut: false } as const;
   const notWhole = (context: Context): Response | Promise<Response> =>
     context.html(page(frame, html`<h1>Not found</h1><p>Begin with <code>reconcile fleet login</code>.</p>`), 400);
@@ -41,7 +44,7 @@ export function loginRoutes(setting: SignInSetting): Hono {
   app.get("/login", async (context) => {
     const asked = askedIn(context.req.query());
     if (asked === undefined) return notWhole(context);
-    const visitor = await visitorOf(context, setting);
+    const visitor = await personHere(context);
     const { pathname, search } = new URL(context.req.url);
     if (visitor === undefined) return context.redirect(doorTo(pathname + search));
     return context.html(
@@ -58,7 +61,7 @@ export function loginRoutes(setting: SignInSetting): Hono {
     if (!isSameSite(context)) return context.text("the form came from another site\n", 403);
     const asked = askedIn(await context.req.parseBody());
     if (asked === undefined) return notWhole(context);
-    const visitor = await visitorOf(context, setting);
+    const visitor = await personHere(context);
     if (visitor === undefined) return context.redirect("/sign-in");
     const code = newToken();
     await records.openSession({ ...visitor, hash: codeHash(code, asked.challenge), hours: codeHours });
