@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
+import { ifPossible } from "../core/text/errors";
 import { withoutUsers } from "../core/text/outside-policy";
 import { version } from "../version";
 import { type Attributes, type Clean, cleanAttributes, type Span, type Tracing } from "./spans";
@@ -124,27 +125,30 @@ const limitOf = ({ timeoutMs }: Exporting): number => Math.min(timeoutMs, longes
 
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
-/** A URL without the parts that may hold a credential. */
+/** A URL without the parts that may hold a credential. What has no scheme is read as one of its own, path and all. */
 function shownUrl(url: string): string {
-  try {
-    const { origin, pathname } = new URL(url);
-    return origin + pathname;
-  } catch {
-    return "OTEL_EXPORTER_OTLP_ENDPOINT, which is no URL";
-  }
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return "OTEL_EXPORTER_OTLP_ENDPOINT, which is no URL of http";
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }
+
+/** `undefined`: one of them cannot be sent, and the error of that repeats the header, which is a credential. */
+const sendable = (headers: Readonly<Record<string, string>>): Headers | undefined =>
+  ifPossible(() => new Headers(headers));
 
 async function postSpans(
   exporting: Exporting,
   spans: readonly EndedSpan[],
   stop: AbortSignal,
 ): Promise<string | undefined> {
-  const { url, headers, resource } = exporting;
+  const { url, resource } = exporting;
+  const headers = sendable({ ...exporting.headers, "content-type": "application/json" });
+  if (headers === undefined) return "a header of OTEL_EXPORTER_OTLP_HEADERS is none that can be sent";
   const limit = AbortSignal.any([stop, AbortSignal.timeout(limitOf(exporting))]);
   try {
     const answer = await fetch(url, {
       method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
+      headers,
       body: JSON.stringify(otlpOf(spans, resource)),
       redirect: "error",
       signal: limit,

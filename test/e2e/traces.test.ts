@@ -141,6 +141,25 @@ volumes:
     expect(await tracing.flush()).toMatch(/^1 span was not sent to (?!.*canary).*http:\/\/\*\*\*@127\.0\.0\.1/);
   });
 
+  it("tell of no header and of no address what may be a credential, whatever is wrong with it", async () => {
+    const told = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> => {
+      const tracing = traceToCollector({ url, headers, timeoutMs: 1000, resource: {} }, undefined, (text) => text);
+      tracing.start("a", "internal").end();
+      return tracing.flush();
+    };
+    expect(await told(url, { authorization: "Basic canary\ncanary" })).toBe(
+      `1 span was not sent to ${url}/: a header of OTEL_EXPORTER_OTLP_HEADERS is none that can be sent`,
+    );
+    for (const address of [
+      "me:canary@collector.example/v1/traces",
+      "collector.example:4317/canary",
+      "htp//me:canary@x",
+    ])
+      expect(await told(address)).toMatch(
+        /^1 span was not sent to OTEL_EXPORTER_OTLP_ENDPOINT, which is no URL of http: (?!.*canary)/,
+      );
+  });
+
   it("wait for a collector that never answers as long as for one batch, however many there are", async () => {
     let posted = 0;
     const silent = createServer(() => void posted++);
