@@ -171,7 +171,7 @@ export function findCredential(
 }
 
 /** Printable ASCII alone: a line break would let a credential add headers, or a whole request, of its own. */
-const canBeHeader = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
+export const canBeHeader = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
 
 const missingCredential: FoundCredential = {
   credential: undefined,

@@ -298,6 +298,11 @@ describe("a command that asks the server", () => {
       expect([args, ran.exitCode, ran.stderr]).toEqual([args, 1, expect.stringContaining(says)]);
       expect(ran.stderr).not.toContain("canary");
     }
+    // A token that no header can hold is told by its name, also where its error would repeat it.
+    const broken = { ...env, RECONCILE_FLEET_TOKEN: "canary\ncanary" };
+    const ran = await runCli(["fleet", "list", "--server", "http://127.0.0.1:9"], { cwd, env: broken });
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("service/malformed-credential")]);
+    expect(ran.stderr).not.toContain("canary");
   });
 
   test("a form of another site cannot ask it", async () => {

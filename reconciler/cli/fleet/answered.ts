@@ -8,6 +8,7 @@ import { addressFault, withoutPassword } from "../../core/text/outside-policy";
 import { printableLines } from "../../core/text/printable";
 import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
 import { setting } from "../../outside/environment";
+import { canBeHeader } from "../../service/credential";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import type { Flags } from "../flags";
@@ -85,6 +86,13 @@ const answerLimitMs = 60_000;
 async function askServer(server: URL, name: PersonCommand, typed: Typed, output: Output): Promise<number> {
   const token = setting("RECONCILE_FLEET_TOKEN") ?? keptToken(server);
   if (token !== undefined) output.hide([token]);
+  // The error of a header that cannot be sent repeats it.
+  if (token !== undefined && !canBeHeader(token))
+    throw fail(
+      "service/malformed-credential",
+      "RECONCILE_FLEET_TOKEN cannot be sent as a header",
+      "set it to one line of printable ASCII",
+    );
   const answer = await fetch(new URL(`api/commands/${name}`, server.href.replace(/\/?$/, "/")), {
     method: "POST",
     headers: {
