@@ -24,6 +24,17 @@ export const noteReplaced = (service: HandlerService, { kind, id }: NamedId): vo
 export const isReplaced = (service: HandlerService, { kind, id }: NamedId): boolean =>
   replaced(service).has(`${kind}:${id}`);
 
+const said = new WeakMap<HandlerService["client"], Map<string, Props>>();
+
+/** What its difference was asked for with: where the engine replaces it then, it goes as that says. */
+export function noteSaid({ client }: HandlerService, { kind, id }: NamedId, inputs: Props): void {
+  const known = said.get(client) ?? new Map<string, Props>();
+  said.set(client, known.set(`${kind}:${id}`, inputs));
+}
+
+export const saidOf = ({ client }: HandlerService, { kind, id }: NamedId): Props | undefined =>
+  said.get(client)?.get(`${kind}:${id}`);
+
 /** This process has deleted it. */
 export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>
   void gone(service).set(`${kind} ${String(name)}`, id);

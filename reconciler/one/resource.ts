@@ -44,7 +44,7 @@ import {
   throwErrors,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
-import { noteGone, noteReplaced, noteSuccessor } from "./made-here";
+import { noteGone, noteReplaced, noteSaid, noteSuccessor, saidOf } from "./made-here";
 import { refuseUnknownIds } from "./named-ids";
 import { checkInputs, desiredOf } from "./one-desired";
 import {
@@ -80,6 +80,7 @@ import { NotedMeanwhile } from "./program-notes";
 import { readAgain, readByIdAlone } from "./reading";
 import { clientForRemoval, planReplacementAsObserved, resourcePlans, standingOf } from "./resource-plans";
 import {
+  goingAsSaid,
   type Of,
   recordedKey,
   recordedProperty,
@@ -225,6 +226,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
+      noteSaid(service, { kind, id }, inputs);
       noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
       if (changes.some(({ replaces }) => replaces)) {
         if (inputs["adopt"] === id) throw replacesAdopted(inputs, id);
@@ -504,14 +506,15 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   /** What is to go, as it is remembered or else found by its id, with what a delete that was cut off has noted. */
   async function recordGoing(
     { signal, notes }: HandlerContext,
-    { client }: HandlerService,
+    service: HandlerService,
     id: string,
     before: Props,
     left: readonly Disk[] | undefined,
   ): Promise<Of<K> | undefined> {
     const isOpen = rememberedIn(before).intent !== undefined;
-    const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, client, id, signal));
+    const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, service.client, id, signal));
     const record = withStopped(shape, known, notes);
-    return record === undefined ? undefined : withLeft(shape, record, left);
+    if (record === undefined) return undefined;
+    return withLeft(shape, goingAsSaid(shape, record, saidOf(service, { kind, id })), left);
   }
 }

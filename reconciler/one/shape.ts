@@ -10,7 +10,7 @@ import type { Step } from "../core/plan/step";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
-import type { HandlerService, Property, Props } from "./handler";
+import { type HandlerService, holdsUnknown, type Property, type Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import { asProperty, desiredOf, knownPart, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
@@ -151,6 +151,12 @@ function asSaid<K extends Kind>(shape: Shape<K>, record: Of<K>, before: Props, i
   const stated = Object.entries(before).filter(([name]) => names.has(name) || inputs[name]?.behaviour === true);
   const { desired } = desiredOf(write(knownPart(Object.fromEntries(stated), inputs)));
   return shape.asSaid(record, itemAt(desired.resources, 0), fields);
+}
+
+/** The record of what is replaced: it goes as the program says by now, which is what a preview has told. */
+export function goingAsSaid<K extends Kind>(shape: Shape<K>, record: Of<K>, inputs: Props | undefined): Of<K> {
+  if (inputs === undefined || holdsUnknown(inputs) || shape.asSaid === undefined) return record;
+  return shape.asSaid(record, itemAt(wanted(shape, inputs).desired.resources, 0), []);
 }
 
 /** The record with the stop that was noted. */

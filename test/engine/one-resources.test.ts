@@ -1122,6 +1122,25 @@ const removals: Readonly<Record<string, Row>> = {
     sent: ["vm.snapshot #5 200", "vm.stop #5 200", "vm.delete #5 200"],
     says: [expect.stringMatching(/outlived VM web/)],
   },
+  "a VM that is replaced goes as the program says by now: its data volume stays": {
+    asks: async (_, { create, diff, remove }) => {
+      const kept = await create("Vm", "web", { ...vm, preservedVolumes: "delete" });
+      await diff(kept, { ...vm, rootSize: 80, snapshotBefore: ["delete"] });
+      return () => remove(kept);
+    },
+    answer: undefined,
+    sent: ["vm.snapshot #5 200", "vm.stop #5 200", "vm.delete #5 200"],
+    says: [expect.stringMatching(/outlived VM web/)],
+  },
+  "a VM that is replaced goes as the program says by now: its data volume goes": {
+    asks: async (_, { create, diff, remove }) => {
+      const kept = await create("Vm", "web", { ...vm, snapshotBefore: ["delete"] });
+      await diff(kept, { ...vm, rootSize: 80, preservedVolumes: "delete" });
+      return () => remove(kept);
+    },
+    answer: undefined,
+    sent: ["vm.delete #5 200", "volume.delete #7 200"],
+  },
   "a VM whose delete was cut off leaves what its note names": {
     asks: async (program, { create, remove }) => {
       const kept = await create("Vm", "web", vm);
