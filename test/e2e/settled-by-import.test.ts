@@ -113,7 +113,11 @@ describe("a VM whose id nothing tells", () => {
       expect(JSON.stringify(waits)).toContain("reconcile import vm.one ID");
     }
     const { id } = here.emulator.dump().vms.find(({ name }) => name === "one")!;
-    expect((await here.reconcile("import", "vm.one", id)).exitCode).toBe(0);
+    const imported = await here.reconcile("import", "vm.one", id);
+    expect([imported.exitCode, imported.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^It was not seen \(.+\): the record says what its create asked for\.$/m),
+    ]);
     expect((await here.reconcile("state", "show", "vm.one")).stdout).not.toContain("being built");
   });
 });

@@ -222,6 +222,9 @@ async function settleUndeclared(
   await changeState(invocation, store, () => withScope(settled, state, client, workspace.desired, live));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
+  const kind = kindOf(address);
+  const unseen = whyUnseenOf(kind, sight(live, kind, id), made);
+  if (unseen !== undefined) output.print(unseen);
   return output.finish({ exitCode: 0, extra: oneImport() });
 }
 
@@ -285,7 +288,7 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
   const kind = kindOf(address);
-  const unseen = made === undefined ? whyUnseenOf(kind, sight(seen.live, kind, id)) : undefined;
+  const unseen = whyUnseenOf(kind, sight(seen.live, kind, id), made);
   if (unseen !== undefined) output.print(unseen);
   if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
   return output.finish({
@@ -299,10 +302,10 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
 }
 
 /** A sentence for a resource that was taken over without having been seen. */
-function whyUnseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefined {
-  const says = "the record says what the file says";
+function whyUnseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>, made: Wish["made"]): string | undefined {
+  const says = `the record says what ${made === undefined ? "the file says" : "its create asked for"}`;
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
-  if (sighting.seen === "gone") return undefined;
+  if (sighting.seen === "gone" || made !== undefined) return undefined;
   const shown = new Map<string, unknown>(Object.entries(sighting.value));
   const missing = Object.entries(comparedOf[kind])
     .filter(([key]) => shown.get(key) === undefined)
