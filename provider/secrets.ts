@@ -17,7 +17,7 @@ export const wrapSecret = <T>(value: T): T | { [signatureKey]: string; value: T 
   isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
 
 /** As it is given, and as plans and files' rules write it where it is a range of addresses. */
-function spellingsOf(secret: string): readonly string[] {
+function writtenForms(secret: string): readonly string[] {
   const range = parseCidr(secret)?.text;
   return range === undefined ? [secret] : [secret, range, range.replace(/\/(32|128)$/, "")];
 }
@@ -41,7 +41,7 @@ export function hiding(secrets: readonly unknown[]): Hide {
 }
 
 function collect(value: unknown, into: Set<string>): void {
-  if (typeof value === "string" && value !== "") for (const spelling of spellingsOf(value)) into.add(spelling);
+  if (typeof value === "string" && value !== "") for (const spelling of writtenForms(value)) into.add(spelling);
   else if (typeof value === "number") into.add(String(value));
   else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) collect(item, into);
 }

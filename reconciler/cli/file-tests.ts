@@ -21,7 +21,7 @@ import {
   nothingGiven,
   runFileTest,
   type TestGround,
-  type Wanted,
+  type WantedState,
 } from "../rehearse/file-test";
 import type { TestResult } from "../report/test-text";
 import { readDialectWith } from "./compose";
@@ -141,11 +141,11 @@ type SharedReadings = ReturnType<typeof shareReadings>;
 /** Many tests read the same file in the same way and are given the same result. */
 function shareReadings(all: ForAll) {
   const { now } = all;
-  const desiredStates = new Map<string, OrRefused<Wanted>>();
+  const desiredStates = new Map<string, OrRefused<WantedState>>();
   const begun = new Map<string, Promise<OrRefused<TestGround>>>();
   const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
 
-  function desired(test: string, side: TestSide): OrRefused<Wanted> {
+  function desired(test: string, side: TestSide): OrRefused<WantedState> {
     const key = keyOf(test, side);
     const known = desiredStates.get(key) ?? readTestSide(test, side, all);
     desiredStates.set(key, known);
@@ -172,7 +172,7 @@ function shareReadings(all: ForAll) {
   };
 }
 
-function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefused<Wanted> {
+function readTestSide(test: string, side: TestSide, { given }: ForAll): OrRefused<WantedState> {
   const at = (path: string): string => join(dirname(test), path);
   const sources = sourcesOf(side, (path) => readSourceFile(at(path)));
   const options: ReadOptions = {

@@ -95,7 +95,7 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
-    const ours = oursFor(token.name, known);
+    const ours = ourFlagFor(token.name, known);
     const near = nearestText(token.name, known, (near) => `; did you mean --${near}?`) ?? "";
     return ours === undefined ? `${noFlag(command, rawName)}${near}` : noFlag(command, rawName, ours);
   }
@@ -140,7 +140,7 @@ function withoutOneDash(
 }
 
 /** Another program's flag is not answered with one that the command does not have either. */
-const oursFor = (name: string, known: ReadonlySet<string>): string | undefined => {
+const ourFlagFor = (name: string, known: ReadonlySet<string>): string | undefined => {
   const ours = ourFlag(name);
   const flag = /^--([a-z-]+)/.exec(ours ?? "")?.[1];
   return flag === undefined || known.has(flag) ? ours : undefined;
@@ -154,12 +154,12 @@ const beginsShort = (letters: string): boolean =>
   Object.values(flagRows).some(({ short }) => short !== undefined && letters.startsWith(short));
 
 function withTwoDashes(name: string, given: string | undefined, known: ReadonlySet<string>): string | undefined {
-  const ours = oursFor(`${name}=${given}`, known);
+  const ours = ourFlagFor(`${name}=${given}`, known);
   if (ours !== undefined) return ours;
   const row = flagRowOf(name);
   if (row === undefined || !known.has(name)) {
     const near = name.length > 3 ? nearestName(name, known) : undefined;
-    return oursFor(name, known) ?? (near === undefined ? undefined : `--${near}`);
+    return ourFlagFor(name, known) ?? (near === undefined ? undefined : `--${near}`);
   }
   return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;
 }

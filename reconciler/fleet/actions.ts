@@ -182,7 +182,7 @@ export async function approve(
   const plan = await waitingPlan({ records }, name, digest);
   const settings = await records.settings();
   const opening = openingOf(settings.windows, name, "apply", now);
-  const before = await approvalOf({ records }, plan, stack.approval, now);
+  const before = await approvalWithEarlier({ records }, plan, stack.approval, now);
   const refusal =
     authorRefused(stack, plan, who) ??
     twiceRefused(stack, plan, before, who, now) ??
@@ -212,7 +212,7 @@ export async function approve(
 }
 
 /** Who has approved the plan, also before the merge. */
-export async function approvalOf(
+export async function approvalWithEarlier(
   { records }: Pick<Desk, "records">,
   { stack, digest }: Pick<WaitingPlan, "stack" | "digest">,
   since: Approval | undefined,
@@ -228,7 +228,7 @@ async function voicesFor(
   since: Approval | undefined,
   now: Date,
 ): Promise<readonly string[]> {
-  const all = await approvalOf(desk, plan, since, now);
+  const all = await approvalWithEarlier(desk, plan, since, now);
   return all?.digest === plan.digest ? namesIn(all) : [];
 }
 

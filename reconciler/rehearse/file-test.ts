@@ -37,14 +37,14 @@ export interface TestGround {
 export const nothingGiven = (now: Date): TestGround => ({ service: newService(now), stored: { journal: [] } });
 
 /** A desired state, and the service that its dialect speaks of. */
-export interface Wanted {
+export interface WantedState {
   readonly desired: Closed;
   readonly form: ServiceForm;
 }
 
 export interface RunTest {
   readonly given: TestGround;
-  readonly when: Wanted;
+  readonly when: WantedState;
   readonly destroy: boolean;
   readonly replace: readonly string[];
   readonly expect: ExpectedPlan;
@@ -55,7 +55,7 @@ export interface RunTest {
 const testHolder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
 
 /** A service for one test, on which plans are made and carried out. */
-function benchOf(given: TestGround, { desired, form }: Wanted) {
+function benchOf(given: TestGround, { desired, form }: WantedState) {
   const service = virtualService(given.service, form);
   const { client, clock } = service;
   const never = new AbortController().signal;
@@ -104,7 +104,7 @@ const idsOf = (named: Reference | undefined): string[] => (named !== undefined &
  * Carries out what is given; every test with the same `given` starts from the result. A sentence: it cannot be carried
  * out.
  */
-export async function carryOutGiven(wanted: Wanted, now: Date): Promise<TestGround | string> {
+export async function carryOutGiven(wanted: WantedState, now: Date): Promise<TestGround | string> {
   const bench = benchOf(nothingGiven(now), wanted);
   const prepared = await bench.plan();
   const errors = errorText(prepared.plan);

@@ -68,7 +68,7 @@ function groupShows({ field, value }: ExpectedField, { name, description, rules 
 /** Fields of which a look at the resource shows how they are now, whatever they were to become, by what its record calls them. */
 const plainly: Partial<Readonly<Record<EffectField, string>>> = { flavor_id: "flavor", image_id: "image" };
 
-const isPlain = (field: EffectField, live: object): boolean =>
+const showsHowItIs = (field: EffectField, live: object): boolean =>
   plainly[field] !== undefined && fieldsIn(live)[plainly[field]] !== undefined;
 
 /**
@@ -84,6 +84,6 @@ export const stillUnseen = <K extends Kind>(
     ? writes
     : writes.filter((write) => {
         const shown = showsEffect(write, live);
-        if (shown === "hidden") return !(isAsWished && isPlain(write.field, live));
+        if (shown === "hidden") return !(isAsWished && showsHowItIs(write.field, live));
         return shown === "not-shown" && !isAsWished;
       });

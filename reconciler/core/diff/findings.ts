@@ -21,7 +21,7 @@ export interface Vanished {
   readonly accepted?: boolean;
 }
 
-const scopeText = (what: What, { doubt, accepted }: Vanished): string =>
+const evidenceText = (what: What, { doubt, accepted }: Vanished): string =>
   doubt ??
   (accepted === true
     ? "you say that this is the service, the project and the credential of the state"
@@ -139,7 +139,7 @@ export const goneNote = (pair: Pair, what: What, vanished: Vanished, then: strin
     vanished.doubt === undefined
       ? `${pair.address}: ${what} ${vanished.id} is gone from the service; ${then}`
       : `${pair.address}: ${what} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
-  detail: `The evidence: ${vanished.because}, and ${scopeText(what, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
+  detail: `The evidence: ${vanished.because}, and ${evidenceText(what, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
   address: pair.address,
   source: pair.desired?.source,

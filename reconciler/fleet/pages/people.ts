@@ -5,7 +5,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { Graph } from "../../report/graph/graph";
 import { graphSvg } from "../../report/graph/svg";
 import { may, maySeeAll, type Visitor } from "../access";
-import { approvalOf } from "../actions";
+import { approvalWithEarlier } from "../actions";
 import { followLines, seenOf } from "../views";
 import { openingOf } from "../windows";
 import { numberIn, type PagesSetting, saidIn } from "./acts";
@@ -86,7 +86,7 @@ const showStack: Show = async (sources, context, visitor) => {
     records.settings(),
   ]);
   const { readAt: now = new Date() } = stack;
-  const approval = plan === undefined ? undefined : await approvalOf(sources, plan, stack.approval, now);
+  const approval = plan === undefined ? undefined : await approvalWithEarlier(sources, plan, stack.approval, now);
   const [run] = runs;
   const lines = run === undefined || run.endedAt !== undefined ? [] : await records.latestLines(run.id, mostLines);
   const body = stackPage({
