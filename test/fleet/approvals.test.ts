@@ -328,15 +328,27 @@ describe("the desk", () => {
     ]).toEqual([at(1), at(1), at(24), at(24)]);
   });
 
+  const pull = { url: "https://127.0.0.1:9/acme/none", ref: "main", base: "b", number: 9, head: "h", author: "x" };
+  const approveBefore = (lossy: Records) =>
+    lossy.approvePull(
+      pull.url,
+      pull.number,
+      "unheard",
+      { digest, by: "ann", at: now.toISOString(), until: "9999-01-01T00:00:00Z" },
+      { who: "ann", what: "approve in pull request", stack: "unheard" },
+    );
   test.each<[what: string, (desk: Desk) => Promise<unknown>]>([
     ["approve", (lossy) => approve(lossy, "unheard", digest, { now })],
     ["reject", (lossy) => reject(lossy, "unheard", digest)],
     ["pause", (lossy) => pause(lossy, "unheard")],
     ["resume", (lossy) => resume(lossy, "unheard")],
     ["stop", (lossy) => stop(lossy, "unheard", { now: false })],
+    ["approve in pull request", (lossy) => approveBefore(lossy.records)],
     ["undo", async (lossy) => undo(lossy, (await records.runs("unheard", 1))[0], "1")],
   ])("the history tells of %s where it was done, also where the answer of the database was lost", async (what, act) => {
     await waiting("unheard");
+    await records.savePull({ ...pull, outside: false, link: "l", mark: "m" }, [{ stack: "unheard", content: "c" }]);
+    await records.savePullPlan(pull.url, pull.number, { stack: "unheard", content: "c", result: "asks", digest });
     const { id } = await beginRun(records, { stack: "unheard", worker: "w:1" });
     const report = { plan: "", consents: [], opens: [] };
     await records.finishRun(id, { result: "applied", reason: null, counts: {}, plan: digest, report }, newStatus, null);

@@ -5,6 +5,7 @@ import type { Approval, Voice } from "../decide";
 import type { StackSpec } from "../model";
 import type { Pull } from "../pulls/host";
 import { columnsOf, type Database, keptJson, maybeText, type Row, textOf } from "./database";
+import { type Decided, notedOf, noteValue } from "./people";
 import type { PlanBody } from "./stacks";
 import { schema } from "./tables";
 
@@ -213,15 +214,17 @@ export const pullStatements = ({ query }: Database) => ({
     number: number,
     stack: string,
     { by, at, why, ...approval }: Approval,
+    decision?: Decided,
   ): Promise<boolean> {
     const voice: Voice = { by, at, ...onlyDefined({ why }) };
     const rows = await query(
       `WITH mine AS (UPDATE ${schema}.pull_plans SET approval =
            CASE WHEN approval ->> 'digest' = $4 AND ${stands} THEN approval || jsonb_build_object('also', coalesce(approval -> 'also', '[]') || $5::jsonb)
              ELSE $6 || $5::jsonb END
-         WHERE url = $1 AND number = $2 AND stack = $3 AND digest = $4 RETURNING url, number)
+         WHERE url = $1 AND number = $2 AND stack = $3 AND digest = $4 RETURNING url, number),
+         ${notedOf("mine", "$7")}
        UPDATE ${schema}.pulls p SET version = p.version + 1 FROM mine WHERE p.url = mine.url AND p.number = mine.number RETURNING p.number`,
-      [url, number, stack, approval.digest, keptJson(voice), keptJson(approval)],
+      [url, number, stack, approval.digest, keptJson(voice), keptJson(approval), noteValue(decision)],
     );
     return rows.length > 0;
   },

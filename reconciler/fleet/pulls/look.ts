@@ -262,15 +262,15 @@ async function approveAs(
       at: at.toISOString(),
       until: new Date(at.getTime() + 7 * dayMs).toISOString(),
     };
+    const decision = {
+      who: by,
+      what: "approve in pull request",
+      stack: plan.stack,
+      detail: [`${number}: ${approval.digest}`, why].filter(Boolean).join(": "),
+    };
     if (refusal !== undefined) said.push(refusal);
-    else if (await records.approvePull(url, number, plan.stack, approval))
-      await records.note({
-        who: by,
-        what: "approve in pull request",
-        stack: plan.stack,
-        detail: [`${number}: ${approval.digest}`, why].filter(Boolean).join(": "),
-      });
-    else said.push(`the plan ${digest} of ${plan.stack} is another one by now`);
+    else if (!(await records.approvePull(url, number, plan.stack, approval, decision)))
+      said.push(`the plan ${digest} of ${plan.stack} is another one by now`);
   }
   return said;
 }
