@@ -176,3 +176,26 @@ describe("a page token that begins with a slash", () => {
     expect(plan.stderr).not.toContain("does not have it");
   });
 });
+
+describe("groups that name each other", () => {
+  it("are taken over one by the command and the other by its entry in the file", async () => {
+    here = await standAtTheDoor({}, { with: ["group.list"] });
+    const naming = (other: string) => `{ rules: [ { protocol: tcp, dst_port: 5432, remote_group: ${other} } ] }`;
+    const both = world("group.list: { method: GET, path: /api/v1/security-group }").replace(
+      /(?<=groups: ).*/,
+      `{ back: ${naming("front")}, front: ${naming("back")} }`,
+    );
+    here.write("reconcile.yaml", both);
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(0);
+    const idOf = (wanted: string) => here.emulator.dump().groups.find(({ name }) => name === wanted)!.id;
+    for (const address of ["group.back", "group.front"])
+      expect((await here.reconcile("state", "rm", address)).exitCode).toBe(0);
+    const alone = await here.reconcile("import", "group.back", idOf("back"));
+    expect([alone.exitCode, alone.stderr]).toEqual([1, expect.stringContaining("imports: [ { to: group.front")]);
+    here.write("reconcile.yaml", `${both}imports: [ { to: group.front, id: "${idOf("front")}" } ]\n`);
+    const imported = await here.reconcile("import", "group.back", idOf("back"));
+    expect(imported.exitCode, imported.stderr).toBe(0);
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(0);
+    expect((await here.reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+});

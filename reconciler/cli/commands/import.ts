@@ -234,7 +234,8 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const { invocation, store, client, state, address, id, made, gone } = wish;
   const { output, flags } = invocation;
   const desired = closedWith(closed, {
-    imports: [{ to: address, id }],
+    // The entries of the file are of what this one hangs on or names as well.
+    imports: [{ to: address, id }, ...closed.imports.filter(({ to }) => to !== address)],
     moved: [],
     removed: [],
     // What the file changes about the others is for the next plan, and stands in the way of no import.
