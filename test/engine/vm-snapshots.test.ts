@@ -1,9 +1,11 @@
 /** The snapshot before a rebuild, a resize or a delete: when it is taken, when it is believed, and what is remembered of it. */
 import { describe, expect, it } from "vitest";
+import { told } from "../../reconciler/core/model/fix";
 import type { LiveImage } from "../../reconciler/core/model/live";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
 import type { Intent } from "../../reconciler/core/model/recorded";
 import { defaultTiming } from "../../reconciler/engine/ports";
+import { fixInProgram } from "../../reconciler/one/handler";
 import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import { address, lost, performed, type Row, refused, vm } from "../support/acts-on-vm";
 
@@ -45,6 +47,16 @@ async function taken({ earlier, minutes = 1, ...row }: Case) {
 }
 
 describe("a snapshot", () => {
+  it.each([
+    ["is never listed", [list()]],
+    ["never becomes usable", [list(), list(image("i", { phase: "changing", status: "saving" }))]],
+  ])("whose image %s is not looked for by a program, which is told so", async (_, images) => {
+    const { result } = await taken({ images, becomes: "" });
+    const advice = told("fix" in result ? result.fix : undefined);
+    expect(advice.fix).toContain("run the same command again");
+    expect(fixInProgram(advice)).toMatch(/^look in the service .* takes another snapshot/);
+  });
+
   it.each<[what: string, row: Case]>([
     [
       "is believed when its image is listed",

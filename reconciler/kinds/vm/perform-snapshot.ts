@@ -173,6 +173,10 @@ const unlistable = (failure: Failure, consequence: string): StepResult => ({
   message: `the list of images could not be read, so ${consequence}: ${whyUnread(failure)}`,
 });
 
+/** What a program's state keeps of a change that failed has no snapshot in it. */
+const anotherOne =
+  "look in the service whether the image is there by now: the next update or destroy takes another snapshot";
+
 /** The step bears the name of the snapshot that it would take, which may be another one than an earlier run's. */
 const unlisted = ({ address, action }: Step<"vm.snapshot">, { name }: Intent, waitedMs: number): StepResult => ({
   end: "failed",
@@ -184,7 +188,7 @@ const unlisted = ({ address, action }: Step<"vm.snapshot">, { name }: Intent, wa
         "run the same command again: it looks for the image and takes no second one. If it was never made: ",
         ["state resolve", address, "--not-created"],
       ],
-      "run the same command again: it looks for the image and takes no second one",
+      anotherOne,
     ),
   ],
 });
@@ -226,5 +230,13 @@ const unfinished = ({ id, status }: LiveImage, waitedMs: number): StepResult => 
   end: "failed",
   code: "apply/timeout",
   message: `the image ${id} of the snapshot is still ${status ?? "being made"} after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
-  fix: `run the same command again: it goes on waiting. If ${status ?? "this state"} means that it can be used, say so in the dialect: states: { image: { ready: [${status ?? "…"}] } }`,
+  fix: [
+    toSay(
+      [`run the same command again: it goes on waiting. ${usableIf(status)}`],
+      `${anotherOne}. ${usableIf(status)}`,
+    ),
+  ],
 });
+
+const usableIf = (status: string | undefined): string =>
+  `If ${status ?? "this state"} means that it can be used, say so in the dialect: states: { image: { ready: [${status ?? "…"}] } }`;
