@@ -26,7 +26,7 @@ import { changesBetween, linesOf, type TextEdit, textSpanOf } from "./text";
 export type Renamed = { readonly changes: ReadonlyMap<string, readonly TextEdit[]> } | { readonly problem: string };
 
 export function renameName(project: EditedProject, name: ProjectName, to: string): Renamed {
-  const { sort, key, home } = name;
+  const { sort, key } = name;
   const problem = problemOfKey(to) ?? (to === key ? undefined : whyNotCalled(project, name, to));
   if (problem !== undefined) return { problem };
   if (to === key) return { changes: new Map() };
@@ -38,20 +38,10 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   const changes = new Map<string, TextEdit[]>();
   const add = (file: string, more: readonly TextEdit[]): void =>
     void changes.set(file, [...(changes.get(file) ?? []), ...more]);
-  // What was moved before keeps its chain: the new move goes on from there.
-  const keepsChain = (place: FoundName): boolean =>
-    place.path[0] === "moved" && (isKind(sort) || (sort === "component" && place.through.length === 0));
   for (const place of places) {
-    if (keepsChain(place)) continue;
-    const source = project.files.get(place.file)?.source;
-    if (source === undefined) continue;
-    const range = textSpanOf(linesOf(source.text), place.offset, place.offset + place.length);
-    // An alias, escapes, or a text in lines of its own.
-    if (!source.text.startsWith(key, place.offset))
-      return {
-        problem: `${source.file}:${range.start.line + 1} says ${key} in other letters: write ${key} there first`,
-      };
-    add(place.file, [{ range, newText: to }]);
+    const written = writeName(project, name, place, to);
+    if ("problem" in written) return written;
+    add(place.file, written.edits);
   }
   if (!isKind(sort) && sort !== "component") return { changes };
   if (isKind(sort))
@@ -61,6 +51,32 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
       if ("problem" in kept) return kept;
       add(place.file, kept.edits);
     }
+  const moved = moveOfRecord(project, name, to);
+  if ("problem" in moved) return moved;
+  add(moved.file, moved.edits);
+  return { changes };
+}
+
+/** The name where one place says it. */
+function writeName(project: EditedProject, { sort, key }: ProjectName, place: FoundName, to: string): Written {
+  // What was moved before keeps its chain: the new move goes on from there.
+  const keepsChain =
+    place.path[0] === "moved" && (isKind(sort) || (sort === "component" && place.through.length === 0));
+  const source = project.files.get(place.file)?.source;
+  if (keepsChain || source === undefined) return { edits: [] };
+  const range = textSpanOf(linesOf(source.text), place.offset, place.offset + place.length);
+  // An alias, escapes, or a text in lines of its own.
+  return source.text.startsWith(key, place.offset)
+    ? { edits: [{ range, newText: to }] }
+    : { problem: `${source.file}:${range.start.line + 1} says ${key} in other letters: write ${key} there first` };
+}
+
+/** The `moved:` that keeps the record of the resource, or of what the component has made. */
+function moveOfRecord(
+  project: EditedProject,
+  { sort, key, home }: ProjectName,
+  to: string,
+): { readonly file: string; readonly edits: readonly TextEdit[] } | { readonly problem: string } {
   const [first] = project.main;
   const source = first === undefined ? undefined : project.files.get(first)?.source;
   if (first === undefined || source === undefined) return { problem: "the files cannot be read as they are" };
@@ -76,8 +92,7 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   const moves = around.map((within) => [address(within, key), address(within, to)] as const);
   const written = writeMoves(source, moves);
   if ("problem" in written) return written;
-  add(first, written.edits);
-  return { changes };
+  return { file: first, edits: written.edits };
 }
 
 function problemOfKey(key: string): string | undefined {
