@@ -7,7 +7,7 @@ interface RateSample {
   readonly used: number;
 }
 
-const windowMs = 60_000;
+const rateWindowMs = 60_000;
 /** Two looks that are closer together than this give no rate. */
 const leastMs = 1000;
 
@@ -17,7 +17,7 @@ export function createRates() {
     of(budgets: readonly Pick<BudgetRecord, "service" | "used">[], now: Date): Map<string, Rate> {
       const rates = new Map<string, Rate>();
       for (const { service, used } of budgets) {
-        const before = (samples.get(service) ?? []).filter(({ at }) => at >= now.getTime() - windowMs);
+        const before = (samples.get(service) ?? []).filter(({ at }) => at >= now.getTime() - rateWindowMs);
         const first = before.find(({ at }) => now.getTime() - at >= leastMs);
         if (first !== undefined && used >= first.used) {
           const overMs = now.getTime() - first.at;
