@@ -173,7 +173,7 @@ function write(folder, file, known, scripts, by) {
   if (!mayWrite(dirname(folder))) return;
   const beside = `${file}.${process.pid}`;
   try {
-    const pathOf = (key) => key.split(" ")[0];
+    const pathOf = (key) => key.split(" ").slice(0, -3).join(" ");
     const paths = new Set([...scripts.keys()].map(pathOf));
     const kept = [...known]
       .filter(([key]) => !paths.has(pathOf(key)))

@@ -87,8 +87,8 @@ describe("what was compiled", () => {
   });
 
   it("grows by what another command calls, or one that needs another file, once, also where Node has a cache of its own", () => {
-    const folder = makeFolder();
-    mkdirSync(join(folder, "dist"));
+    const folder = join(makeFolder(), "with a space");
+    mkdirSync(join(folder, "dist"), { recursive: true });
     const functions = ["plan", "apply", "further"].map((name) => `exports.${name} = (n) => [${"n, ".repeat(500)}];`);
     writeFileSync(join(folder, "dist/part.js"), functions.join("\n"));
     writeFileSync(join(folder, "dist/further.js"), 'require("./part.js").further();');
@@ -114,6 +114,9 @@ if (further !== undefined) require("../dist/further.js");`,
     const third = sizeAfter("plan", 0, "further");
     expect(third).toBeGreaterThan(second + 1000);
     expect(sizeAfter("plan", 0, "further")).toBe(third);
+    // What a command has no need of stays for others, also where the folder has a space in its name.
+    const fourth = sizeAfter("further", 0);
+    expect(sizeAfter("plan", 0, "further")).toBe(fourth);
   });
 
   it("is not taken for a file that was changed, whatever its size, and does not pile up", () => {
