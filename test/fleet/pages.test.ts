@@ -254,6 +254,8 @@ describe("the pages of a fleet", () => {
       [json, 200, 200],
       [{ ...json, origin: "https://evil.example" }, 403, 403],
       [{ ...json, "sec-fetch-site": "cross-site" }, 403, 403],
+      // A browser sends the password of a proxy by itself, also for a page of another site.
+      [{ origin: "https://evil.example", authorization: "Basic YW5uOng=" }, 403, 403],
       [{ "content-type": "text/plain" }, 403, 403],
       [{}, 403, 403],
     ] as const) {

@@ -7,7 +7,7 @@ import { html } from "hono/html";
 import { fieldsIn } from "../../core/text/objects";
 import { hashOf, newToken, type Visitor } from "../access";
 import { page } from "./layout";
-import { commandHash, doorTo, isSameSite, type SignInSetting, visitorOf } from "./sign-in";
+import { bearerOf, commandHash, doorTo, isSameSite, type SignInSetting, visitorOf } from "./sign-in";
 
 /** A code is exchanged at once, by a command that waits for it. */
 const codeHours = 2 / 60;
@@ -36,7 +36,7 @@ export function loginRoutes(setting: SignInSetting): Hono {
   const app = new Hono();
   /** In a browser: what a command got signs no other one in, for that would go on for ever. */
   const personHere = async (context: Context): Promise<Visitor | undefined> =>
-    context.req.header("authorization") === undefined ? visitorOf(context, setting) : undefined;
+    bearerOf(context) === undefined ? visitorOf(context, setting) : undefined;
   const frame = { title: "Sign a command in", here: "", visitor: undefined, signOut: false } as const;
   const notWhole = (context: Context): Response | Promise<Response> =>
     context.html(page(frame, html`<h1>Not found</h1><p>Begin with <code>reconcile fleet login</code>.</p>`), 400);
@@ -88,7 +88,7 @@ export function loginRoutes(setting: SignInSetting): Hono {
   });
 
   app.post("/api/logout", async (context) => {
-    const bearer = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "")?.[1];
+    const bearer = bearerOf(context);
     if (bearer !== undefined) await records.closeSession(commandHash(bearer));
     return context.json({ done: true });
   });

@@ -43,9 +43,13 @@ type Refusal = keyof typeof refusals;
 /** Apart from the sessions of browsers, so that neither opens the other's door. */
 export const commandHash = (token: string): string => `command ${hashOf(token)}`;
 
+/** The token of a program. Another authorization is of a proxy in front, for which a browser sends it with every request. */
+export const bearerOf = (context: Context): string | undefined =>
+  /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "")?.[1];
+
 /** A program sends its token with every request; a browser has a session. */
 export async function visitorOf(context: Context, { records, local }: SignInSetting): Promise<Visitor | undefined> {
-  const bearer = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "")?.[1];
+  const bearer = bearerOf(context);
   if (bearer !== undefined)
     return (await records.visitorWithToken(hashOf(bearer))) ?? (await records.visitorWithSession(commandHash(bearer)));
   const session = getCookie(context, sessionCookie);
@@ -189,12 +193,12 @@ export function isSameSite(context: Context): boolean {
 }
 
 /**
- * Whether a page of another site may have sent this. Such a page sets no authorization header; its browser names it in
- * each request that it sends, and sends JSON for it only where this server permits that, which it never does.
+ * Whether a page of another site may have sent this. Such a page has no token; its browser names it in each request that
+ * it sends, and sends JSON for it only where this server permits that, which it never does.
  */
 export function mayBeForged(context: Context): boolean {
   const said = (name: string): string | undefined => context.req.header(name);
-  if (said("authorization") !== undefined || isSameSite(context)) return false;
+  if (bearerOf(context) !== undefined || isSameSite(context)) return false;
   const namesItsPage = said("origin") !== undefined || said("sec-fetch-site") !== undefined;
   return namesItsPage || !/^application\/json\b/i.test(said("content-type") ?? "");
 }
