@@ -59,14 +59,17 @@ describe("a worker", () => {
   let failsOnce = false;
   /** What somebody does while a round plans under the lock. */
   let underLock = async (): Promise<void> => undefined;
+  /** Those whose plan asks for something. */
+  const asking = new Set<string>();
   /** What leaves is deleted, and everything else is in sync. */
   const openProject: OpenProject = async ({ stack, destroy, inputs }) => {
     variables.push(inputs);
+    const steps = (destroy && !nothingIn.has(stack.name)) || asking.has(stack.name) ? 1 : 0;
     const planned: Planned = {
       facts: {
         digest: "0123456789abcdef",
-        empty: !destroy || nothingIn.has(stack.name),
-        steps: destroy && !nothingIn.has(stack.name) ? 1 : 0,
+        empty: steps === 0,
+        steps,
         consents: [],
         opens: [],
         drifted: [],
@@ -404,15 +407,15 @@ describe("a worker", () => {
   });
 
   const frozen = { kind: "deny", schedule: "* * * * *", timeZone: "UTC", durationMs: 3_600_000 } as const;
-  const freeze = () =>
-    records.saveSettings({ ...known, windows: [{ ...frozen, stacks: ["saved"], actions: ["apply"] }] });
+  const freeze = (stack: string) =>
+    records.saveSettings({ ...known, windows: [{ ...frozen, stacks: [stack], actions: ["apply"] }] });
   test.each<[string, (spec: StackSpec) => Promise<unknown>]>([
     ["the stack is in the file again", (spec) => records.saveStacks([spec])],
     ["the file says something else of it", (spec) => records.saveStacks([{ ...spec, approvers: 2 }])],
     ["who approved it has no right any more", () => records.dropTokens("ann")],
     ["somebody stops it", () => records.stopStack("saved", { by: "ann", at: "", now: false })],
     ["somebody has a run undone", () => records.undo("saved", { run: 1, id: "r", by: "ann", at: "" })],
-    ["somebody closes a window", freeze],
+    ["somebody closes a window", () => freeze("saved")],
     ["it is let go", () => records.releaseStack("saved")],
     ["another worker took it over", () => records.endLostRuns("saved", "there:1")],
   ])("what was approved is not carried out where, while it is planned, %s", async (_, meanwhile) => {
@@ -435,6 +438,38 @@ describe("a worker", () => {
     await records.leaveStack("saved");
     await approveAndRun("saved");
     expect(applied).toEqual(["saved"]);
+  });
+
+  test("a plan that somebody rejects while the round plans that may carry it out is not carried out", async () => {
+    asking.add("unwanted");
+    await records.saveStacks([stackSpec("unwanted", { source, approve: "safe" })]);
+    const ended = async () => (await records.runs("unwanted", 1))[0];
+    // Nobody has to approve it: a window holds it, and opens.
+    underLock = () => freeze("unwanted");
+    await run("unwanted");
+    const { digest = "" } = (await records.waitingPlan("unwanted")) ?? {};
+    await records.saveSettings(known);
+    applied.length = 0;
+    underLock = () => reject({ records, queue: idleQueue, who: "ann" }, "unwanted", digest);
+    await run("unwanted");
+    underLock = async () => undefined;
+    expect([applied, (await ended())?.result]).toEqual([[], "taken_over"]);
+    await run("unwanted");
+    expect([applied, (await ended())?.reason]).toEqual([[], expect.stringContaining("was rejected by ann")]);
+    await records.releaseStack("unwanted");
+  });
+
+  test("a stack that was stopped, and that the file lets go on since, is carried out", async () => {
+    asking.add("stopped");
+    const says = (paused: boolean) => records.saveStacks([stackSpec("stopped", { source, approve: "safe", paused })]);
+    await says(false);
+    await records.stopStack("stopped", { by: "ann", at: "", now: false });
+    await says(true);
+    await says(false);
+    applied.length = 0;
+    await run("stopped");
+    expect([applied, (await records.runs("stopped", 1))[0]?.result]).toEqual([["stopped"], "applied"]);
+    await records.releaseStack("stopped");
   });
 
   test("a stack goes although what it depended on is gone", async () => {

@@ -120,8 +120,8 @@ export const runStatements = ({ query }: Database) => ({
   },
   /**
    * The run begins to carry its plan out. If its worker dies then, this is what tells what it was about, and what there is
-   * to undo. False: it is not to begin, for the run was taken over, the stack was stopped, or it is not what the run read
-   * (`seen`): what the file says of it, whether it leaves, the approval of this plan, or a run that is to be undone.
+   * to undo. False: it is not to begin, for the run was taken over, the stack was stopped, the plan was rejected, or the
+   * stack is not what the run read (`seen`): what the file says of it, whether it leaves, the approval of this plan, or a run that is to be undone.
    */
   async carryRun(
     id: number,
@@ -138,7 +138,7 @@ export const runStatements = ({ query }: Database) => ({
       `UPDATE ${schema}.runs r SET plan = $2, revision = $3, report = $4 FROM ${schema}.stacks s
        WHERE r.id = $1 AND r.ended_at IS NULL AND s.name = r.stack AND s.stopping IS NULL AND s.spec = $5::jsonb
          AND (s.leaving IS NOT NULL) = $6 AND ($7::jsonb IS NULL OR s.approval @> $7::jsonb)
-         AND s.undoing IS NOT DISTINCT FROM $8::jsonb RETURNING r.id`,
+         AND s.undoing IS NOT DISTINCT FROM $8::jsonb AND s.rejection ->> 'digest' IS DISTINCT FROM $2 RETURNING r.id`,
       [
         id,
         plan,

@@ -268,7 +268,8 @@ const membershipStatements = ({ query }: Database) => ({
        ON CONFLICT (name) DO UPDATE SET spec = excluded.spec, leaving = NULL, changed_at = now(),
          rejection = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.rejection END,
          approval = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.approval END,
-         paused = CASE WHEN (excluded.spec -> 'paused') IS DISTINCT FROM (s.spec -> 'paused') THEN excluded.paused ELSE s.paused END`,
+         paused = CASE WHEN (excluded.spec -> 'paused') IS DISTINCT FROM (s.spec -> 'paused') THEN excluded.paused ELSE s.paused END,
+         stopping = CASE WHEN excluded.paused OR (excluded.spec -> 'paused') = (s.spec -> 'paused') THEN s.stopping END`,
       [keptJson(specs), keptJson(newStatus)],
     );
   },
