@@ -190,7 +190,7 @@ function mergeAttachments(given: unknown): Pick<Dialect, "attachments"> {
   };
 }
 
-export const usualAttachmentItems: Pointers = ["", "/attachments", "/volumeAttachments", "/volume_attachments"];
+const usualAttachmentItems: Pointers = ["", "/attachments", "/volumeAttachments", "/volume_attachments"];
 
 /** A word to which the user gives a meaning loses its built-in meaning. */
 function mergeStates<P extends string>(

@@ -86,7 +86,7 @@ const fillTemplate = (
     : template;
 
 /** `{id:number}`: an id that is sent as the number that it is. */
-export const numberPlaceholder = /^\{(\w+|field:[^{}]*):number\}$/;
+const numberPlaceholder = /^\{(\w+|field:[^{}]*):number\}$/;
 
 function fillBody(
   body: unknown,

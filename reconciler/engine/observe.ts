@@ -66,7 +66,7 @@ export interface LooksWanted {
 }
 
 /** Whether a list costs less than reading each by itself, or nothing but a list will do. */
-export function isListCheaper(client: ServiceReader, kind: Kind, { wanted, known, whole }: LooksWanted): boolean {
+function isListCheaper(client: ServiceReader, kind: Kind, { wanted, known, whole }: LooksWanted): boolean {
   const { pageItems, pageReads } = client.listCost?.(kind) ?? usualListCost;
   return whole || wanted.size > Math.ceil(known.size / pageItems) * pageReads;
 }

@@ -53,7 +53,7 @@ const headlines: Readonly<Record<Occasion, string>> = {
 };
 
 /** The sentence that every receiver begins with. */
-export const headline = ({ stack, event }: Told): string =>
+const headline = ({ stack, event }: Told): string =>
   `${stack} ${isOneOf(event, keysOf(headlines)) ? headlines[event] : event}`;
 
 export const shortenedTo = (text: string, most: number): string =>

@@ -6,7 +6,7 @@
 import type { Retry } from "./model";
 
 /** A stack is looked at later than its interval by at most this share of the interval. */
-export const jitterShare = 0.1;
+const jitterShare = 0.1;
 
 /** `jitter`, in [0, 1), is where in each interval the stack's moment is. */
 export function afterSuccess(intervalMs: number, jitter: number, now: number): number {
@@ -23,5 +23,4 @@ export function afterFailure({ firstMs, maxMs, giveUpAfter }: Retry, failures: n
   return Math.round(pause * (1 + jitterShare * jitter));
 }
 
-export const hasGivenUp = ({ giveUpAfter }: Pick<Retry, "giveUpAfter">, failures: number): boolean =>
-  failures >= giveUpAfter;
+const hasGivenUp = ({ giveUpAfter }: Pick<Retry, "giveUpAfter">, failures: number): boolean => failures >= giveUpAfter;

@@ -33,7 +33,7 @@ export const stackLine = ({ name, status, paused, stopping, lastRun, nextAt }: S
   waiting_for: status.waitingFor,
 });
 
-export const runLine = (run: RunRecord): object => ({
+const runLine = (run: RunRecord): object => ({
   id: run.id,
   worker: run.worker,
   cause: run.cause,

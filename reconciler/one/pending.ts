@@ -38,7 +38,7 @@ export const sentAgain = (name: string, sentAt = "an unknown time"): string =>
   `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`;
 
 /** What an open create made, if the service shows it by now. */
-export async function findPending(
+async function findPending(
   service: HandlerService,
   desired: Closed,
   state: ReturnType<typeof stateOf>,

@@ -51,4 +51,4 @@ function commitAtHead(git: string): string | undefined {
   return undefined;
 }
 
-export const textIfThere = (path: string): string | undefined => ifPossible(() => readFileSync(path, "utf8"));
+const textIfThere = (path: string): string | undefined => ifPossible(() => readFileSync(path, "utf8"));

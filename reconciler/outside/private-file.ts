@@ -31,7 +31,7 @@ import { fieldsOfJson } from "../core/text/objects";
 import { isProcessGone } from "../store/process-gone";
 import { mostOfGiven, readPlainFile } from "./files";
 
-export class FileNotWritten extends Error {
+class FileNotWritten extends Error {
   override readonly name = "FileNotWritten";
   readonly code = "cli/file-unwritable" satisfies DiagnosticCode;
 }

@@ -16,7 +16,7 @@ export interface TakenFromMemory {
   readonly seenAt?: string;
 }
 
-export const lastSeen = ({ seen }: State, address: Address): string | undefined => seen?.each?.[address] ?? seen?.all;
+const lastSeen = ({ seen }: State, address: Address): string | undefined => seen?.each?.[address] ?? seen?.all;
 
 /** Resources that were never seen, or not for so long. */
 export function tooOld(state: State, maxAgeMs: number, now: Instant): ReadonlySet<Address> {

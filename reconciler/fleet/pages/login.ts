@@ -11,7 +11,7 @@ import { bearerOf, commandHash, doorTo, isSameSite, type SignInSetting, visitorO
 
 /** A code is exchanged at once, by a command that waits for it. */
 const codeHours = 2 / 60;
-export const loginHours = 12;
+const loginHours = 12;
 
 /** Kept apart from sessions, so that a code is none. */
 const codeHash = (code: string, challenge: string): string => `login ${hashOf(`${code} ${challenge}`)}`;

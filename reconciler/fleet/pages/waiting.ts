@@ -31,7 +31,7 @@ export function waitingPage(view: WaitingView): PagePart {
 }
 
 /** A window that is closed, or the people who may approve and have not yet. */
-export function askedOf({ stack, approvers, approval, digest }: WaitingOutline, view: WaitingView): string {
+function askedOf({ stack, approvers, approval, digest }: WaitingOutline, view: WaitingView): string {
   const { settings, now } = view;
   const given = voicesIn(approval, digest, now);
   const opening = openingOf(settings.windows, stack, "apply", now);

@@ -98,7 +98,7 @@ const mostPagesOfPulls = 10;
 /** The newest comments are the last. GitHub takes 2,500 of them, and GitLab 5,000. */
 const mostPagesOfComments = 100;
 
-export const tokenHeader = (kind: HostPlace["kind"], token: string): Record<string, string> =>
+const tokenHeader = (kind: HostPlace["kind"], token: string): Record<string, string> =>
   kind === "github" ? { authorization: `Bearer ${token}` } : { "private-token": token };
 
 export interface HostSetting {

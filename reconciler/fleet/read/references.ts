@@ -142,7 +142,7 @@ function unknown(
 }
 
 /** Each circle once, from its first stack by name and back to that stack. */
-export function circlesOf(stacks: readonly Pick<StackSpec, "name" | "dependsOn">[]): string[][] {
+function circlesOf(stacks: readonly Pick<StackSpec, "name" | "dependsOn">[]): string[][] {
   const needs = new Map(stacks.map(({ name, dependsOn }) => [name, dependsOn]));
   const done = new Set<string>();
   const circles: string[][] = [];

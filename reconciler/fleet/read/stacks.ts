@@ -186,7 +186,7 @@ function sourceProblem(
 }
 
 /** Git takes more for an address than a place: names of programs, open files, options. Absent: it is a place. */
-export function gitFault(url: string): string | undefined {
+function gitFault(url: string): string | undefined {
   const named = `the repository ${JSON.stringify(url)}`;
   if (url === "" || /^-|\p{Cc}/u.test(url)) return `${named} is no address`;
   if (/^[a-z0-9+.-]*::/i.test(url)) return `${named} is an address that starts a program`;

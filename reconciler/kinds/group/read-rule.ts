@@ -88,7 +88,7 @@ const itemsOf = (list: unknown): { readonly item: unknown; readonly index: numbe
     : [];
 
 /** `undefined`: the rule cannot be compared with others; the reason is reported. */
-export function readRule(subject: Subject, written: Values, declared: Declared): Rule | undefined {
+function readRule(subject: Subject, written: Values, declared: Declared): Rule | undefined {
   const before = subject.problems.reported;
   const direction = readEnum(subject, written, "direction", ["ingress", "egress"], directionsOfOthers) ?? "ingress";
   const protocol = readProtocol(subject, written);

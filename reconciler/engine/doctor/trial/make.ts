@@ -152,7 +152,7 @@ const isFoundByList = async (trial: Trial): Promise<boolean> =>
 
 export const groupDescription = "made by reconcile doctor --trial";
 
-export const makeGroup = (trial: Trial, name: string): Promise<TrialThing | undefined> =>
+const makeGroup = (trial: Trial, name: string): Promise<TrialThing | undefined> =>
   askFor(trial, "group", name, { name, description: groupDescription, rules: [] });
 
 const makeVolume = (trial: Trial, name: string): Promise<TrialThing | undefined> =>

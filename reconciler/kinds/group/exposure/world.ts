@@ -22,7 +22,7 @@ const addressCount = (intervals: Intervals): bigint =>
 const whole: Readonly<Record<Ethertype, bigint>> = { IPv4: addressCount(routed.IPv4), IPv6: addressCount(routed.IPv6) };
 
 /** At least one part in 2^`prefix` of what is routed. */
-export const isWorld = (peers: Intervals, family: Ethertype, prefix: number = usualWorld): boolean =>
+const isWorld = (peers: Intervals, family: Ethertype, prefix: number = usualWorld): boolean =>
   addressCount(intersect(peers, routed[family])) << BigInt(prefix) >= whole[family];
 
 /** IPv4 addresses as IPv6 spells them: mapped, translated, compatible, by NAT64, by 6to4. `below`: how many bits stand behind them. */

@@ -41,7 +41,7 @@ export interface ReachabilityOptions {
   readonly about?: "plan" | "looked" | "file";
 }
 
-export const noReachability: Reachability = { findings: [], verdicts: [] };
+const noReachability: Reachability = { findings: [], verdicts: [] };
 
 /** Judges a plan; with a plan that changes nothing, the live service. */
 export function judgeReachability(input: ExposureInput, options: ReachabilityOptions): Reachability {

@@ -72,7 +72,7 @@ export interface QueryContext {
 }
 
 const noGroups: GroupSet = { allBut: false, names: new Set() };
-export const noPeers: Peers = { addresses: { IPv4: [], IPv6: [] }, groups: noGroups };
+const noPeers: Peers = { addresses: { IPv4: [], IPv6: [] }, groups: noGroups };
 const everyPeer: Peers = { addresses: everyAddress, groups: { allBut: true, names: new Set() } };
 
 export const hasGroup = ({ allBut, names }: GroupSet, name: string): boolean => names.has(name) !== allBut;
@@ -91,7 +91,7 @@ const mapFamilies = <T>(make: (family: Ethertype) => T): Record<Ethertype, T> =>
   IPv6: make("IPv6"),
 });
 
-export const minusPeers = (a: Peers, b: Peers): Peers => ({
+const minusPeers = (a: Peers, b: Peers): Peers => ({
   addresses: mapFamilies((family) => subtract(a.addresses[family], b.addresses[family])),
   groups: minusGroups(a.groups, b.groups),
 });
@@ -244,7 +244,7 @@ function halvesOf({ kind, from, to, direction }: Assertion, context: QueryContex
   return kind === "always" && from.some(isGroupParty) ? [ingress, { ...egress, others: to }] : [ingress];
 }
 
-export function groupsOf(parties: readonly Party[], { groups, identify }: QueryContext): Address[] {
+function groupsOf(parties: readonly Party[], { groups, identify }: QueryContext): Address[] {
   const known = new Set(groups);
   return [
     ...new Set(
