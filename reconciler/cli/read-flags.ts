@@ -127,7 +127,7 @@ function withoutOneDash(
     const word = itemAt(argv, at);
     const [, name = "", given] = /^-([a-z][a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
     const ours = name === "" ? undefined : withTwoDashes(name, given, known);
-    if (name === "" || (ours === undefined && beginsShort(name))) {
+    if (name === "" || (ours === undefined && beginsShort(name, known))) {
       words.push(word);
       continue;
     }
@@ -150,8 +150,10 @@ const noFlag = (command: string, flag: string, ours?: string): string =>
   `${`reconcile ${command}`.trimEnd()} has no flag ${flag}${ours === undefined ? "" : `; here it is ${ours}`}`;
 
 /** `-yf FILE` is `-y -f FILE`. */
-const beginsShort = (letters: string): boolean =>
-  Object.values(flagRows).some(({ short }) => short !== undefined && letters.startsWith(short));
+const beginsShort = (letters: string, known: ReadonlySet<string>): boolean =>
+  Object.entries(flagRows).some(
+    ([name, { short }]) => short !== undefined && known.has(name) && letters.startsWith(short),
+  );
 
 function withTwoDashes(name: string, given: string | undefined, known: ReadonlySet<string>): string | undefined {
   const ours = ourFlagFor(`${name}=${given}`, known);
