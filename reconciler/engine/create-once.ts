@@ -110,12 +110,7 @@ async function createLooking<K extends Kind>(
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
     if (!isTaken && provesNothingDone(outcome))
-      return settleRefused(
-        outcome,
-        intent,
-        run,
-        isNameConflict(outcome) ? await bearsItsName(step, kind, intent, run) : undefined,
-      );
+      return settleRefused(outcome, intent, run, () => bearsItsName(step, kind, intent, run));
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
     // Where nobody can look, only an answer in the service's own form proves that the resource is being made.
     if (!run.ports.client.can.canFindCreated(kind)) {
@@ -276,14 +271,16 @@ async function settleRefused(
   outcome: Failure,
   { address, name }: Intent,
   run: Run,
-  bearer?: Made,
+  findBearer?: () => Promise<Made | undefined>,
 ): Promise<StepResult> {
+  // Before anything is looked for: what took the name is not taken over where the run is cut off at that look.
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
   if (!isNameConflict(outcome) || failed.fix !== undefined) return failed;
   // An address that has what is replaced takes over nothing else.
   if (run.recorder.state.resources.get(address)?.id !== undefined)
     return { ...failed, fix: `another name, or rename or delete what is named ${name} first` };
+  const bearer = await findBearer?.();
   const left = orphanNamed(kindOf(address), name, run);
   const taken =
     bearer !== undefined

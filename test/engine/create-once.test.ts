@@ -63,7 +63,7 @@ interface Row {
  * How it ended, what was kept and how that was known, how often it was sent, what the state remembers of it, and what a
  * person is told to import where it failed.
  */
-async function carriedOut(row: Row): Promise<string> {
+async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise<string> {
   const live = {
     ...notSeen,
     of: {
@@ -80,10 +80,12 @@ async function carriedOut(row: Row): Promise<string> {
     openBefore: row.earlier,
     intents: row.earlier === undefined ? [] : [row.earlier],
     client: {
-      listVolumes: async () =>
-        "shows" in row && row.shows === undefined
+      listVolumes: async () => {
+        onLook?.(recorder.state.intents.has(address));
+        return "shows" in row && row.shows === undefined
           ? { status: "rejected", condition: "forbidden", message: "not for you" }
-          : accepted([...(row.existed ?? []), ...(row.shows ?? [])]),
+          : accepted([...(row.existed ?? []), ...(row.shows ?? [])]);
+      },
     },
   });
   let sent = 0;
@@ -253,6 +255,14 @@ const rows: Readonly<Record<string, Row>> = {
 describe("a create is not made twice", () => {
   it.each(Object.entries(rows))("%s", async (_, row) => {
     expect(await carriedOut(row)).toBe(row.becomes);
+  });
+
+  it("is over in the state before what took its name is looked for", async () => {
+    const openAtLooks: boolean[] = [];
+    await carriedOut({ answers: [refused("conflict")], shows: [ours], becomes: "" }, (isOpen) =>
+      openAtLooks.push(isOpen),
+    );
+    expect(openAtLooks).toEqual([false]);
   });
 
   it("is written down before it is sent", async () => {
