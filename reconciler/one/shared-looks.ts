@@ -207,8 +207,8 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
     if (!Array.isArray(volumes)) return vm;
     const isStillOn = (disk: unknown): boolean => {
       const volume = String(fieldsIn(disk)["id"]);
-      if (deleted.has(volume)) return false;
       if (isTrueOf(volume, list)) return true;
+      if (deleted.has(volume)) return false;
       const host = fieldsIn(shownAlone("Volume", volume)?.shown)["attachedTo"];
       return host === undefined || host === id;
     };
