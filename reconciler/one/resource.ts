@@ -319,7 +319,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       await exclusively(service, clientForRemoval(service), id, before, context.signal, async () => {
         const stays = isOthers();
         if (stays !== undefined) return context.log("warning", stays);
-        await remove(context, service, id, before);
+        const isFlushed = flushStated(before) || flushStated(saidOf(service, { kind, id }) ?? {});
+        await remove(context, service, id, { ...before, flushConfirmed: isFlushed });
       });
     },
   };
@@ -511,10 +512,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     before: Props,
     left: readonly Disk[] | undefined,
   ): Promise<Of<K> | undefined> {
-    const isOpen = rememberedIn(before).intent !== undefined;
+    const { intent, imported } = rememberedIn(before);
+    const isOpen = intent !== undefined;
     const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, service.client, id, signal));
     const record = withStopped(shape, known, notes);
     if (record === undefined) return undefined;
-    return withLeft(shape, goingAsSaid(shape, record, saidOf(service, { kind, id })), left);
+    return withLeft(shape, goingAsSaid(shape, record, saidOf(service, { kind, id }), imported === true), left);
   }
 }

@@ -249,6 +249,61 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(volumes.map(({ id }) => id).sort()).toEqual([host.outputs["dataVolumeId"], beside.id].sort());
   });
 
+  it.each(["an attachment", "the console"])(
+    "a volume of its own that hangs on an imported VM by %s is not taken for the data volume that goes with the VM",
+    async (by) => {
+      const { emit: _emit, ...ports } = world.ports;
+      const elsewhere = { ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) };
+      const host = await handlers.Vm.create(elsewhere, vm);
+      const own = String(host.outputs["dataVolumeId"]);
+      await world.client.detachVolume(own, host.id, true);
+      await world.client.deleteVolume(own);
+      const data = await handlers.Volume.create(context, { name: "data", size: 10 });
+      const ids = { vmId: host.id, volumeId: data.id };
+      if (by === "an attachment") await handlers.VolumeAttachment.create(context, ids);
+      else await world.client.attachVolume(data.id, host.id);
+      const read = await handlers.Vm.read(context, host.id);
+      const before = { ...read!.outputs, ...vm, preservedVolumes: "delete" };
+      log.length = 0;
+      await handlers.Vm.delete(context, host.id, before);
+      const { vms, volumes } = world.emulator.dump();
+      expect([vms, volumes.map(({ id }) => id)]).toEqual([[], [data.id]]);
+      expect(log.join("\n")).not.toMatch(/still exists/);
+    },
+  );
+
+  it("a volume on an imported VM that another process has made is left, and named", async () => {
+    const { emit: _emit, ...ports } = world.ports;
+    const elsewhere = { ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) };
+    const host = await handlers.Vm.create(elsewhere, vm);
+    const own = String(host.outputs["dataVolumeId"]);
+    const read = await handlers.Vm.read(context, host.id);
+    const said = { ...vm, preservedVolumes: "delete" };
+    await handlers.Vm.diff(context, host.id, { ...read!.outputs, ...said }, { ...said, rootSize: 80 });
+    await handlers.Vm.delete(context, host.id, { ...read!.outputs, ...said });
+    expect(world.emulator.dump().volumes.map(({ id }) => id)).toEqual([own]);
+    expect(log.join("\n")).toMatch(new RegExp(`${own}\\) still exists: outlived VM db-1`));
+  });
+
+  it.each([
+    [{ flush: { via: "ask" } }, { flush: { via: "stop" } }, ["vm.stop", "volume.detach", "vm.start", "volume.delete"]],
+    [{ flush: { via: "stop" } }, { flush: { via: "ask" }, flushConfirmed: true }, ["volume.detach", "volume.delete"]],
+    [{ flushConfirmed: true }, {}, ["volume.detach", "volume.delete"]],
+  ])("a volume with %o that is replaced comes off as the program says by now: %o", async (was, now, sent) => {
+    const host = await handlers.Vm.create(context, vm);
+    const data = await handlers.Volume.create(context, { name: "data", size: 5, ...was });
+    await world.client.attachVolume(data.id, host.id);
+    const { replaces } = await handlers.Volume.diff(context, data.id, data.outputs, { name: "next", size: 5, ...now });
+    expect(replaces).toEqual(["name"]);
+    const before = world.emulator.requests().log.length;
+    await handlers.Volume.delete(context, data.id, data.outputs);
+    const writes = world.emulator
+      .requests()
+      .log.slice(before)
+      .map(({ operation }) => operation);
+    expect(writes.filter((one) => /\.(stop|start|detach|delete)$/.test(String(one)))).toEqual(sent);
+  });
+
   it("what was imported is compared with what the program has said since, where the service does not show it", async () => {
     const host = await handlers.Vm.create(context, vm);
     const read = await handlers.Vm.read(context, host.id);

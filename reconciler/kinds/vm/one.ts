@@ -133,10 +133,13 @@ export const vmHandler = createHandler<"vm">({
       },
       change.fields.map(({ field }) => field),
     ),
-  asSaid(record, said, fields) {
+  asSaid(record, said, fields, isImported) {
     if (said.kind !== "vm") return record;
     const next = vmRecord(said, undefined);
-    return { ...record, ...patchFor(next, fields), onDelete: next.onDelete };
+    // Nobody has seen what was made with an imported VM: what hangs on it may be another resource's.
+    const isGuessed = isImported && record.dataVolumeId === undefined;
+    const preservedVolumes = isGuessed ? "retain" : next.onDelete.preservedVolumes;
+    return { ...record, ...patchFor(next, fields), onDelete: { ...next.onDelete, preservedVolumes } };
   },
   leaving: (record, left) => ({
     ...record,
@@ -158,8 +161,8 @@ export const vmHandler = createHandler<"vm">({
    */
   neighbours({ dataVolumeId: own }, live, isOthers) {
     const disks = (live?.volumes ?? []).filter(({ root }) => root !== true).map(({ id }) => id);
-    return (own === undefined ? [] : [...new Set([own, ...disks])])
-      .filter((id) => id !== own || isOthers(thingOf("volume", id)))
+    return [...new Set([...(own === undefined ? [] : [own]), ...disks])]
+      .filter((id) => (own !== undefined && id !== own) || isOthers(thingOf("volume", id)))
       .map(
         (id, index): RecordedVolume => ({
           kind: "volume",
