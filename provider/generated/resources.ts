@@ -38,7 +38,7 @@ export interface VmArgs {
   snapshotBefore?: pulumi.Input<pulumi.Input<"rebuild" | "resize" | "delete">[]> | undefined;
   /** Delete the public address with the VM. */
   deleteFloatingIp?: pulumi.Input<boolean> | undefined;
-  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched. */
+  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays. */
   preservedVolumes?: pulumi.Input<"retain" | "delete"> | undefined;
   /** How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not. */
   verifyResize?: pulumi.Input<VmVerifyResizeArgs> | undefined;
@@ -350,7 +350,7 @@ export class Vm extends CloudResource {
   declare readonly snapshotBefore: pulumi.Output<("rebuild" | "resize" | "delete")[] | undefined>;
   /** Delete the public address with the VM. */
   declare readonly deleteFloatingIp: pulumi.Output<boolean | undefined>;
-  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched. */
+  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays. */
   declare readonly preservedVolumes: pulumi.Output<"retain" | "delete" | undefined>;
   /** How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not. */
   declare readonly verifyResize: pulumi.Output<VmVerifyResize | undefined>;

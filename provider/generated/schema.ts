@@ -1012,7 +1012,7 @@ export const schema: Readonly<Record<string, unknown>> = {
         },
         "preservedVolumes": {
           "$ref": "#/types/reconcile-cloud:index:VmPreservedVolumes",
-          "description": "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched.",
+          "description": "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays.",
           "default": "retain"
         },
         "verifyResize": {
@@ -1107,7 +1107,7 @@ export const schema: Readonly<Record<string, unknown>> = {
         },
         "preservedVolumes": {
           "$ref": "#/types/reconcile-cloud:index:VmPreservedVolumes",
-          "description": "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched."
+          "description": "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays."
         },
         "verifyResize": {
           "$ref": "#/types/reconcile-cloud:index:VmVerifyResize",
@@ -1617,7 +1617,7 @@ export const schema: Readonly<Record<string, unknown>> = {
         },
         "preservedVolumes": {
           "$ref": "#/types/reconcile-cloud:index:VmPreservedVolumes",
-          "description": "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched.",
+          "description": "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays.",
           "default": "retain"
         },
         "verifyResize": {

@@ -512,11 +512,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     before: Props,
     left: readonly Disk[] | undefined,
   ): Promise<Of<K> | undefined> {
-    const { intent, imported } = rememberedIn(before);
-    const isOpen = intent !== undefined;
+    const isOpen = rememberedIn(before).intent !== undefined;
     const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, service.client, id, signal));
     const record = withStopped(shape, known, notes);
     if (record === undefined) return undefined;
-    return withLeft(shape, goingAsSaid(shape, record, saidOf(service, { kind, id }), imported === true), left);
+    const said = goingAsSaid(shape, record, saidOf(service, { kind, id }));
+    return withLeft(shape, shape.going?.(said) ?? said, left);
   }
 }

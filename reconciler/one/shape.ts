@@ -69,7 +69,9 @@ export interface Shape<K extends Kind> {
   /** Records of other resources that an update has to look at as well. */
   standsOn?(live: LiveOf[K], inputs: Props): readonly RecordedResource[];
   /** The record with what the program says of a delete, and of these fields. */
-  asSaid?(record: Of<K>, said: DesiredResource, fields: readonly string[], isImported: boolean): Of<K>;
+  asSaid?(record: Of<K>, said: DesiredResource, fields: readonly string[]): Of<K>;
+  /** The record of what is deleted, which only this resource's state has told of. */
+  going?(record: Of<K>): Of<K>;
   /** Of a record that was read by its id: the part that a program with these inputs manages. */
   managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
   /** What a new resource in the place of a lost one does not have, as the end of a sentence. */
@@ -150,21 +152,16 @@ function asSaid<K extends Kind>(shape: Shape<K>, record: Of<K>, before: Props, i
   const names = new Set(fields.map(asProperty));
   const stated = Object.entries(before).filter(([name]) => names.has(name) || inputs[name]?.behaviour === true);
   const { desired } = desiredOf(write(knownPart(Object.fromEntries(stated), inputs)));
-  return shape.asSaid(record, itemAt(desired.resources, 0), fields, isImported);
+  return shape.asSaid(record, itemAt(desired.resources, 0), fields);
 }
 
 /** The record of what is replaced: it goes as the program says by now, which is what a preview has told. */
-export function goingAsSaid<K extends Kind>(
-  shape: Shape<K>,
-  record: Of<K>,
-  inputs: Props | undefined,
-  isImported: boolean,
-): Of<K> {
+export function goingAsSaid<K extends Kind>(shape: Shape<K>, record: Of<K>, inputs: Props | undefined): Of<K> {
   if (inputs === undefined || holdsUnknown(inputs) || shape.asSaid === undefined) return record;
   const behaviours = Object.entries(shape.inputs).flatMap(([name, { behaviour }]) =>
     behaviour === true ? [asFileKey(name)] : [],
   );
-  return shape.asSaid(record, itemAt(wanted(shape, inputs).desired.resources, 0), behaviours, isImported);
+  return shape.asSaid(record, itemAt(wanted(shape, inputs).desired.resources, 0), behaviours);
 }
 
 /** The record with the stop that was noted. */

@@ -249,28 +249,33 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(volumes.map(({ id }) => id).sort()).toEqual([host.outputs["dataVolumeId"], beside.id].sort());
   });
 
-  it.each(["an attachment", "the console"])(
-    "a volume of its own that hangs on an imported VM by %s is not taken for the data volume that goes with the VM",
-    async (by) => {
-      const { emit: _emit, ...ports } = world.ports;
-      const elsewhere = { ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) };
-      const host = await handlers.Vm.create(elsewhere, vm);
-      const own = String(host.outputs["dataVolumeId"]);
-      await world.client.detachVolume(own, host.id, true);
-      await world.client.deleteVolume(own);
-      const data = await handlers.Volume.create(context, { name: "data", size: 10 });
-      const ids = { vmId: host.id, volumeId: data.id };
-      if (by === "an attachment") await handlers.VolumeAttachment.create(context, ids);
-      else await world.client.attachVolume(data.id, host.id);
+  it.each([
+    ["an import", "the same process"],
+    ["an import", "another process"],
+    ["an import and an update", "another process"],
+    ["adopt", "another process"],
+  ])("a volume of its own on a VM that came by %s is not deleted with it by %s", async (how, by) => {
+    const { emit: _emit, ...ports } = world.ports;
+    const elsewhere = () => ({ ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) });
+    const host = await handlers.Vm.create(elsewhere(), vm);
+    const own = String(host.outputs["dataVolumeId"]);
+    await world.client.detachVolume(own, host.id, true);
+    await world.client.deleteVolume(own);
+    const data = await handlers.Volume.create(context, { name: "data", size: 10 });
+    await handlers.VolumeAttachment.create(context, { vmId: host.id, volumeId: data.id });
+    const said = { ...vm, preservedVolumes: "delete" };
+    const taken = async () => {
+      if (how === "adopt") return (await handlers.Vm.create(context, { ...said, adopt: host.id })).outputs;
       const read = await handlers.Vm.read(context, host.id);
-      const before = { ...read!.outputs, ...vm, preservedVolumes: "delete" };
-      log.length = 0;
-      await handlers.Vm.delete(context, host.id, before);
-      const { vms, volumes } = world.emulator.dump();
-      expect([vms, volumes.map(({ id }) => id)]).toEqual([[], [data.id]]);
-      expect(log.join("\n")).not.toMatch(/still exists/);
-    },
-  );
+      const before = { ...read!.outputs, ...said };
+      if (how === "an import") return before;
+      return (await handlers.Vm.update(context, host.id, before, { ...said, name: "db-2" })).outputs;
+    };
+    const before = await taken();
+    await handlers.Vm.delete(by === "another process" ? elsewhere() : context, host.id, before);
+    const { vms, volumes } = world.emulator.dump();
+    expect([vms, volumes.map(({ id }) => id)]).toEqual([[], [data.id]]);
+  });
 
   it("a volume on an imported VM that another process has made is left, and named", async () => {
     const { emit: _emit, ...ports } = world.ports;

@@ -60,7 +60,7 @@ export const vmHandler = createHandler<"vm">({
       values: ["retain", "delete"],
       default: "retain",
       description:
-        "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched.",
+        "What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays.",
     },
     verifyResize: {
       type: "object",
@@ -133,14 +133,16 @@ export const vmHandler = createHandler<"vm">({
       },
       change.fields.map(({ field }) => field),
     ),
-  asSaid(record, said, fields, isImported) {
+  asSaid(record, said, fields) {
     if (said.kind !== "vm") return record;
     const next = vmRecord(said, undefined);
-    // Nobody has seen what was made with an imported VM: what hangs on it may be another resource's.
-    const isGuessed = isImported && record.dataVolumeId === undefined;
-    const preservedVolumes = isGuessed ? "retain" : next.onDelete.preservedVolumes;
-    return { ...record, ...patchFor(next, fields), onDelete: { ...next.onDelete, preservedVolumes } };
+    return { ...record, ...patchFor(next, fields), onDelete: next.onDelete };
   },
+  /** Nobody has seen what was made with a VM that was taken over: what hangs on it may be another resource's. */
+  going: (record) =>
+    record.createdAt === undefined
+      ? { ...record, onDelete: { ...record.onDelete, preservedVolumes: "retain" } }
+      : record,
   leaving: (record, left) => ({
     ...record,
     deleting: true,

@@ -60,7 +60,7 @@ export type VmInputs = {
   readonly snapshotBefore?: readonly ("rebuild" | "resize" | "delete")[] | undefined;
   /** Delete the public address with the VM. */
   readonly deleteFloatingIp?: boolean | undefined;
-  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched. */
+  /** What becomes of the data volume that outlives the VM. Volumes managed as resources of their own are never touched, and what hangs on a VM that was imported or adopted always stays. */
   readonly preservedVolumes?: "retain" | "delete" | undefined;
   /** How a resize is decided that waits in VERIFY_RESIZE: confirmed once the check passes, reverted when it does not. */
   readonly verifyResize?: {
