@@ -19,7 +19,14 @@ import {
   recordedAt,
   type Scope,
 } from "../core/model/recorded";
-import { besides, closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
+import {
+  besides,
+  closingChanges,
+  type EndedStep,
+  isOffByDelete,
+  type OpenWrite,
+  toLookFor,
+} from "../core/plan/closing";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { StepChange } from "../core/plan/record-patch";
 import { isGate, type Step } from "../core/plan/step";
@@ -290,7 +297,8 @@ export async function runPlan(
   );
   if (broken === undefined && bug === undefined)
     try {
-      looked = await apart(() => closingLook(lookedFor, { ...run.ports, signal: halt.signal, isStopping }));
+      const stillOpen = lookedFor.filter((write) => !isOffByDelete(write, run.deleted));
+      looked = await apart(() => closingLook(stillOpen, { ...run.ports, signal: halt.signal, isStopping }));
       await recorder.record(closingChanges(lookedFor, looked, recorder.state, at));
     } catch (error) {
       if (isStateError(error)) breakOff(error);

@@ -424,6 +424,18 @@ describe("a look that fails", () => {
     }
   });
 
+  it.each([
+    ["no VM", { volume: { attached_to: [] } }],
+    ["no VM and no volumes", hidden],
+  ])("is seen where a volume came off a VM that is gone by then: %s", async (_, records) => {
+    const service = { dialect: { ...plain, records }, timing: { ...timing, vm_create_timeout: "10s" } };
+    declare(attached(), service);
+    await done(apply());
+    declare(volume, service);
+    expect(jsonLines((await done(apply("--json"))).stdout).at(-1)!.unseen).toBe(0);
+    expect(said(await done(reconcile("plan")))).toContain("Nothing to do: the service matches the file");
+  });
+
   it("is not as asked where a volume became larger than that", async () => {
     const service = { dialect: plain, timing };
     declare(volume, service);

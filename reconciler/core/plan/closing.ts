@@ -64,6 +64,10 @@ export function toLookFor(
   });
 }
 
+/** Nothing hangs on a VM that the run has deleted, which no record of the volume need show. */
+export const isOffByDelete = ({ field, value }: OpenWrite, deleted: ReadonlySet<string>): boolean =>
+  field === "detached" && deleted.has(`vm:${value}`);
+
 /** These are in a list of their own, and not in the record. */
 const ofRules: ReadonlySet<EffectField> = new Set(["rule", "removed rule"]);
 
