@@ -8,6 +8,7 @@ const gone = perClient(() => new Map<string, string>());
 const successors = perClient(() => new Map<string, string>());
 const takenOff = perClient(() => new Set<string>());
 const replaced = perClient(() => new Set<string>());
+const said = perClient(() => new Map<string, Props>());
 
 /** Where an attachment of the program had it, this process has taken it off. */
 export const noteTakenOff = (service: HandlerService, volumeId: string): void => void takenOff(service).add(volumeId);
@@ -24,16 +25,12 @@ export const noteReplaced = (service: HandlerService, { kind, id }: NamedId): vo
 export const isReplaced = (service: HandlerService, { kind, id }: NamedId): boolean =>
   replaced(service).has(`${kind}:${id}`);
 
-const said = new WeakMap<HandlerService["client"], Map<string, Props>>();
-
 /** What its difference was asked for with: where the engine replaces it then, it goes as that says. */
-export function noteSaid({ client }: HandlerService, { kind, id }: NamedId, inputs: Props): void {
-  const known = said.get(client) ?? new Map<string, Props>();
-  said.set(client, known.set(`${kind}:${id}`, inputs));
-}
+export const noteSaid = (service: HandlerService, { kind, id }: NamedId, inputs: Props): void =>
+  void said(service).set(`${kind}:${id}`, inputs);
 
-export const saidOf = ({ client }: HandlerService, { kind, id }: NamedId): Props | undefined =>
-  said.get(client)?.get(`${kind}:${id}`);
+export const saidOf = (service: HandlerService, { kind, id }: NamedId): Props | undefined =>
+  said(service).get(`${kind}:${id}`);
 
 /** This process has deleted it. */
 export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>
