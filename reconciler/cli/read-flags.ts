@@ -71,7 +71,9 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   }
   if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
-  if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
+  // Behind a flag that the command lacks it may be that flag's value, and a secret.
+  const isAlone = foreign.length === 0 && tokens.every((token) => token.kind !== "option" || known.has(token.name));
+  if (extra !== undefined && isAlone) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
   // `parseArgs` has read each flag by its type in the table of flags.
   return { flags: values as Flags, args: positionals, problems, badValues };
 }
@@ -113,8 +115,8 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
 }
 
 /**
- * `-out F` and `-auto-approve`, as Terraform writes flags: read letter by letter, they would be many wrong flags. Each
- * is one problem, and is left out with its value.
+ * `-out F` and `-auto-approve`, as Terraform writes flags, and `-pWORD`: read letter by letter, they would be many wrong
+ * flags. Each is one problem, and is left out with its value, which may be a secret.
  */
 function withoutOneDash(
   argv: readonly string[],
@@ -128,11 +130,12 @@ function withoutOneDash(
     const [, name = "", given] = /^-([a-z][a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
     const ours = name === "" ? undefined : withTwoDashes(name, given, known);
     if (name === "" || (ours === undefined && beginsShort(name, known))) {
-      words.push(word);
+      words.push(/^-[^-]./s.test(word) && !beginsShort(word.slice(1), known) ? word.slice(0, 2) : word);
       continue;
     }
+    const flag = given === "true" || given === "false" ? word : `-${name}`;
     foreign.push(
-      ours?.startsWith("--") === true ? `${word}: flags have two dashes here: ${ours}` : noFlag(command, word, ours),
+      ours?.startsWith("--") === true ? `${flag}: flags have two dashes here: ${ours}` : noFlag(command, flag, ours),
     );
     if (given === undefined && flagRowOf(name)?.type === "string") at++;
   }

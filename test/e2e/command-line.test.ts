@@ -177,7 +177,7 @@ describe("what is wrong with the words themselves", () => {
     [["-out"], "", "-out: flags have two dashes here: --out FILE"],
     [["output", "-raw", "url"], "output", "reconcile output has no flag -raw; here it is reconcile output NAME"],
     [["plan", "-lock=false"], "plan", "reconcile plan has no flag -lock=false; here it is nothing: whoever writes"],
-    [["plan", "-wise=x"], "plan", "reconcile plan has no flag -wise=x"],
+    [["plan", "-wise=x"], "plan", "reconcile plan has no flag -wise"],
     [["explain", "plan/stale", "plan/gone"], "explain", 'reconcile explain plan/stale takes no "plan/gone"'],
   ])("ends in a summary with --json, like every other failure: %j", async (args, name, says) => {
     const ran = await run([...args, "--json"]);
@@ -192,6 +192,20 @@ describe("what is wrong with the words themselves", () => {
       changes: { create: 0, update: 0, replace: 0, delete: 0, import: 0 },
       diagnostics: [{ severity: "error", code: "cli/usage", summary: expect.stringContaining(says) }],
     });
+  });
+
+  it.each([
+    ["plan -token=canary", "reconcile plan has no flag -token; here it is RECONCILE_TOKEN in the environment"],
+    ["plan -var=password=canary", "-var: flags have two dashes here: --var NAME=VALUE"],
+    ["fmt -var=password=canary", "reconcile fmt has no flag -var"],
+    ["test -filter=canary", "reconcile test has no flag -filter"],
+    ["plan -pC4nary", "reconcile plan has no flag -p; here it is --parallelism N"],
+    ["plan -u=canary", "reconcile plan has no flag -u"],
+    ["vm list --token canary", "reconcile vm list has no flag --token; here it is RECONCILE_TOKEN in the environment"],
+    ["vm list -token canary", "reconcile vm list has no flag -token; here it is RECONCILE_TOKEN in the environment"],
+  ])("is not repeated with its value, which may be a secret: %s", async (words, says) => {
+    const ran = await run(words.split(" "));
+    expect([ran.exitCode, ran.stderr.split("\n\n")[0]]).toEqual([1, says]);
   });
 
   it.each([[["orphans", "delete", "ID", "--yes"]], [["validate", "--yes"]]])(

@@ -116,6 +116,7 @@ describe("help", () => {
     ["state rename vm.a vm.b", "reconcile state mv FROM TO"],
     ["state unprotect vm.a", "prevent_destroy: false"],
     ["vm restart vm.a", "reconcile vm reboot ADDR"],
+    ["plan -filter=x", "--target ADDR"],
     ["graph -type=plan", "--plan"],
     ["init -migrate-state", "reconcile state pull"],
     ["plan --selector tier=web", "--target ADDR"],
@@ -127,10 +128,9 @@ describe("help", () => {
     expect(JSON.parse(json.stdout).diagnostics[0].summary).toContain(ours);
   });
 
-  it.each(["fmt -write=false", "test -filter=x"])("advises no flag that the command has not: %s", async (line) => {
-    const [command = "", flag = ""] = line.split(" ");
-    const { stderr } = await runCli([command, flag], { cwd: folder });
-    expect(stderr.split("\n")[0]).toBe(`reconcile ${command} has no flag ${flag}`);
+  it("advises no flag that the command has not", async () => {
+    const { stderr } = await runCli(["fmt", "-write=false"], { cwd: folder });
+    expect(stderr.split("\n")[0]).toBe("reconcile fmt has no flag -write=false");
   });
 
   it("knows no foreign command that is ours", () => {
