@@ -193,6 +193,11 @@ describe("the page", () => {
     ["nothing to do", { run: undefined }, />nothing to do</],
     ["blocked", { run: undefined, exitCode: 3 }, />blocked: a consent is missing/],
     [
+      "blocked by what is said of the consent",
+      { run: undefined, exitCode: 3, diagnostics: [{ severity: "error", code: "consent/data-loss", summary: "no" }] },
+      />blocked: a consent is missing/,
+    ],
+    [
       "blocked by a finding",
       { run: undefined, exitCode: 3, diagnostics: [{ severity: "error", code: "apply/not-seen", summary: "refused" }] },
       />blocked by a finding/,

@@ -3,7 +3,7 @@
  * every step. The page has no script and makes no request; its content policy forbids both.
  */
 
-import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { type Diagnostic, errorsAmong } from "../../core/model/diagnostic";
 import type { Plan } from "../../core/plan/plan";
 import { itemAt } from "../../core/text/invariant";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../../engine/run-plan";
@@ -88,7 +88,8 @@ function verdict({ exitCode, run, diagnostics }: HtmlReport): { readonly word: s
       if (run === undefined) return { word: "nothing to do", hue: "good" };
       return { word: unseenIn(run).length > 0 ? "done, as far as this service can be looked at" : "done", hue: "good" };
     case 3:
-      return hasErrors(diagnostics)
+      // A consent that is missing is told as an error as well.
+      return errorsAmong(diagnostics).some(({ code }) => !code.startsWith("consent/"))
         ? { word: "blocked by a finding, nothing was sent", hue: "change" }
         : { word: "blocked: a consent is missing, nothing was sent", hue: "change" };
     case 4:
