@@ -14,7 +14,7 @@ additionalProperties.error.params = ({ params, parentSchema, it }) =>
 /** How many blocks a key may have been written too high. */
 const blocksTooHigh = 2;
 
-/** The keys of the blocks in a map, each with the nearest of those it stands in: `confirm` in `lifecycle.verify_resize`. */
+/** The keys of the blocks in a map, each with those it stands in: `confirm` in `lifecycle.verify_resize`. */
 function deeperKeys(map, root) {
   const places = {};
   let blocks = [{ place: "", map }];
@@ -22,9 +22,7 @@ function deeperKeys(map, root) {
     const found = blocks.flatMap(({ place, map }) =>
       entriesOf(map, root).map(([key, inner]) => ({ place, key, inner })),
     );
-    const known = new Set(Object.keys(places));
-    for (const { place, key } of found)
-      if (key !== "KEY" && !known.has(key)) places[key] = [...new Set([...(places[key] ?? []), place])];
+    for (const { place, key } of found) if (key !== "KEY") places[key] = [...new Set([...(places[key] ?? []), place])];
     blocks = found.map(({ place, key, inner }) => ({ place: place === "" ? key : `${place}.${key}`, map: inner }));
   }
   return Object.fromEntries(Object.entries(places).filter(([, [place]]) => place !== ""));

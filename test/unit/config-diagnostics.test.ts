@@ -30,6 +30,14 @@ describe("shape", () => {
       "volumes: { data: { size: 1, command: [a] } }",
       "unknown-key 1:29 | the key command is not known here | write it under flush: or after_attach:",
     ],
+    "a key that blocks of several depths have": [
+      "vms: { web: { timeout: 1s } }",
+      "unknown-key 1:15 | the key timeout is not known here | write it under after_ready: or after_attach: or lifecycle.verify_resize:",
+    ],
+    "a block that is one of the file's checks as well": [
+      "lifecycle: { prevent_destroy: true }",
+      "unknown-key 1:1 | the key lifecycle is not known here | write it under checks: or defaults.vm: or defaults.volume: or defaults.group: or vms.KEY: or volumes.KEY: or groups.KEY:",
+    ],
     "a key like one that stands beside it": [
       "volumes: { data: { size: 1, sise: 2 } }",
       "unknown-key 1:29 | the key sise is not known here | remove it",
