@@ -180,11 +180,13 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.repositories ADD COLUMN woken text;
    UPDATE ${schema}.repositories SET woken = revision;`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN resumed_at timestamptz;`,
-  // A worker that lives, and did not hear that its run had begun or could not say that it had ended, was not killed.
+  // A worker that lives, and did not hear that its run had begun or could not say that it had ended, was not killed. One
+  // that had nothing to do may have given no sign of life for a minute: that it begins a run is one.
   beginRun(
     "CREATE OR REPLACE",
     `(w.alive_at > r.ended_at - ${livesS} OR w.draining OR w.name = by_worker)`,
-    lessOpen(`(w.alive_at > now() - ${livesS} OR w.draining OR w.name = by_worker)`),
+    `${lessOpen(`(w.alive_at > now() - ${livesS} OR w.draining OR w.name = by_worker)`)}
+     UPDATE ${schema}.workers SET alive_at = now() WHERE name = by_worker;`,
     byHost,
   ),
 ];
