@@ -46,7 +46,7 @@ export type Cause =
   | "new"
   | "pull request";
 
-export interface Trigger extends Pick<Job, "stack" | "cause" | "startedBy" | "pull"> {
+export interface Trigger extends Pick<Job, "stack" | "cause" | "startedBy" | "pull" | "again"> {
   readonly tenant: string;
   /** Workers of other services leave the round where it is. */
   readonly service?: string | undefined;
@@ -349,7 +349,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           try {
             for (const job of jobs) {
               const { stack, cause, startedBy, pull, turn } = job.data;
-              const again = job.retryCount > 0 ? (true as const) : undefined;
+              const again = job.retryCount > 0 ? (true as const) : job.data.again;
               await round({ stack, cause, ...onlyDefined({ turn, startedBy, pull, again }), signal: job.signal, lend });
             }
           } finally {

@@ -4,6 +4,7 @@
  */
 import { deepEqual } from "../core/text/deep-equal";
 import { nearestText } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { onceReached } from "./database/open";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
@@ -474,9 +475,8 @@ async function hold(
 /** Queues the same round for later, at a moment that the stack's jitter spreads. */
 async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms: number): Promise<void> {
   const at = new Date(Date.now() + ms * (1 + stack.jitter));
-  const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
-  const pull = job.pull === undefined ? {} : { pull: job.pull };
-  await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, ...pull, turn: job.turn, at });
+  const { startedBy, pull, again, turn } = job;
+  await queue.enqueue({ ...triggerOf(stack, job.cause), ...onlyDefined({ startedBy, pull, again }), turn, at });
 }
 
 const outputsOf = (stack: StackRecord | undefined): StackRecord["outputs"] | undefined | null =>

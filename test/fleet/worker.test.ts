@@ -681,6 +681,23 @@ describe("a worker", () => {
     await records.leave("here:3");
   });
 
+  test("a round that was taken before stays one where it is put back", async () => {
+    await records.saveStacks([stackSpec("elsewhere", { source })]);
+    let own: typeof round | undefined;
+    const putBack: unknown[] = [];
+    const queue: Queue = {
+      ...idleQueue,
+      work: async (options) => {
+        own = options.round;
+      },
+      enqueue: async ({ stack, again }) => void putBack.push([stack, again]),
+    };
+    const other = await startWorker({ ...setting, name: "here:5", services: ["in-east"], queue });
+    await own?.({ stack: "elsewhere", cause: "interval", again: true, signal: never, lend: () => () => undefined });
+    await other.drain();
+    expect(putBack).toEqual([["elsewhere", true]]);
+  });
+
   test("a round that was cut short has not failed: whoever takes it over ends its run, and is named", async () => {
     await records.saveStacks([stackSpec("cut", { source })]);
     const lapse = new AbortController();
