@@ -213,7 +213,7 @@ describe.skipIf(postgresMissing !== undefined)("a fleet's round", () => {
     const hasten = () => desk.queue.hasten({ stack: "shop", tenant: "default", service: "here", cause: "push" });
     await eventually("the first apply", async () => (await desk.records.stack("shop"))?.status.ready || undefined);
     await hasten();
-    const last = await ended(0);
+    let last = await ended(0);
     const seen: string[] = [];
     const heard = () =>
       eventually("that the queue hears of it", () => {
@@ -222,11 +222,15 @@ describe.skipIf(postgresMissing !== undefined)("a fleet's round", () => {
         return last === "the queue hears" || undefined;
       });
     await heard();
-    seen.length = 0;
-    await hasten();
-    await ended(last);
-    await heard();
-    expect(stepsIn(seen)).toEqual(steps.map(([name]) => name));
+    const alone = await eventually("a round beside which no other one begins or ends", async () => {
+      seen.length = 0;
+      await hasten();
+      last = await ended(last);
+      await heard();
+      const found = stepsIn(seen);
+      return steps.every(([name]) => found.filter((step) => step === name).length === 1) ? found : undefined;
+    });
+    expect(alone).toEqual(steps.map(([name]) => name));
     await worker.drain();
     for (const close of [() => closeFleet(session), () => closeFleet(desk), () => emulator.close(), proxy.close])
       await close();
