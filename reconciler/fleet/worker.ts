@@ -2,6 +2,7 @@
  * A worker: takes rounds from the queue, runs them, and records how they ended and when the next one is. Any number of
  * workers share one database; another worker finishes what a dead one leaves.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { deepEqual } from "../core/text/deep-equal";
 import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
@@ -55,6 +56,8 @@ const crowdedMs = 1000;
 const windowMs = 60_000;
 /** One that must not run beside another suspect is behind already: its workers died. */
 const suspectMs = 250;
+/** How long the next try waits for a round that could not be recorded, not for the first time. */
+const failedAgainMs = 10_000;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
 const tidyEveryMs = 3_600_000;
 
@@ -147,6 +150,11 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       try {
         await oneRound(setting, shared, job, { ...signals, asked: mine }, counts, services);
         post.send();
+      } catch (error) {
+        // The queue gives it again at once, as one whose worker died, and no death is counted of a worker that lives.
+        const ends = AbortSignal.any([job.signal, signals.stop, draining.signal]);
+        if (job.again === true) await pause(failedAgainMs, undefined, { signal: ends }).catch(() => undefined);
+        throw error;
       } finally {
         doing.delete(job.stack);
         stops.delete(job.stack);

@@ -589,6 +589,38 @@ describe("a worker", () => {
     expect(hastened.splice(0)).toEqual(["failed", "fresh", "stale"]);
   });
 
+  test("a round that cannot be recorded, not for the first time, waits before the queue gives it again", async () => {
+    await records.saveStacks([stackSpec("unsaid", { source })]);
+    let isOver = false;
+    let isSeen = false;
+    const abort = new AbortController();
+    beforeEnd = async () => {
+      isSeen = true;
+      throw new Error("the database refuses what the round says");
+    };
+    const trying = round({
+      stack: "unsaid",
+      cause: "interval",
+      again: true,
+      signal: abort.signal,
+      lend: () => () => undefined,
+    });
+    const over = trying
+      .catch((error: Error) => error.message)
+      .finally(() => {
+        isOver = true;
+      });
+    await eventually("that it is to be recorded", () => isSeen || undefined);
+    // What has nothing to wait for is over by now.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(isOver).toBe(false);
+    abort.abort();
+    expect(await over).toBe("the database refuses what the round says");
+    beforeEnd = async () => undefined;
+    await run("unsaid");
+    expect(await statusOf("unsaid")).toMatchObject({ ready: true });
+  });
+
   test("a round that sent nothing leaves the stack as it stood, and nobody is told of it anew", async () => {
     const conditions: readonly Occasion[] = ["ready", "awaiting_approval", "stalled", "blocked", "drifted"];
     const webhook = "http://127.0.0.1:9/x";
