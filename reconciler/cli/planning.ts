@@ -31,7 +31,7 @@ import type { Invocation } from "./command";
 import { commandHolder } from "./compose";
 import { getConsent, grantsBeforehand, grantsInFlags, type PlanApproval } from "./consent";
 import { projectOfSession } from "./externals";
-import type { Output } from "./output";
+import type { Finish, Output } from "./output";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
@@ -166,7 +166,7 @@ export const planAndApply = (
   lockedSession(opened, "run", async (held, stop) => {
     await projectOfSession(held).settle(stop.soft);
     const { session, prepared } = await planOn(held, stop.soft);
-    if (stop.soft.aborted) return stoppedEarly(session.invocation);
+    if (stop.soft.aborted) return stoppedEarly;
     const review = await reviewPlan(session, prepared);
     showPlan(session.invocation, prepared, review, {});
     return approveAndApply(session, prepared, review, {}, stop);
@@ -181,11 +181,10 @@ export const planOfFiles =
   });
 
 /** The end of a command that was stopped while planning: what was found so far is not reported. */
-export const stoppedEarly = ({ output }: Invocation): number =>
-  output.finish({
-    exitCode: 1,
-    diagnostics: [{ severity: "error", code: "apply/interrupted", summary: "stopped before anything was sent" }],
-  });
+export const stoppedEarly: Finish = {
+  exitCode: 1,
+  diagnostics: [{ severity: "error", code: "apply/interrupted", summary: "stopped before anything was sent" }],
+};
 
 export async function approveAndApply(
   session: Session,
@@ -193,20 +192,14 @@ export async function approveAndApply(
   review: Review,
   approval: PlanApproval,
   stop: Stop,
-): Promise<number> {
+): Promise<Finish> {
   const { invocation } = session;
   const { plan } = prepared;
   const { diagnostics, findings } = review;
-  const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): number => {
+  const finish = (exitCode: number, more: readonly Diagnostic[] = [], briefly = more): Finish => {
     const forPrograms = [...diagnostics, ...more];
     writeReport(session, { exitCode, diagnostics: [...inReport(review), ...more], plan, ...exposureOfReview(review) });
-    return invocation.output.finish({
-      exitCode,
-      diagnostics: [...forReaders(diagnostics), ...briefly],
-      forPrograms,
-      plan,
-      findings,
-    });
+    return { exitCode, diagnostics: [...forReaders(diagnostics), ...briefly], forPrograms, plan, findings };
   };
   if (review.exitCode !== 0) return finish(review.exitCode);
   if (hasNothingToDo(plan, prepared)) {
@@ -301,7 +294,7 @@ export async function carryOutPlan(
   }
 }
 
-function finishRun(session: Session, prepared: Prepared, report: RunReport, review: Review): number {
+function finishRun(session: Session, prepared: Prepared, report: RunReport, review: Review): Finish {
   const { output, command } = session.invocation;
   const exitCode = exitCodeOf(report);
   if (report.bug !== undefined && process.env["RECONCILE_DEBUG"] === "1") output.note(report.bug.stack ?? "");
@@ -329,14 +322,14 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
     run: report,
     ...exposureOfReview(review),
   });
-  return output.finish({
+  return {
     exitCode,
     diagnostics: [...forReaders(diagnostics), ...told, ...unclosed],
     forPrograms: [...diagnostics, ...runDiagnostics(report)],
     plan: prepared.plan,
     run: report,
     findings,
-  });
+  };
 }
 
 /** Notes are shown by `plan` and `drift`; `apply` would repeat the same ones every time. */

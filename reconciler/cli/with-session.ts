@@ -11,6 +11,8 @@ import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, openStore, openWorkspaceService, pathBesideFile, type Service } from "./compose";
+import { asDiagnostics } from "./crash";
+import type { Finish } from "./output";
 import type { Session } from "./session";
 import { listenForStop, type Stop } from "./stop-signals";
 import { filesOfFlags, type Workspace } from "./workspace";
@@ -64,36 +66,39 @@ const shownLocation = (location: string): string => {
 export const withLockedSession = (
   invocation: Invocation,
   workspace: Workspace,
-  use: (session: Session, stop: Stop) => Promise<number>,
+  use: (session: Session, stop: Stop) => Promise<Finish>,
 ): Promise<number> => withSession(invocation, workspace, (opened) => lockedSession(opened, "released", use));
 
-/** The session under the lock, which is no longer waited for once the command was told to stop. */
+/**
+ * The session under the lock, which is no longer waited for once the command was told to stop. It is taken before anything
+ * is read, so that what is planned and shown is what will be changed. The command ends when the lock is let go: what goes
+ * wrong there stands in its summary.
+ */
 export async function lockedSession(
   opened: Session,
   until: "run" | "released",
-  use: (session: Session, stop: Stop) => Promise<number>,
+  use: (session: Session, stop: Stop) => Promise<Finish>,
 ): Promise<number> {
-  const { invocation, store } = opened;
-  const stop = listenForStop(invocation.output);
-  const session = { ...opened, store: withStop(store, stop.soft, stop.atOnce) };
+  const { command, output } = opened.invocation;
+  const stop = listenForStop(output);
+  const store = withStop(opened.store, stop.soft, stop.atOnce);
   try {
-    return await underLock(session, invocation, until, (held) => use(held, stop), stop.soft);
+    const held = await holdStore(store, commandHolder(command), until, stop.soft);
+    const work = () => use({ ...opened, store: held.store }, stop);
+    return output.finish(await closedAfter(work, held.release, endedUnclosed));
   } finally {
     stop.close();
   }
 }
 
-/**
- * Locks the state before anything that writes the state or the service, so that what is read, planned and shown is what
- * will be changed.
- */
-export async function underLock<S extends { readonly store: StateStore }, T>(
-  session: S,
-  invocation: Invocation,
-  until: "run" | "released",
-  use: (held: S) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  const held = await holdStore(session.store, commandHolder(invocation.command), until, signal);
-  return closedAfter(() => use({ ...session, store: held.store }), held.release);
+function endedUnclosed(ended: Finish, error: Error): Finish {
+  const diagnostics = asDiagnostics(error);
+  if (diagnostics === undefined) throw error;
+  const { diagnostics: said = [], forPrograms = said } = ended;
+  return {
+    ...ended,
+    exitCode: 1,
+    diagnostics: [...said, ...diagnostics],
+    forPrograms: [...forPrograms, ...diagnostics],
+  };
 }

@@ -26,9 +26,15 @@ export async function changeState(
 
 /**
  * A failure of the work is told before one of the end. Where the end alone fails, what was done is done, and is not to be
- * done again.
+ * done again; `unclosed` says what becomes of the result then.
  */
-export async function closedAfter<T>(work: () => Promise<T>, close: () => Promise<void>): Promise<T> {
+export async function closedAfter<T>(
+  work: () => Promise<T>,
+  close: () => Promise<void>,
+  unclosed = (_: T, error: Error): T => {
+    throw error;
+  },
+): Promise<T> {
   let result: T;
   try {
     result = await work();
@@ -36,10 +42,12 @@ export async function closedAfter<T>(work: () => Promise<T>, close: () => Promis
     await close().catch(() => undefined);
     throw error;
   }
-  await close().catch((error: unknown) => {
-    if (error instanceof StoreFailed && error.hasLost) throw error;
+  try {
+    await close();
+    return result;
+  } catch (error) {
+    if (error instanceof StoreFailed && error.hasLost) return unclosed(result, error);
     const fix = "check the place of the state; if its lock stays: reconcile state unlock";
-    throw new CommandFailed([{ ...stateUnclosed(asError(error)), fix }]);
-  });
-  return result;
+    return unclosed(result, new CommandFailed([{ ...stateUnclosed(asError(error)), fix }]));
+  }
 }

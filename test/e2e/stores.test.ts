@@ -237,6 +237,18 @@ it("where only the lock stays, what was done is said to be done", async () => {
       expect(await reconcile(["state", "unlock", "--force", ...at])).toMatchObject({ exitCode: 0 });
     }
     expect((await reconcile(["state", "list", ...at])).stdout).toContain("volume.data");
+    // One summary, which says how the work ended and that the lock stayed.
+    for (const args of [["apply", "-y"], ["destroy"], ["orphans", "delete", "--all"]]) {
+      plain.answerInstead("UNLOCK", 403, "", Number.POSITIVE_INFINITY);
+      const { stdout, exitCode } = await reconcile([...args, "--json", ...at]);
+      const [summary, ...more] = stdout.split("\n").filter((line) => line.startsWith('{"type":"summary"'));
+      expect([args, exitCode, more]).toEqual([args, 1, []]);
+      const { exit_code, diagnostics, changes } = JSON.parse(summary ?? "");
+      expect([exit_code, changes.delete]).toEqual([1, args[0] === "destroy" ? 1 : 0]);
+      expect(diagnostics.map(({ code }: { code: string }) => code)).toContain("state/store-failed");
+      plain.answerInstead("UNLOCK", 403, "", 0);
+      await reconcile(["state", "unlock", "--force", ...at]);
+    }
   } finally {
     await plain.stop();
   }

@@ -11,6 +11,7 @@ import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import type { FlagName, Flags } from "../flags";
 import { applyFlags, planFlags } from "../flags";
+import type { Finish } from "../output";
 import { checkoutDiffers, findFolder, nameState, readPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
 import { approveAndApply, planAndApply, planOfFiles, prepare, showPlan, stoppedEarly } from "../planning";
@@ -90,10 +91,10 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
   });
 }
 
-async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promise<number> {
+async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promise<Finish> {
   const { invocation } = session;
   const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
-  if (stop.soft.aborted) return stoppedEarly(invocation);
+  if (stop.soft.aborted) return stoppedEarly;
   const differences = whatChanged(saved, prepared.plan);
   if (differences.length > 0) throw stale(differences);
   const review = await reviewPlan(session, prepared);

@@ -33,6 +33,7 @@ import { type AskLine, askOpen, questionOf, questionsAfter } from "../doctor/que
 import { nothingTold, readTold, type ToldToDoctor, withTold } from "../doctor/told";
 import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft, unprovenByTrial } from "../doctor/trial";
 import { commonFlags } from "../flags";
+import type { Finish } from "../output";
 import { type Session, unlessStopped } from "../session";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
@@ -86,12 +87,8 @@ export const doctorCommand = command({
       const { start: given, reads } = withTold(dialect, told, undefined, new Set());
       const ports = keptAnswers(invocation.flags.from, given);
       const report = await diagnose({ ...ports, ...onlyDefined({ told: reads }) }, { told, given, start });
-      return finish(invocation, {
-        report,
-        start,
-        before: diagnostics,
-        from: `the answers in ${invocation.flags.from}`,
-      });
+      const from = `the answers in ${invocation.flags.from}`;
+      return invocation.output.finish(await finish(invocation, { report, start, before: diagnostics, from }));
     }
     const trial = invocation.flags.trial === true ? planTrial(workspace, invocation.flags) : undefined;
     if (trial !== undefined && "missing" in trial)
@@ -102,7 +99,9 @@ export const doctorCommand = command({
       return withLockedSession(opening, workspace, (session, { soft }) =>
         examineService(invocation, start, told, session, { ...trial, signal: soft }),
       );
-    return withSession(opening, workspace, (session) => examineService(invocation, start, told, session, undefined));
+    return withSession(opening, workspace, async (session) =>
+      invocation.output.finish(await examineService(invocation, start, told, session, undefined)),
+    );
   },
 });
 
@@ -112,7 +111,7 @@ async function examineService(
   toldBefore: ToldToDoctor,
   { service, store }: Session,
   trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
-): Promise<number> {
+): Promise<Finish> {
   const { workspace } = start;
   const state = await stateIn(store);
   const recorded = [...state.resources.values()];
@@ -289,7 +288,7 @@ interface DoctorEnd {
   again?(dialect: Dialect): Promise<readonly DialectMisfit[]>;
 }
 
-async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<number> {
+async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<Finish> {
   const { report, before, misfits = [] } = ended;
   const { out } = flags;
   const text = showFindings(output, ended, flags.dialect);
@@ -307,10 +306,10 @@ async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<numb
   // What the file that was written over left to a person is over with it.
   const still = written?.isWritten === true ? before.filter(({ code }) => code !== "dialect/todo") : before;
   // The text shows the report's diagnostics in their places; JSON readers find them in the summary.
-  return output.finish({
+  return {
     exitCode: failed ? 1 : found.length > 0 ? 2 : 0,
     diagnostics: [...(output.json ? [...still, ...report.diagnostics] : still), ...found],
-  });
+  };
 }
 
 /** Answers with the text of a dialect that fits; `undefined`: nothing was seen. */

@@ -112,15 +112,14 @@ async function importAll(
   listing: unknown,
   listed: readonly ListedGroup[],
 ): Promise<number> {
-  const { output } = invocation;
   return withLockedSession(invocation, workspace, async ({ service, store }, stop) => {
     const look = <T>(looking: Promise<T>): Promise<T> => unlessStopped(stop.soft, looking);
     await look(assertMayCreate(service.client, workspace.desired, store, stop.soft));
     const twins = await look(twinsOf(service.client, listed, stop.soft));
-    if (twins.length > 0) return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, ...twins] });
+    if (twins.length > 0) return { exitCode: 1, diagnostics: [...service.diagnostics, ...twins] };
     const outcome = await service.client.importGroups(listing);
     if (outcome.status !== "accepted")
-      return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });
+      return { exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] };
     const outcomes = outcome.value.groups.map(outcomeOf);
     const { blocks, diagnostics, unseen } = await takeOverGroups(service, outcomes, listed, stop.soft);
     putBlocks(invocation, outcomes, blocks);
@@ -128,11 +127,11 @@ async function importAll(
     const made = new Set(outcomes.flatMap(({ name, status }) => (status === "created" ? [name.toLowerCase()] : [])));
     const egress = egressWarning(listed.filter(({ name }) => made.has(name.toLowerCase())));
     const isFailed = failures.length > 0 || hasErrors(diagnostics);
-    return output.finish({
+    return {
       exitCode: isFailed ? 1 : unseen.length > 0 ? 4 : 0,
       extra: { unseen: unseen.length },
       diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...unseen, ...egress],
-    });
+    };
   });
 }
 

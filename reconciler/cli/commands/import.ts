@@ -55,6 +55,7 @@ import { CommandFailed } from "../crash";
 import { projectOfSession } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
+import type { Finish } from "../output";
 import { unlessStopped } from "../session";
 import { heldBySibling } from "../siblings";
 import { withLockedSession, withSession } from "../with-session";
@@ -215,7 +216,7 @@ interface Wish {
 async function settleUndeclared(
   { invocation, workspace, store, client, state, address, id, look }: Wish,
   made: RecordToMake,
-): Promise<number> {
+): Promise<Finish> {
   const { output } = invocation;
   const live = await look(assertExists(client, workspace, state, { to: address, id }));
   const settled = settledByImport(address, made, id, { can: client.can, live });
@@ -225,12 +226,12 @@ async function settleUndeclared(
   const kind = kindOf(address);
   const unseen = whyUnseenOf(kind, sight(live, kind, id), made);
   if (unseen !== undefined) output.print(unseen);
-  return output.finish({ exitCode: 0, extra: oneImport() });
+  return { exitCode: 0, extra: oneImport() };
 }
 
 const oneImport = () => ({ changes: countChanges([{ action: "import" }]) });
 
-async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
+async function takeOverResource(wish: Wish, closed: Closed): Promise<Finish> {
   const { invocation, store, client, state, address, id, made, gone } = wish;
   const { output, flags } = invocation;
   const desired = closedWith(closed, {
@@ -271,12 +272,12 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
     ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
     ...(replaced === undefined ? [] : [wouldReplace(replaced)]),
   ];
-  if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
+  if (hasErrors(diagnostics)) return { exitCode: 1, diagnostics };
   const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
   const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
   // Beside a record that cannot be read a plan leaves alone what is connected with it.
   if (made === undefined && step === undefined)
-    return output.finish({ exitCode: 1, diagnostics: [...diagnostics, notTakenOver(address)] });
+    return { exitCode: 1, diagnostics: [...diagnostics, notTakenOver(address)] };
   const changes: readonly StateChange[] =
     made === undefined
       ? [...(gone ?? []), ...planned]
@@ -292,14 +293,14 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const unseen = whyUnseenOf(kind, sight(seen.live, kind, id), made);
   if (unseen !== undefined) output.print(unseen);
   if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
-  return output.finish({
+  return {
     exitCode: 0,
     // The record has the commands from now on, so that no plan will tell it. What an open create made is owed them.
     diagnostics: diagnostics.filter(
       ({ severity, code }) => severity !== "note" || (made === undefined && code === "plan/not-owed"),
     ),
     extra: oneImport(),
-  });
+  };
 }
 
 /** A sentence for a resource that was taken over without having been seen. */

@@ -121,7 +121,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     const deletable = wanted.filter((orphan) => isThere(orphan) && canDeleteOrphan(orphan, client.can));
     const doomed = allOfKind(deletable, "volume");
     if (doomed.length > 0 && flags["allow-data-loss"] !== true)
-      return output.finish({
+      return {
         exitCode: 3,
         diagnostics: doomed.map((orphan) => ({
           severity: "error",
@@ -129,7 +129,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
           summary: `volume ${orphan.name} (${orphan.id}) would be deleted with its data`,
           fix: "--allow-data-loss",
         })),
-      });
+      };
     const watch: Watch = {
       client,
       clock: systemClock,
@@ -161,7 +161,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       if (result === "not-found") {
         await changeState(invocation, store, () => [asBefore(orphan)]);
         const problems = await problemsOfGone([orphan], forget, store, asked);
-        if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
+        if (problems.length > 0) return { exitCode: 1, diagnostics: problems };
         continue;
       }
       if (result.end === "failed" && result.isSent !== true)
@@ -183,7 +183,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       store,
       asked,
     );
-    return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
+    return { exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics };
   });
 }
 

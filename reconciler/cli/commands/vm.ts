@@ -142,7 +142,7 @@ function actOnVm(
     const unread = empty.diagnostics.filter(
       ({ severity, code }) => severity === "error" && code.startsWith("service/"),
     );
-    if (hasErrors(unread)) return output.finish({ exitCode: 1, diagnostics: unread });
+    if (hasErrors(unread)) return { exitCode: 1, diagnostics: unread };
     if (session.service.client.can.seesVms !== "never") assertItself(address, record, live);
     const open = state.intents.get(address);
     if (action.operation === "vm.snapshot" && open !== undefined) assertSettled(open, action.name);
@@ -163,7 +163,7 @@ function actOnVm(
       await recorder.close();
       progress.close();
       output.print(runText(report, plan, output));
-      return output.finish({ exitCode: exitCodeOf(report), run: report, plan, forPrograms: runDiagnostics(report) });
+      return { exitCode: exitCodeOf(report), run: report, plan, forPrograms: runDiagnostics(report) };
     } finally {
       progress.close();
     }
