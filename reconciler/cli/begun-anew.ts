@@ -10,6 +10,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
+import { inShell } from "../core/text/in-shell";
 import { listed } from "../core/text/list-text";
 import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
@@ -120,7 +121,7 @@ function bringing({ workspace, invocation }: Session, former: NotedState): strin
   const { environment } = workspace.desired;
   const location = stateLocation(workspace, invocation.flags);
   const of = (place: NotedState): string =>
-    `--state ${place.isWhole ? `'${place.location}'` : "ADDRESS"}${environment === undefined ? "" : ` --env ${environment}`}`;
+    `--state ${place.isWhole ? inShell(place.location) : "ADDRESS"}${environment === undefined ? "" : ` --env ${environment}`}`;
   const present = { location, isWhole: addressKept(location) === location };
   return `reconcile state pull ${of(former)} | reconcile state push ${of(present)} -`;
 }

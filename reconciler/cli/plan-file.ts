@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { quotedForShell } from "../core/model/ssh";
 import { WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
+import { inShell } from "../core/text/in-shell";
 import { onlyDefined } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
@@ -80,7 +80,7 @@ export function keepPlan(
   const { folder, sensitive } = workspace;
   const origin = { folder, sources, planFile, baseUrl, dialect, state, ...onlyDefined({ sensitive }) };
   writePlan(planFile, savePlan(plan, desired, origin), (text) => output.masked(text));
-  output.note(`Saved the plan: reconcile apply ${quotedForShell(planFile)}`);
+  output.note(`Saved the plan: reconcile apply ${inShell(planFile)}`);
 }
 
 /** With a key for the state, the plan file is encrypted as well: it names the same resources. */

@@ -2,9 +2,9 @@
  * A plan that was not carried out because a consent is missing. Programs get it in full; people, who have just read the
  * plan, get it briefly, with the flag that gives the consent.
  */
-import { inShell } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Consent, consentCodes } from "../core/plan/consent";
+import { inShell } from "../core/text/in-shell";
 
 export type MissingConsent = Omit<Consent, "kind"> & { readonly kind: Consent["kind"] | "approval" };
 

@@ -4,7 +4,7 @@
  */
 import { statSync } from "node:fs";
 import { parseAddress } from "../core/model/address";
-import { quotedForShell } from "../core/model/ssh";
+import { inShell } from "../core/text/in-shell";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { type Commands, findCommand, type NamedCommand } from "./command";
 import type { Flags } from "./flags";
@@ -24,11 +24,11 @@ export function onSameProject(
   // A saved plan names all of it, and so does the command that applies it.
   const isOfSeveral = [flags.to, flags["to-state"], flags["changed-since"]].some((flag) => flag !== undefined);
   if (isOfSeveral || !files.every(isOfFiles)) return (text) => text;
-  const ofFiles = files.map((file) => `-f ${quotedForShell(file)}`);
+  const ofFiles = files.map((file) => `-f ${inShell(file)}`);
   const { env, state } = flags;
   const ofState = [
-    ...(env === undefined || env === "all" ? [] : [`--env ${quotedForShell(env)}`]),
-    ...(state === undefined || isSecret(state) ? [] : [`--state ${quotedForShell(state)}`]),
+    ...(env === undefined || env === "all" ? [] : [`--env ${inShell(env)}`]),
+    ...(state === undefined || isSecret(state) ? [] : [`--state ${inShell(state)}`]),
   ];
   return (text) =>
     text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {

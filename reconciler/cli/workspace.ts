@@ -11,6 +11,7 @@ import { type Closed, type Desired, nothingDesired } from "../core/model/desired
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import type { SshAccess, SshSettings } from "../core/model/ssh";
+import { inShell } from "../core/text/in-shell";
 import { itemAt } from "../core/text/invariant";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import type { Dialect } from "../dialect/dialect";
@@ -252,7 +253,7 @@ export function readGiven(path: string, fix: string): string {
 
 function fixOfMissing(path: string): string {
   if (path === "-") return "name standard input so: /dev/stdin";
-  if (path.endsWith(".plan.json")) return `make it: reconcile plan --out ${path}`;
+  if (path.endsWith(".plan.json")) return `make it: reconcile plan --out ${inShell(path)}`;
   const isKey = /^(?:[a-z]+\.)?[\w-]+(?:\[[\w-]+\])?$/.test(path) && !/\.(?:ya?ml|json)$/.test(path);
   const address = isKey ? "; an address has its kind before it, as vm.KEY" : "";
   return `name a file or folder, or write one with: reconcile init${address}`;

@@ -5,7 +5,6 @@
 
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, toSay } from "../core/model/fix";
-import { quotedForShell } from "../core/model/ssh";
 import { listed } from "../core/text/list-text";
 import { nearestName } from "../core/text/nearest";
 import type { ConfigCode, Problem, Problems } from "./problems";
@@ -74,9 +73,7 @@ const ownFormats = new Map<unknown, OtherFile>([
     "reconcile-cloud/plan",
     {
       says: "it is a saved plan, which is shown and applied without other files",
-      fix: (file) => [
-        toSay([["apply", quotedForShell(file)], " carries it out"], "name a file that begins with version: 1"),
-      ],
+      fix: (file) => [toSay([["apply", file], " carries it out"], "name a file that begins with version: 1")],
     },
   ],
   ["reconcile-cloud/state", { says: "it is a state, which --state names" }],

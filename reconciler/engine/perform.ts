@@ -3,11 +3,11 @@
  * before repeating, waits where the service works on, and writes down what became true. Which step comes when is the
  * scheduler's business.
  */
-import { inShell } from "../core/model/address";
 import { toSay } from "../core/model/fix";
 import type { Kind } from "../core/model/kinds";
 import { stepChangesOf } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
+import { inShell } from "../core/text/in-shell";
 import { groupPerformers } from "../kinds/group/perform";
 import { performUsual } from "../kinds/usual/perform";
 import { vmPerformers } from "../kinds/vm/perform";

@@ -11,6 +11,7 @@ import type { VmDisks } from "../core/model/disks";
 import { type Kind, kindRows, kinds, type Section, sectionOf } from "../core/model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
+import { inShell } from "../core/text/in-shell";
 import { itemAt, mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { isEmptyBesideList, readWholeGroup } from "../kinds/group/observe";
@@ -191,7 +192,7 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
         severity: "error",
         code: "pull/several",
         summary: `several VMs are called ${text}: ${found.map(({ id }) => id).join(", ")}`,
-        fix: `--vm ${itemAt(found, 0).id}`,
+        fix: `--vm ${inShell(itemAt(found, 0).id)}`,
       });
     else for (const vm of found) chosen.add(vm);
   }

@@ -58,7 +58,7 @@ export const notedForeign = (inputs: Props, { by, sentAt, id }: ForeignCreate): 
       severity: "error",
       code: "apply/id-unknown",
       summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}${id === undefined ? "" : `, which made ${id}`}, and no state was seen to have it since`,
-      detail: `it was sent for ${by}. If that is this resource, which has another name by now (or its parent or its stack has), adopt: "${id ?? "ID"}" takes over what was made. If it is another resource, adopt: "none" makes this one`,
+      detail: `it was sent for ${by}. If that is this resource, which has another name by now (or its parent or its stack has), adopt: ${JSON.stringify(id ?? "ID")} takes over what was made. If it is another resource, adopt: "none" makes this one`,
     },
   ]);
 
@@ -136,7 +136,7 @@ export const keptAlive = (what: string): string =>
 export const replacesAdopted = (inputs: Props, id: string): HandlerFailure =>
   failure(
     "plan/unseen-loss",
-    `${String(inputs["name"])} would have to be replaced, and adopt: "${id}" names the very one that would be deleted for it`,
+    `${String(inputs["name"])} would have to be replaced, and adopt: ${JSON.stringify(id)} names the very one that would be deleted for it`,
     "leave adopt out (in a file, its line in imports), which is done with once it has been taken over; then the preview shows what is lost",
   );
 
@@ -144,7 +144,7 @@ export const replacesAdopted = (inputs: Props, id: string): HandlerFailure =>
 export const adoptsAnother = (what: string, adopted: string): HandlerFailure =>
   failure(
     "plan/import-managed",
-    `${what} is what this resource has already, and adopt: "${adopted}" names another one, which is not taken over`,
+    `${what} is what this resource has already, and adopt: ${JSON.stringify(adopted)} names another one, which is not taken over`,
     "leave adopt out, or declare another resource with it; to have that one in the place of this one, which stays in the service: pulumi state delete, with its URN, and the next update takes it over",
   );
 

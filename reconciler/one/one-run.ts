@@ -291,7 +291,7 @@ export async function carryOut(
 
 /** No state of the program has it. */
 const leftBehind = ({ kind, name, id, reason }: Orphan): string =>
-  `${kind} ${name} (${id}) still exists: ${reason}; nothing manages it until a resource of this program has adopt: "${id}"`;
+  `${kind} ${name} (${id}) still exists: ${reason}; nothing manages it until a resource of this program has adopt: ${JSON.stringify(id)}`;
 
 /**
  * Writes a create down before it is sent, and a stop for a flush, in case neither this process nor its engine sees the

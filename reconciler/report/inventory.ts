@@ -12,13 +12,13 @@ import {
   jumpText,
   noAccess,
   pathInConfig,
-  quotedForShell,
   type Route,
   routeTo,
   type SshAccess,
   type SshGiven,
   viaArguments,
 } from "../core/model/ssh";
+import { inShell } from "../core/text/in-shell";
 import { ifAny, onlyDefined } from "../core/text/objects";
 
 /** A VM with an address. */
@@ -166,7 +166,7 @@ function reachedBy(route: Route | undefined): object {
     // Ansible hands it to ssh as a setting, where a per cent sign begins a token.
     ...(identityFile === undefined ? {} : { ansible_ssh_private_key_file: identityFile.replaceAll("%", "%%") }),
     // Ansible splits the text as a shell would, and starts no shell.
-    ...(via.length === 0 ? {} : { ansible_ssh_common_args: viaArguments(via).map(quotedForShell).join(" ") }),
+    ...(via.length === 0 ? {} : { ansible_ssh_common_args: viaArguments(via).map(inShell).join(" ") }),
   };
 }
 

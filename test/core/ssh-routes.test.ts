@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read/desired";
 import {
   jumpFrom,
-  quotedForShell,
   type Reachable,
   routeTo,
   type SshAccess,
   type SshGiven,
   sshArguments,
 } from "../../reconciler/core/model/ssh";
+import { inShell } from "../../reconciler/core/text/in-shell";
 import { ansibleHost, type Inventory, routesOf, sshConfigText } from "../../reconciler/report/inventory";
 
 const hosts = new Map<string, Reachable>([
@@ -129,7 +129,7 @@ describe("the way to a VM", () => {
       `ProxyCommand=ssh -l admin -o 'IdentityFile="/keys/it'\\''s 100%%%%"' -W '[%h]:%p' 198.51.100.2`,
       "10.0.0.12",
     ]);
-    expect(quotedForShell("~/.ssh/my key")).toBe("~/'.ssh/my key'");
+    expect(inShell("~/.ssh/my key")).toBe("~/'.ssh/my key'");
   });
 
   it.each(["-oProxyCommand=x", "a b", "a;b", "x@-y", "@h", "h:0", "h:70000", "", "volume.data", "$(x)", "a,b"])(

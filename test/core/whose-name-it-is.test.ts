@@ -748,7 +748,7 @@ describe("a record that is damaged", () => {
       "error",
       "the record of journal line 3 in the state is damaged and was set aside",
       "it is cut. Nothing is planned for journal line 3 until the record is replaced.",
-      "reconcile state rm journal line 3 (to forget it)",
+      "reconcile state rm 'journal line 3' (to forget it)",
     ],
   ])("%s", (_, world, severity, summary, detail, fix) => {
     const plan = planFor({ missing: [], ...world });

@@ -1,7 +1,8 @@
 /** What a fix is told as, and that the commands in it are ours. */
 import { describe, expect, it } from "vitest";
 import { commands } from "../../reconciler/cli/registry";
-import { type Command, fixText, toAsk, toRun, toWrite } from "../../reconciler/core/model/fix";
+import { movedText } from "../../reconciler/core/model/address";
+import { adviceInProgram, type Command, fixText, toAsk, toRun, toWrite } from "../../reconciler/core/model/fix";
 
 /** One of each: what compiles as a command of a fix is in the registry, with its flags. */
 const each: { readonly [Name in Command[0]]: readonly Extract<Command, readonly [Name, ...unknown[]]>[] } = {
@@ -41,6 +42,15 @@ describe("a fix", () => {
     );
     // zsh takes a bare bracket for a pattern.
     expect(fixText(toRun(["apply", "--replace", "vm.web[a]"]))).toBe("reconcile apply --replace 'vm.web[a]'");
+    // What a file or a service calls something may hold whatever a shell or YAML obeys.
+    expect(fixText(toRun(["import", "vm.web[it's]", "a b;$(id)"]))).toBe(
+      "reconcile import 'vm.web[it'\\''s]' 'a b;$(id)'",
+    );
+    expect(fixText(toRun(["state rm", "journal line 5"]))).toBe("reconcile state rm 'journal line 5'");
+    expect(adviceInProgram([toRun(["import", "vm.db", 'a"b'])])).toBe('adopt: "a\\"b"');
+    expect(movedText({ from: "vm.web", to: 'vm.web[a"\\b]' })).toBe(
+      'moved: [ { from: vm.web, to: "vm.web[a\\"\\\\b]" } ]',
+    );
     expect(fixText(toWrite("moved: []", "keeps it"))).toBe("moved: []   keeps it");
   });
 });

@@ -11,6 +11,7 @@ import { canonicalLiveRule } from "../../core/canonical/rules";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
+import { inShell } from "../../core/text/in-shell";
 import { mustGet } from "../../core/text/invariant";
 import { fewParts, listed } from "../../core/text/list-text";
 import { groupedBy, onlyDefined } from "../../core/text/objects";
@@ -160,7 +161,7 @@ async function twinsOf(
 }
 
 const takesOver = (id: string): string =>
-  `reconcile pull --group ${id} prints its YAML, where an earlier import made it or it is yours`;
+  `reconcile pull --group ${inShell(id)} prints its YAML, where an earlier import made it or it is yours`;
 
 const outcomeOf = ({
   name,
@@ -233,7 +234,7 @@ function ruleNotSeen(
       code: "apply/not-seen",
       summary: `group ${name} (${id}): the service accepted it and ${shown === undefined ? "does not show it" : `shows ${shown.length} of the ${said} rules that it says it made`}`,
       detail: "The YAML has only what the group shows, and no plan adds the rest.",
-      fix: `reconcile pull --group ${id} prints it again; add to the YAML what is still missing, and apply that`,
+      fix: `reconcile pull --group ${inShell(id)} prints it again; add to the YAML what is still missing, and apply that`,
     },
   ];
 }

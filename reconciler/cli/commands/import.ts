@@ -14,7 +14,6 @@ import {
   type Address,
   type AddressParts,
   formatAddress,
-  inShell,
   type Kind,
   kindOf,
   parseAddress,
@@ -42,6 +41,7 @@ import { presumeVanished } from "../../core/plan/missing";
 import { countChanges, makePlan, type Plan } from "../../core/plan/plan";
 import type { SeenMade } from "../../core/plan/records";
 import { idProblem } from "../../core/text/id-problem";
+import { inShell } from "../../core/text/in-shell";
 import { nearestText } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { listOfKind } from "../../engine/observe";

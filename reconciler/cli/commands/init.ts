@@ -6,8 +6,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
-import { quotedForShell } from "../../core/model/ssh";
 import { errorCode, errorMessage } from "../../core/text/errors";
+import { inShell } from "../../core/text/in-shell";
 import { command, maybeOne } from "../command";
 import { fail } from "../compose";
 import { defaultFile } from "../workspace";
@@ -44,7 +44,7 @@ export const initCommand = command({
     }
     const added = ignoreInGit(join(dirname(path), ".gitignore"));
     invocation.output.print(
-      `Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${quotedForShell(path)}`,
+      `Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${inShell(path)}`,
     );
     return invocation.output.finish({ exitCode: 0 });
   },

@@ -10,6 +10,7 @@ import { allOfKind, kindRows, ofKind } from "../../core/model/kinds";
 import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
+import { inShell } from "../../core/text/in-shell";
 import { nearestText } from "../../core/text/nearest";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { orphanDeleting } from "../../engine/record-step";
@@ -256,7 +257,7 @@ async function problemsOfGone(
         fix:
           sighting.seen === "unobserved" && sighting.vanished !== undefined
             ? `use a credential that is shown it; if it is gone, leave it on the list: it is harmless there`
-            : `delete it in the service's console, then: reconcile orphans delete ${chosenBy(orphan, [...state.orphans.values()])}`,
+            : `delete it in the service's console, then: reconcile orphans delete ${inShell(chosenBy(orphan, [...state.orphans.values()]))}`,
       });
   }
   return diagnostics;

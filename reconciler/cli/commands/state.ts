@@ -1,7 +1,7 @@
 /** `reconcile state …`: reads and repairs the state. None of these commands asks the service anything. */
 
 import { readFileSync } from "node:fs";
-import { inShell, isMeant } from "../../core/model/address";
+import { isMeant } from "../../core/model/address";
 import { orphansAdded } from "../../core/model/disks";
 import { leftWhenForgotten } from "../../core/model/facts";
 import { debtsIn } from "../../core/model/guest";
@@ -14,6 +14,7 @@ import { forgottenBy } from "../../core/state/forgotten";
 import { recordsAfter } from "../../core/state/history";
 import { WrittenByNewer } from "../../core/state/newer";
 import { readState, writeSnapshot } from "../../core/state/text";
+import { inShell } from "../../core/text/in-shell";
 import { nearestText } from "../../core/text/nearest";
 import { printableLines } from "../../core/text/printable";
 import { assertWhole } from "../../engine/half-moved";

@@ -9,8 +9,8 @@ import { type ReadResult, readDesired } from "../../config/read/desired";
 import { readTests } from "../../config/read/tests";
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { quotedForShell } from "../../core/model/ssh";
 import { errorCode, ifPossible } from "../../core/text/errors";
+import { inShell } from "../../core/text/in-shell";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openBeside } from "../../outside/beside";
 import { refuseTarget, writePrivately } from "../../outside/private-file";
@@ -128,6 +128,6 @@ function writeFirst({ args, flags, output }: Invocation): number {
     throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile test --init OTHER-FILE");
   }
   const isFound = isTest(path) && !relative(".", path).startsWith("..");
-  output.print(`Wrote ${path}. Next: reconcile test${isFound ? "" : ` ${quotedForShell(path)}`}`);
+  output.print(`Wrote ${path}. Next: reconcile test${isFound ? "" : ` ${inShell(path)}`}`);
   return output.finish({ exitCode: 0 });
 }

@@ -1,7 +1,6 @@
 /** `reconcile vm …`: lists VMs, and acts on one in ways that the state does not remember. */
 
 import { canonicalName, mayBeCut } from "../../core/canonical/names";
-import { inShell } from "../../core/model/address";
 import { nothingDesired } from "../../core/model/desired";
 import { hasErrors } from "../../core/model/diagnostic";
 import { told } from "../../core/model/fix";
@@ -14,6 +13,7 @@ import { PermittedPlan } from "../../core/plan/permitted";
 import type { Plan } from "../../core/plan/plan";
 import type { StepChange } from "../../core/plan/record-patch";
 import type { Step, StepAction } from "../../core/plan/step";
+import { inShell } from "../../core/text/in-shell";
 import { nearestName } from "../../core/text/nearest";
 import { openForWriting } from "../../engine/apply";
 import type { Recorder } from "../../engine/recorder";
@@ -190,7 +190,7 @@ function assertItself(address: string, { id = "", name }: RecordedVm, live: Live
   throw fail(
     "plan/other-name",
     `the service shows ${id} as VM ${shown}, and the state knows it as ${name}; nothing was sent`,
-    `if it is the same VM, reconcile apply gives it back the name of the file, or reconcile drift --accept ${inShell(address)} and then reconcile apply keep the new one; if it is another one: reconcile state rm ${address}`,
+    `if it is the same VM, reconcile apply gives it back the name of the file, or reconcile drift --accept ${inShell(address)} and then reconcile apply keep the new one; if it is another one: reconcile state rm ${inShell(address)}`,
   );
 }
 
@@ -202,7 +202,7 @@ function assertSettled(open: Intent, name: string): void {
     "plan/outcome-unknown",
     `how the ${operation} of ${open.name} ended, sent for ${address} at ${open.sentAt}, is not settled; nothing was sent`,
     isAskedSnapshot(open)
-      ? `reconcile vm snapshot ${inShell(address)} --name ${open.name} goes on with it; if it was never made: reconcile state resolve ${inShell(address)} --not-created`
+      ? `reconcile vm snapshot ${inShell(address)} --name ${inShell(open.name)} goes on with it; if it was never made: reconcile state resolve ${inShell(address)} --not-created`
       : "reconcile apply goes on with it",
   );
 }

@@ -7,8 +7,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseValue } from "../../config/yaml/reader";
 import { type Diagnostic, errorsAmong, hasErrors } from "../../core/model/diagnostic";
-import { quotedForShell } from "../../core/model/ssh";
 import { ifPossible } from "../../core/text/errors";
+import { inShell } from "../../core/text/in-shell";
 import { listed } from "../../core/text/list-text";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
@@ -117,7 +117,7 @@ export async function writeDialectFile(text: string, { out, base, misfits }: Wri
           code: "dialect/not-proven",
           summary: `on the embedded service, ${out} does not carry a project through its life`,
           detail: `${failed.title}: ${failed.problem}`,
-          fix: `correct what it names, then: reconcile dialect prove ${quotedForShell(out)}`,
+          fix: `correct what it names, then: reconcile dialect prove ${inShell(out)}`,
         },
       ],
     };
@@ -137,7 +137,7 @@ function lostLines(text: string, out: string, base: StartingFile | undefined): D
     summary: `${out} was not written over: it says what the new dialect does not`,
     detail: listed(lost, 5),
     fix: isDialect
-      ? `start from it (--dialect ${out} --out ${out}), or write into another file`
+      ? `start from it (--dialect ${inShell(out)} --out ${inShell(out)}), or write into another file`
       : "write into another file",
   };
 }

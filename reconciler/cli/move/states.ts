@@ -1,9 +1,9 @@
 /** Moves records between two states, or between the states of each environment, and writes the files that say the same. */
 import { randomUUID } from "node:crypto";
-import { inShell } from "../../core/model/address";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
 import type { Asked, HandoverProblem } from "../../core/state/handover";
+import { inShell } from "../../core/text/in-shell";
 import {
   handOver,
   type Move,

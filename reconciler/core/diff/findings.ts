@@ -44,7 +44,7 @@ export const nameTaken = (
       : orphan !== undefined
         ? fixForOrphan(orphan, pair.address)
         : pair.recorded?.id === undefined && strangers.length === 0
-          ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${definitionOf(pair.kind).takenByName === true ? ", or --adopt to take it over," : ","} or another name`
+          ? `imports: [ { to: ${quoted(pair.address)}, id: ${JSON.stringify(found.id)} } ]${definitionOf(pair.kind).takenByName === true ? ", or --adopt to take it over," : ","} or another name`
           : [takeOver(pair.address, found.id, "to take it over"), toAsk("another name")],
   ),
   address: pair.address,
@@ -59,7 +59,7 @@ export const fixForOrphan = ({ kind, id }: Orphan, address: Address): readonly F
 ];
 
 const takeOver = (address: Address, id: string, why: string): Fix =>
-  toSay([["import", address, id], ` ${why}`], `adopt: "${id}" ${why}`);
+  toSay([["import", address, id], ` ${why}`], `adopt: ${JSON.stringify(id)} ${why}`);
 
 export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";

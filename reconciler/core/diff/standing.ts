@@ -7,7 +7,7 @@
 import type { GroupDifference } from "../../kinds/group/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import type { VolumeDifference } from "../../kinds/volume/diff";
-import { type Address, inShell, kindOf } from "../model/address";
+import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { notLookedAt, type Unobserved } from "../model/evidence";
@@ -15,6 +15,7 @@ import { type Advice, fixText, toRun, toSay } from "../model/fix";
 import { definitionOf, kindRows, ofKind } from "../model/kinds";
 import { findSeen, type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
+import { inShell } from "../text/in-shell";
 import { lazily } from "../text/lazily";
 import type { DiffContext } from "./context";
 import type { Pair } from "./pair";

@@ -125,14 +125,11 @@ export const isInstanceOf = (name: string, whole: string): boolean =>
   name.startsWith(`${whole.endsWith("/") ? whole.slice(0, -1) : whole}[`);
 
 /** The address as it can be written within `{ … }` in a file, where a bracket would begin a list. */
-export const quoted = (address: Address): string => (address.includes("[") ? `"${address}"` : address);
+export const quoted = (address: Address): string => (address.includes("[") ? JSON.stringify(address) : address);
 
 /** What a file says of addresses that have another name now. */
 export const movedText = (...entries: readonly { readonly from: string; readonly to: string }[]): string =>
   `moved: [ ${entries.map(({ from, to }) => `{ from: ${quoted(from)}, to: ${quoted(to)} }`).join(", ")} ]`;
-
-/** The address as a word of a command line, where zsh takes a bracket for a pattern and runs nothing. */
-export const inShell = (address: string): string => (address.includes("[") ? `'${address}'` : address);
 
 export function kindOf(address: Address): Kind {
   const local = localAddress(address);

@@ -4,7 +4,7 @@
  * knows, and no addresses. What names a command is told in this way, so that one that does not exist, or lacks a word,
  * does not compile.
  */
-import { inShell } from "./address";
+import { inShell } from "../text/in-shell";
 
 export type Fix =
   | { readonly run: Command; readonly when: string | undefined }
@@ -61,7 +61,7 @@ export interface ToldFix {
 export const told = (advice: Advice | undefined): ToldFix =>
   advice === undefined || typeof advice === "string" ? { fix: advice } : { fix: adviceText(advice), fixParts: advice };
 
-const commandText = (command: Command): string => `reconcile ${command.map(inShell).join(" ")}`;
+const commandText = ([name, ...words]: Command): string => ["reconcile", name, ...words.map(inShell)].join(" ");
 
 function textOfFix(fix: Fix): string {
   if ("ask" in fix) return fix.ask;
@@ -82,7 +82,7 @@ function inProgram(fix: Fix): string | undefined {
 function commandInProgram(command: Command): string | undefined {
   switch (command[0]) {
     case "import":
-      return `adopt: "${command[2] === "ID" ? "<its id>" : command[2]}"`;
+      return `adopt: ${JSON.stringify(command[2] === "ID" ? "<its id>" : command[2])}`;
     case "state rm":
       return "pulumi state delete with its URN";
     case "apply":

@@ -1,4 +1,5 @@
 /** How the VMs of a project are reached by SSH: what the file says, and the route that comes of it. Nothing of it is planned. */
+import { inShell } from "../text/in-shell";
 import { type Address, componentsAround, parseAddress } from "./address";
 import { runsGuest } from "./kinds";
 
@@ -202,12 +203,5 @@ function throughHop(before: string | undefined, { host, ...hop }: Hop): string {
     ...hopArguments({ ...hop, identityFile: hop.identityFile?.replaceAll("%", "%%") }),
     ...(before === undefined ? [] : ["-o", `ProxyCommand=${before.replaceAll("%", "%%")}`]),
   ];
-  return [...words.map(quotedForShell), "-W", "'[%h]:%p'", quotedForShell(host)].join(" ");
-}
-
-/** A word of a shell, quoted where it has to be. The home folder stays the shell's to fill in. */
-export function quotedForShell(word: string): string {
-  if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word)) return word;
-  const quoted = (text: string): string => (text === "" ? "" : `'${text.replaceAll("'", "'\\''")}'`);
-  return word.startsWith("~/") ? `~/${quoted(word.slice(2))}` : quoted(word);
+  return [...words.map(inShell), "-W", "'[%h]:%p'", inShell(host)].join(" ");
 }

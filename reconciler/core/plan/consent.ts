@@ -4,12 +4,13 @@
  */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { Change } from "../diff/changes";
-import { type Address, inShell } from "../model/address";
+import type { Address } from "../model/address";
 import type { DesiredResource, Protection } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { definitionOf } from "../model/kinds";
 import type { Loss } from "../model/loss";
 import type { RecordedResource } from "../model/recorded";
+import { inShell } from "../text/in-shell";
 import { fieldsIn } from "../text/objects";
 import type { Step } from "./step";
 

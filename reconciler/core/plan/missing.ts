@@ -98,7 +98,7 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
         ...told([
           toSay(
             [["orphans list"], "; to manage it again: ", ["import", "ADDR", orphan.id]],
-            `adopt: "${orphan.id}" manages it again`,
+            `adopt: ${JSON.stringify(orphan.id)} manages it again`,
           ),
         ]),
       });

@@ -6,7 +6,7 @@
 
 import { fixForOrphan } from "../diff/findings";
 import type { Pair } from "../diff/pair";
-import { type Address, inShell, type Kind } from "../model/address";
+import type { Address, Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { valueSeen } from "../model/evidence";
 import { told } from "../model/fix";
@@ -15,6 +15,7 @@ import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
 import { groupByName, type Sighting } from "../model/live";
 import { orphanKey } from "../model/recorded";
 import { isNamed } from "../model/relations";
+import { inShell } from "../text/in-shell";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
 import { nameGiven } from "./step";

@@ -3,7 +3,7 @@
  * (lifecycle, flush, rules_mode) is as the file says it today, where the file still declares the resource.
  */
 import type { Change } from "../diff/changes";
-import { type Address, inShell } from "../model/address";
+import type { Address } from "../model/address";
 import { type Closed, closedWith, type DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDeclared, recordAsDesired, withReferences } from "../model/facts";
@@ -13,6 +13,7 @@ import { type AddressOf, addressesByIdentity, type Identity, identity, identityK
 import { source } from "../model/kind-facts";
 import { type Kind, perKind } from "../model/kinds";
 import type { Before, Deed, RecordedByKind, RecordedResource } from "../model/recorded";
+import { inShell } from "../text/in-shell";
 import { itemAt } from "../text/invariant";
 import { fieldsIn } from "../text/objects";
 import type { Consent } from "./consent";

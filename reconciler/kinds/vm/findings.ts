@@ -4,12 +4,12 @@ import { isUuid, resolveEntry } from "../../core/canonical/catalogue";
 import type { FieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import type { Pair } from "../../core/diff/pair";
-import { inShell } from "../../core/model/address";
 import type { DesiredVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { toAsk, told, toRun, toSay } from "../../core/model/fix";
 import type { LiveVm, LiveVolume, Sighting } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
+import { inShell } from "../../core/text/in-shell";
 import { nearestName } from "../../core/text/nearest";
 import { shrinkFix } from "../volume/diff";
 

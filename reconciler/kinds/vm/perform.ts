@@ -1,12 +1,13 @@
 /** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
 import { isEntry } from "../../core/canonical/catalogue";
-import { type Address, inShell } from "../../core/model/address";
+import type { Address } from "../../core/model/address";
 import { writeKey } from "../../core/model/effect";
 import { ofKind } from "../../core/model/kinds";
 import { type LiveVm, powerShown } from "../../core/model/live";
 import { isRefusedAs, type Outcome } from "../../core/model/outcome";
 import type { FieldsOf, StepChange } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
+import { inShell } from "../../core/text/in-shell";
 import { oweNothing } from "../../engine/guest";
 import { recordAccepted, recordAsBefore, recordOf, recordSeen } from "../../engine/record-step";
 import {

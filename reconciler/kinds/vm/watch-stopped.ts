@@ -2,11 +2,11 @@
  * Proves that a VM is stopped, right before a volume comes off it or outlives it for that reason. The VM's record says
  * so; where no record shows the power, only a stop that this very run sent, and that the service accepted, proves it.
  */
-import { inShell } from "../../core/model/address";
 import type { LiveVm } from "../../core/model/live";
 import { isGone } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { inShell } from "../../core/text/in-shell";
 import { couldNotLook, type Run, type StepResult } from "../../engine/run";
 import { canSee, fetchVmCheaply } from "./watch";
 
