@@ -8,8 +8,8 @@ import {
   areOutputs,
   intentProblem,
   isLastSeen,
+  isRun,
   isRunEnd,
-  isRunStart,
   isScope,
   orphanProblem,
   recordProblem,
@@ -30,7 +30,7 @@ describe("a state", () => {
     run: [
       schema.$defs!["run"]!,
       (value) =>
-        isRunStart(value) && isRunEnd(value) && runsOf({ one: value }).runs?.[0]?.before !== undefined
+        isRun(value) && isRunEnd(value) && runsOf({ one: value }).runs?.[0]?.before !== undefined
           ? undefined
           : "not a run",
     ],

@@ -29,6 +29,12 @@ const intent: Intent = {
   idsBefore: [],
 };
 const orphan = { kind: "volume", id: "1", name: "n", reason: "r" } as const;
+const ended = {
+  endedAt: at,
+  outcome: "done",
+  steps: { done: 1, failed: 0, skipped: 0, waiting: 0 },
+  open: {},
+} as const;
 const transfer = { side: "giving", other: "there", at, by: "ops", addresses: { "vm.a": "vm.b" } } as const;
 const run = (id: string, number: number, more: Partial<RecordedRun> = {}): RecordedRun => ({
   ...{ id, number, at, open: {}, before: {} },
@@ -449,12 +455,6 @@ describe("a journal", () => {
     expect(quarantine({ snapshot, journal: [damage], acknowledged: 1 })).toEqual([aside]);
   });
 
-  const ended = {
-    endedAt: at,
-    outcome: "done",
-    steps: { done: 1, failed: 0, skipped: 0, waiting: 0 },
-    open: {},
-  } as const;
   it.each<[what: string, changes: readonly StateChange[], becomes: Partial<FoldedState>]>([
     ["a record", [kept("vm.a")], { resources: new Map([["vm.a", record("vm.a")]]) }],
     ["a record that is let go", [kept("vm.a"), { type: "resource", address: "vm.a", record: null }], {}],
@@ -709,6 +709,7 @@ describe("whether a piece has the shape that its readers rely on", () => {
       { operation: "group.create" },
       "its intent is to group.create, which is no vm's",
     ],
+    ["of no step", "vm.a", { step: undefined }, "the step of its intent is not readable"],
     ["sent at no time", "vm.a", { sentAt: "x" }, "the sentAt of its intent is not readable"],
     ["with a record that is none", "vm.a", { record: 1 }, "the record of its intent is not readable"],
     [
@@ -779,6 +780,9 @@ describe("whether a piece has the shape that its readers rely on", () => {
         runs: [run("a", 1, { before: { "vm.a": null } })],
       },
     ],
+    ["none that ended with no counts of its steps", { a: { ...run("a", 1, ended), steps: null } }, {}],
+    ["none that ended at no time", { a: run("a", 1, { ...ended, endedAt: "x" }) }, {}],
+    ["none that left unseen what is no list", { a: { ...run("a", 1, ended), unseen: 5 } }, {}],
     [
       "the records of a later run, where an earlier one has none",
       { a: { ...run("a", 1), before: undefined }, b: run("b", 2) },

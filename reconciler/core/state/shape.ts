@@ -24,7 +24,6 @@ import {
   orphanKinds,
   type RecordedRun,
   type RunEnd,
-  type RunStart,
   type Scope,
   type Transfer,
 } from "../model/recorded";
@@ -50,7 +49,7 @@ const kindsOfIntents: ReadonlyMap<unknown, Kind> = new Map<Intent["operation"], 
 ]);
 
 const intentShape: readonly (readonly [string, Check])[] = [
-  ["step", optional(text)],
+  ["step", text],
   ["name", text],
   ["sentAt", timeText],
   ["idsBefore", list(text)],
@@ -122,7 +121,15 @@ export const areOutputs = mapWith<Outputs[string]>(
 export const isLastSeen = shape<LastSeen>({ all: optional(timeText), each: optional(mapWith(timeText)) });
 export const isSightings: Check = shape({ at: timeText, addresses: optional(list(text)) });
 
-export const isRunStart = shape<RunStart & Pick<RecordedRun, "did">>({
+const endOfRun = {
+  endedAt: timeText,
+  outcome: oneOf("done", "failed", "waiting", "interrupted"),
+  steps: mapWith(number),
+  unseen: optional(list(text)),
+};
+
+/** A run, with its end where it has one, and without the records of before it. */
+export const isRun = shape<Omit<RecordedRun, "before">>({
   id: text,
   number,
   at: timeText,
@@ -131,15 +138,14 @@ export const isRunStart = shape<RunStart & Pick<RecordedRun, "did">>({
   changes: optional(mapWith(number)),
   open: mapWith(text),
   did: optional(mapWith(oneOf("made", "deleted", "took"))),
+  brought: optional(flag),
+  endedAt: optional(endOfRun.endedAt),
+  outcome: optional(endOfRun.outcome),
+  steps: optional(endOfRun.steps),
+  unseen: endOfRun.unseen,
 });
 
-export const isRunEnd = shape<RunEnd>({
-  endedAt: timeText,
-  outcome: oneOf("done", "failed", "waiting", "interrupted"),
-  steps: mapWith(number),
-  open: mapWith(text),
-  unseen: optional(list(text)),
-});
+export const isRunEnd = shape<RunEnd>({ ...endOfRun, open: mapWith(text) });
 
 export const isTransfer = shape<Transfer>({
   side: oneOf("giving", "gave", "taking"),
@@ -155,7 +161,7 @@ export const areMoves = mapWith<Transfer>(isTransfer);
 
 /** The runs of an entry, with what was before each. */
 export const areRuns = (runs: unknown): runs is readonly RecordedRun[] =>
-  Array.isArray(runs) && runs.every((run) => isRunStart(run) && hasReadableRecords(fieldsIn(run)["before"] ?? {}));
+  Array.isArray(runs) && runs.every((run) => isRun(run) && hasReadableRecords(fieldsIn(run)["before"] ?? {}));
 
 /**
  * A run that cannot be read is left out. What was before it is not known any more, so the runs before it keep no
@@ -168,11 +174,11 @@ export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun
   let broken = false;
   for (const key of Object.keys(fields).sort().reverse()) {
     const run = fields[key];
-    if (!isRunStart(run)) {
+    if (!isRun(run)) {
       broken = true;
       continue;
     }
-    // `isRunStart` has held the fields beside `before` to their shape, and `before` is checked below.
+    // `isRun` has held the fields beside `before` to their shape, and `before` is checked below.
     const { before, ...rest } = run as RecordedRun;
     broken ||= !hasReadableRecords(before);
     runs.unshift(broken ? rest : { ...rest, ...onlyDefined({ before }) });

@@ -14,8 +14,8 @@ import {
   areRuns,
   intentProblem,
   isLastSeen,
+  isRun,
   isRunEnd,
-  isRunStart,
   isScope,
   isSightings,
   isTransfer,
@@ -232,7 +232,7 @@ function changeProblem(change: StateChange): string | undefined {
     case "outputs":
       return areOutputs(change.outputs) ? undefined : "has outputs that are not readable";
     case "run":
-      return change.run === undefined || isRunStart(change.run) ? undefined : "begins a run that is not readable";
+      return change.run === undefined || isRun(change.run) ? undefined : "begins a run that is not readable";
     case "run_end":
       return isRunEnd(change.end) ? undefined : "ends a run in a way that is not readable";
     case "seen":
