@@ -46,6 +46,16 @@ describe("a plan is made for what is named, and for what that stands on", () => 
       ["vm.db", "vm.web", "volume.data", "volume.spare"],
     ],
     [
+      "without a VM, and without what hangs on it and goes",
+      { applied: all, desired: [vm("web")], options: { excludes: ["vm.web"] } },
+      ["group.back", "group.front", "vm.db", "volume.spare"],
+    ],
+    [
+      "without a VM, and without what hangs on it, where all else is destroyed",
+      { applied: all, desired: all, options: { destroy: true, excludes: ["vm.web"] } },
+      ["group.back", "group.front", "vm.db", "volume.spare"],
+    ],
+    [
       "what is named twice is left out",
       { ...nothing, options: { targets: ["volume.data", "volume.spare"], excludes: ["vm.web"] } },
       ["volume.spare"],

@@ -13,7 +13,8 @@ import { type Address, blockOf, componentsAround, isMeant } from "../model/addre
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { valueSeen } from "../model/evidence";
-import { computedOfResource, guardedAsDeclared, referencesIn } from "../model/facts";
+import { computedOfResource, guardedAsDeclared, idsNamedBy, referencesIn } from "../model/facts";
+import { type AddressOf, addressesByIdentity, identity, lookUpIn } from "../model/identity";
 import { ofKind } from "../model/kinds";
 import { findSeen, sight } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVolume, State } from "../model/recorded";
@@ -91,11 +92,19 @@ function withoutExcluded(
 
 function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
   const dependents = new Map<Address, Pair[]>();
+  const addressOf = lookUpIn(addressesByIdentity(pairs.flatMap(({ recorded }) => recorded ?? [])));
   for (const pair of pairs)
-    for (const reference of referencesOf(pair.desired)) {
+    for (const reference of pair.desired === undefined ? hostsRecorded(pair, addressOf) : referencesOf(pair.desired)) {
       appendTo(dependents, reference, pair);
     }
   return dependents;
+}
+
+/** What is not declared any more still hangs where it was put, and cannot come off without a touch of that. */
+function hostsRecorded({ kind, recorded, forget }: Pair, addressOf: AddressOf): Address[] {
+  const host = hostOf[kind];
+  if (recorded === undefined || host === undefined || forget) return [];
+  return idsNamedBy(recorded).flatMap((id) => addressOf(identity(host.kind, id)) ?? []);
 }
 
 export function referencesOf(desired: DesiredResource | undefined): Address[] {
