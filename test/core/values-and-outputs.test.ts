@@ -325,11 +325,18 @@ describe("an output", () => {
     expect(planOutputs(undefined, emptyState("0123456789abcdef"), () => known)).toEqual({ diagnostics: [] });
   });
 
+  // A size alone is a number; in a text it is a part of the text.
+  const sized = (before: string, after: string): Shaped => {
+    const parts = [before, { address: "volume.data", attribute: "size" } as const, after];
+    return { is: "text", text: { parts: parts.filter((part) => part !== "") } };
+  };
   it("as the records have it by now: one of which something is missing is none", () => {
     const wanted = [
       output(of("volume.data", "size"), { name: "size" }),
       output(of("vm.web", "private_ip"), { name: "ip" }),
       output(text("a"), { name: "a" }),
+      output(sized("", "00"), { name: "after" }),
+      output(sized("0", ""), { name: "before" }),
     ];
     const resources = new Map([
       [
@@ -345,6 +352,9 @@ describe("an output", () => {
         } as const,
       ],
     ]);
-    expect(outputsNow(wanted, resources)).toEqual({ size: { value: 7 }, a: { value: "a" } });
+    expect(outputsNow(wanted, resources)).toEqual({
+      ...{ size: { value: 7 }, a: { value: "a" } },
+      ...{ after: { value: "700" }, before: { value: "07" } },
+    });
   });
 });

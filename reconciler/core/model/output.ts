@@ -49,8 +49,8 @@ export function fillShaped(shaped: Shaped, value: (computed: Computed) => string
   switch (shaped.is) {
     case "text": {
       const text = fillText(shaped.text, value);
-      const [only] = typeof shaped.text === "string" ? [] : shaped.text.parts;
-      const isSize = typeof only === "object" && only.attribute === "size" && computedIn(shaped.text).length === 1;
+      const [only, ...others] = typeof shaped.text === "string" ? [] : shaped.text.parts;
+      const isSize = typeof only === "object" && only.attribute === "size" && others.length === 0;
       return isSize && typeof text === "string" && /^[0-9]+$/.test(text)
         ? { is: "plain", value: Number(text) }
         : { is: "text", text };
