@@ -137,7 +137,7 @@ describe("a plan is made for what is named, and for what that stands on", () => 
 
 it.each<[flags: Partial<PlanOptions>, fix: string | undefined]>([
   [{ targets: ["vm.db"] }, "--target vm.web as well"],
-  [{ excludes: ["vm.web"] }, "leave out --replace vm.web, or do not exclude it"],
+  [{ excludes: ["vm.web"] }, "leave out --replace vm.web, or --exclude vm.web"],
   [{ targets: ["vm.web"] }, undefined],
   [{}, undefined],
 ])("what is to be replaced and is left out by %j is an error", (flags, fix) => {
@@ -145,6 +145,14 @@ it.each<[flags: Partial<PlanOptions>, fix: string | undefined]>([
   const { diagnostics } = planFor({ applied: both, desired: both, options: { replace: ["vm.web"], ...flags } });
   const told = diagnostics.filter(({ code }) => code === "plan/target-too-narrow");
   expect(told.map((one) => [one.severity, one.fix])).toEqual(fix === undefined ? [] : [["error", fix]]);
+});
+
+it("what is to be replaced and depends on what is excluded is an error that names that flag", () => {
+  const options = { replace: ["volume.data"], excludes: ["vm.db", "vm.web"], targets: ["volume.data"] };
+  const { diagnostics } = planFor({ applied: all, desired: all, options });
+  expect(diagnostics.flatMap(({ code, fix }) => (code === "plan/target-too-narrow" ? [fix] : []))).toEqual([
+    "leave out --replace volume.data, or --exclude vm.db --exclude vm.web",
+  ]);
 });
 
 describe("a plan that would go from under what is left out", () => {

@@ -146,7 +146,7 @@ describe("a name that another one has", () => {
         orphans: [left("group", "s")],
       },
       [
-        "error plan/name-taken: group.front cannot have the name www: security group s has it, which is an orphan of this state: it was let go => reconcile orphans delete s, or reconcile import group.front s to manage it again, or another name",
+        "error plan/name-taken: group.front cannot have the name www: security group s has it, which is an orphan of this state: it was let go => reconcile orphans delete s, or reconcile import ADDR s to manage it again, or another name",
       ],
     ],
     [
@@ -163,6 +163,17 @@ describe("a name that another one has", () => {
       },
       [
         "error plan/name-taken: vm.web cannot have the name www: VM id-vm-www has it, which is vm.www => --target vm.www as well, or another name",
+      ],
+    ],
+    [
+      "one that --exclude leaves out",
+      {
+        applied: [web, vm("www")],
+        desired: [vm("web", { name: "www" }), vm("www", { name: "other" })],
+        options: { targets: ["vm.web", "vm.www"], excludes: ["vm.www"] },
+      },
+      [
+        "error plan/name-taken: vm.web cannot have the name www: VM id-vm-www has it, which is vm.www => leave out --exclude vm.www, or another name",
       ],
     ],
     [

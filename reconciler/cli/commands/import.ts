@@ -91,7 +91,7 @@ export const importCommand = command({
         throw fail(
           "import/for-each",
           `${address} is one instance of a for_each, whose block cannot be told from one of them`,
-          `reconcile import ${formatAddress({ ...block, key: `${block.key}-${each}` })} ${given} --generate`,
+          `reconcile import ${formatAddress({ ...block, key: `${block.key}-${each}` })} ${inShell(given)} --generate`,
         );
       return generate(invocation, workspace, address, given);
     }
@@ -163,7 +163,7 @@ function undeclaredAddress(address: Address, given: string, { desired }: Workspa
     "plan/unknown-address",
     `${address} is not declared`,
     nearestText(address, declared, (near) => `did you mean ${near}?`) ??
-      `declare it first; reconcile import ${inShell(address)} ${given} --generate prints its YAML`,
+      `declare it first; reconcile import ${inShell(address)} ${inShell(given)} --generate prints its YAML`,
   );
 }
 

@@ -51,7 +51,10 @@ export const nameTaken = (
   source: pair.desired?.source,
 });
 
-/** What holds a name and was left behind by this state: it is deleted, or taken back. */
+/**
+ * What holds a name and was left behind by this state: it is deleted, or taken back. `address`: ADDR where the one that
+ * wants the name has a resource.
+ */
 export const fixForOrphan = ({ kind, id }: Orphan, address: Address): readonly Fix[] => [
   ...(isKind(kind) && definitionOf(kind).orphansDeletable === true ? [toRun(["orphans delete", id])] : []),
   takeOver(address, id, "to manage it again"),

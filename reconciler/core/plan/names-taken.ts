@@ -4,6 +4,7 @@
  * or it would make a twin. The diff looks at new addresses, and offers to take the other resource over.
  */
 
+import type { DiffContext } from "../diff/context";
 import { fixForOrphan } from "../diff/findings";
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
@@ -18,6 +19,7 @@ import { isNamed } from "../model/relations";
 import { inShell } from "../text/in-shell";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
+import { excludedBy } from "./select";
 import { nameGiven } from "./step";
 
 interface Bearer {
@@ -59,7 +61,11 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
       summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it, ${address !== undefined ? `which is ${address}` : orphan === undefined ? "and no address manages that" : `which is an orphan of this state: ${orphan.reason}`}`,
       detail:
         "The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
-      ...told(orphan === undefined ? fixForTakenName(address, targeted) : fixForOrphan(orphan, step.address)),
+      ...told(
+        orphan === undefined
+          ? fixForTakenName(address, pairs, targeted, draft.context)
+          : fixForOrphan(orphan, pair?.recorded?.id === undefined ? step.address : "ADDR"),
+      ),
       address: step.address,
       source: pair?.desired?.source,
     });
@@ -91,9 +97,14 @@ function bearerLookup(draft: Draft): ByKind<Bearer> {
   return lazilyByKind<Bearer>((kind) => (live.of[kind].listed ? byName[kind] : known(kind, live.of[kind].byId)));
 }
 
-function fixForTakenName(bearer: Address | undefined, targeted: readonly Pair[]): string {
+function fixForTakenName(
+  bearer: Address | undefined,
+  pairs: readonly Pair[],
+  targeted: readonly Pair[],
+  { options }: DiffContext,
+): string {
   if (bearer === undefined) return "another name, or rename or delete that one first";
-  return targeted.some((pair) => pair.address === bearer)
-    ? "another name"
-    : `--target ${inShell(bearer)} as well, or another name`;
+  if (targeted.some((pair) => pair.address === bearer)) return "another name";
+  const flags = excludedBy(pairs, options)(bearer);
+  return `${flags === undefined ? `--target ${inShell(bearer)} as well` : `leave out ${flags}`}, or another name`;
 }

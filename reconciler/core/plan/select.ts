@@ -21,6 +21,7 @@ import type { RecordedGroup, RecordedResource, RecordedVolume, State } from "../
 import { hostOf } from "../model/relations";
 import { groupIdNamed, type Rule } from "../model/rule";
 import { inShell } from "../text/in-shell";
+import { lazily } from "../text/lazily";
 import { fewOf } from "../text/list-text";
 import { nearestName } from "../text/nearest";
 import { appendTo, fieldsIn } from "../text/objects";
@@ -140,24 +141,43 @@ export function unknownAddresses(
   ];
 }
 
+/**
+ * The `--exclude` that leaves an address out: its own, or those of what it depends on. `undefined`: the targets leave it
+ * out.
+ */
+export function excludedBy(
+  pairs: readonly Pair[],
+  { targets = [], excludes = [] }: PlanOptions,
+): (address: Address) => string | undefined {
+  const meant = lazily(() => new Set(targetedOnly(pairs, targets).map(({ address }) => address)));
+  return (address) => {
+    if (!meant().has(address)) return undefined;
+    const own = excludes.filter((named) => isMeant(address, named));
+    return (own.length > 0 ? own : excludes).map((named) => `--exclude ${inShell(named)}`).join(" ");
+  };
+}
+
 /** A resource that is to be replaced and that this plan leaves out would stay as it is, without a word. */
 export function replacedAndLeftOut(
-  { excludes = [], replace = [] }: PlanOptions,
-  pairs: readonly Addressed[],
+  options: PlanOptions,
+  pairs: readonly Pair[],
   targeted: readonly Addressed[],
 ): Diagnostic[] {
+  const { replace = [] } = options;
   const meant = new Set(targeted.map(({ address }) => address));
+  const excludes = excludedBy(pairs, options);
   return pairs.flatMap(({ address }) => {
     if (!replace.includes(address) || meant.has(address)) return [];
-    const isExcluded = excludes.some((named) => isMeant(address, named));
+    const flags = excludes(address);
     return [
       {
         severity: "error" as const,
         code: "plan/target-too-narrow" as const,
         summary: `--replace ${inShell(address)} names what this plan leaves out`,
-        fix: isExcluded
-          ? `leave out --replace ${inShell(address)}, or do not exclude it`
-          : `--target ${inShell(address)} as well`,
+        fix:
+          flags === undefined
+            ? `--target ${inShell(address)} as well`
+            : `leave out --replace ${inShell(address)}, or ${flags}`,
         address,
       },
     ];
@@ -272,8 +292,7 @@ export function leftOutDependents(
 ): Diagnostic[] {
   const selected = new Set(pairs.map((pair) => pair.address));
   const aside = new Set(targeted);
-  const { targets = [], excludes = [] } = context.options;
-  const meant = new Set(targetedOnly(all, targets));
+  const excludes = excludedBy(all, context.options);
   const goingGroups = new Set<string>();
   const replacedGroups = new Set<string>();
   for (const group of groups) {
@@ -306,16 +325,16 @@ export function leftOutDependents(
           source: desired?.source,
         },
       ];
-    const excluded = meant.has(pair);
-    // None of them means what is left out because it depends on what they mean.
-    const own = excludes.filter((named) => isMeant(address, named));
-    const flags = (own.length > 0 ? own : excludes).map((named) => `--exclude ${inShell(named)}`).join(" ");
+    const flags = excludes(address);
     return [
       {
         severity: "error",
         code: "plan/target-too-narrow",
-        summary: `${excluded ? "--exclude leaves" : "the targets leave"} out ${address}, and this plan would take away ${what}`,
-        fix: excluded ? `leave out ${flags}, or exclude ${what} as well` : `--target ${inShell(address)} as well`,
+        summary: `${flags === undefined ? "the targets leave" : "--exclude leaves"} out ${address}, and this plan would take away ${what}`,
+        fix:
+          flags === undefined
+            ? `--target ${inShell(address)} as well`
+            : `leave out ${flags}, or exclude ${what} as well`,
         address,
       },
     ];
