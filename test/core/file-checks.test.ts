@@ -107,6 +107,14 @@ describe("a limit of what a plan may do", () => {
       [`error check/removals the plan removes 3, and at most 2 may go at once${refused}`],
     ],
     [
+      "what is left behind, where the service cannot delete it",
+      {
+        world: { applied: [volume("a"), volume("b"), volume("c")], missing: ["volume.delete"] },
+        checks: { atMost: { remove: { count: 2 } } },
+      },
+      [`error check/removals the plan removes 3, and at most 2 may go at once${refused}`],
+    ],
+    [
       "a share of what the state has",
       { world: gone(2), recorded: 10, checks: { atMost: { remove: { percent: 20 } } } },
       [],

@@ -30,6 +30,15 @@ describe("one block that goes and one that comes", () => {
       { applied: [vm("old")], desired: [vm("new")] },
       [alike("vm.old", "vm.new")],
     ],
+    [
+      "alike, where the service deletes no volumes and the old one would be left behind",
+      {
+        applied: [volume("old", { name: "data" })],
+        desired: [volume("new", { name: "data" })],
+        missing: ["volume.delete"],
+      },
+      [alike("volume.old", "volume.new").replace("deleted", "left behind")],
+    ],
     ["not alike", { applied: [volume("old")], desired: [volume("new", { sizeGb: 5 })] }, []],
     ["of two kinds", { applied: [volume("old")], desired: [vm("new")] }, []],
     ["one that goes alone", { applied: [volume("old")], desired: [] }, []],

@@ -5,6 +5,7 @@ import type { DiagnosticCode } from "../model/diagnostic-code";
 import { ofKind, runsGuest } from "../model/kinds";
 import type { Amount, Checks, Hours } from "../model/policy";
 import { limitOf } from "../model/policy";
+import { isAbandoned } from "../plan/consent";
 import type { Plan } from "../plan/plan";
 import { compareDecimals, type Decimal, decimalText, knownDecimal, minus, zeroDecimal } from "../text/decimal";
 import { listed } from "../text/list-text";
@@ -49,7 +50,7 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
   });
   const refuse = (...row: CheckRow): void => void findings.push(checkRefused(checks, row));
   const { atMost, hours } = checks;
-  const removed = plan.changes.filter(({ action }) => action === "delete").length;
+  const removed = plan.changes.filter(isAbandoned).length;
   const stopped = Object.keys(plan.estimate.downtimeMs).length;
   if (atMost?.remove !== undefined && removed > limitOf(atMost.remove, recorded))
     refuse(

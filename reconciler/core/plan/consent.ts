@@ -310,7 +310,7 @@ const removalConsent = (abandoned: number, managed: number): Consent[] =>
  * Whether a resource is deleted, or left as an orphan where the service cannot delete. A resource that a `removed`
  * entry lets go was meant to go.
  */
-const isAbandoned = (change: Change): boolean =>
+export const isAbandoned = (change: Change): boolean =>
   change.action === "delete" || (change.action === "forget" && change.reason !== "gone" && change.reason !== "let_go");
 
 export function missingConsents(consents: readonly Consent[], grants: Grants): Consent[] {

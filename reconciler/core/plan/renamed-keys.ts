@@ -13,13 +13,23 @@ import { type Kind, ofKind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
 import { listed } from "../text/list-text";
 import { groupedBy } from "../text/objects";
+import { isAbandoned } from "./consent";
 
 interface RenamedKey {
   readonly from: Address;
   readonly to: Address;
+  readonly going: Going;
   readonly source?: Change["source"];
   /** Its name changes with the key, and it cannot be renamed. */
   readonly otherwiseNamed: boolean;
+}
+
+type Going = "deleted" | "left behind" | "deleted or left behind";
+
+/** Where a service cannot delete a kind, what is no longer declared stays there as an orphan. */
+function goingOf(changes: readonly Change[]): Going {
+  const left = changes.filter(({ action }) => action === "forget").length;
+  return left === 0 ? "deleted" : left === changes.length ? "left behind" : "deleted or left behind";
 }
 
 export function renamedKeys(
@@ -27,7 +37,7 @@ export function renamedKeys(
   desired: ReadonlyMap<Address, DesiredResource>,
   recorded: ReadonlyMap<Address, RecordedResource>,
 ): Diagnostic[] {
-  const gone = changes.filter(({ action, reason }) => action === "delete" && reason === "removed");
+  const gone = changes.filter((change) => isAbandoned(change) && change.reason === "removed");
   const come = changes.filter(({ action, reason }) => action === "create" && reason === "declared");
   const emptied = changes.flatMap((change) => replacedForName(change));
   if (gone.length === 0 || come.length === 0) return emptied;
@@ -51,14 +61,14 @@ export function renamedKeys(
     if (others.length === 0 && more.length === 0) {
       const otherwiseNamed =
         !canBeRenamed(to.kind) && recorded.get(from.address)?.name !== desired.get(to.address)?.name;
-      pairs.push({ from: from.address, to: to.address, source: to.source, otherwiseNamed });
+      pairs.push({ from: from.address, to: to.address, going: goingOf(before), source: to.source, otherwiseNamed });
     } else instances.push(...renamedInstances(before, after, declared, recorded, desired));
   }
   const blocks = byBlock(pairs, declared).map(
-    ({ from, to, source, otherwiseNamed }): Diagnostic => ({
+    ({ from, to, going, source, otherwiseNamed }): Diagnostic => ({
       severity: "warning",
       code: "plan/renamed-key",
-      summary: `${from} would be deleted and ${to}, which is alike, created: was the key renamed?`,
+      summary: `${from} would be ${going} and ${to}, which is alike, created: was the key renamed?`,
       fix: `${otherwiseNamed ? keepsNames([to]) : ""}${movedText({ from, to })}   keeps it under its new key`,
       address: to,
       source,
@@ -120,7 +130,7 @@ function renamedInstances(
     {
       severity: "warning",
       code: "plan/renamed-key",
-      summary: `the ${before.length} of ${fromBlock} would be deleted and ${after.length} of ${toBlock}, which are alike, created: ${fromBlock === toBlock ? "were the keys of its for_each renamed?" : "was the key renamed?"}`,
+      summary: `the ${before.length} of ${fromBlock} would be ${goingOf(before)} and ${after.length} of ${toBlock}, which are alike, created: ${fromBlock === toBlock ? "were the keys of its for_each renamed?" : "was the key renamed?"}`,
       fix: `${names}${movedText(...entries)}   keeps ${keepsKeys ? "them under their new key" : inThisOrder}`,
       address: first?.address,
       source: first?.source,
@@ -132,12 +142,13 @@ interface RenamedComponent {
   /** More than one: instances that are all alike, in the order of their keys. */
   readonly entries: readonly { readonly from: string; readonly to: string }[];
   readonly count: number;
+  readonly going: Going;
   /** Volumes whose names have the key in them: a volume cannot be renamed, and would be replaced by an empty one. */
   readonly otherwiseNamed: readonly Address[];
   readonly source?: Change["source"];
 }
 
-function renamedComponent({ entries, count, otherwiseNamed, source }: RenamedComponent): Diagnostic {
+function renamedComponent({ entries, count, going, otherwiseNamed, source }: RenamedComponent): Diagnostic {
   const names = otherwiseNamed.length === 0 ? "" : keepsNames(otherwiseNamed);
   const few = (end: "from" | "to"): string =>
     listed(
@@ -151,7 +162,7 @@ function renamedComponent({ entries, count, otherwiseNamed, source }: RenamedCom
   return {
     severity: "warning",
     code: "plan/renamed-key",
-    summary: `all of ${few("from")} would be deleted and ${few("to")}, which ${has} the same ${count} resources, created: ${was}`,
+    summary: `all of ${few("from")} would be ${going} and ${few("to")}, which ${has} the same ${count} resources, created: ${was}`,
     fix: `${names}${movedText(...entries)}   keeps ${keeps}`,
     source,
   };
@@ -203,7 +214,8 @@ function renamedComponents(
       const old = entry === undefined ? undefined : recorded.get(renamed(address, entry.to, entry.from));
       return !canBeRenamed(kind) && old !== undefined && old.name !== desired.get(address)?.name ? [address] : [];
     });
-    return [{ entries, count: changes.length, otherwiseNamed, source: changes[0]?.source }];
+    const going = goingOf(before.flatMap(([, found]) => found));
+    return [{ entries, count: changes.length, going, otherwiseNamed, source: changes[0]?.source }];
   });
 }
 
