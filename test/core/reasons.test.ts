@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read/desired";
 import { explain } from "../../reconciler/core/diff/explain";
+import { declarationMark } from "../../reconciler/core/model/declaration-mark";
 
 const text = `version: 1
 project: acme
@@ -58,5 +59,28 @@ describe("a reason names the line of a value that comes from the defaults", () =
 
   it("and no other reason does", () => {
     expect(explain("drifted", [change("size")], undefined, inherited.get("vm.web[a]"))).not.toContain("a.yaml");
+  });
+});
+
+describe("whether a declaration changed since", () => {
+  const placed = `${text.replace("none: { rules: [] }", 'front: { description: "of ${vm.own.id}", rules: [ { protocol: tcp, dst_port: 22 } ] }')}volumes:
+  data: { size: 5, flush: { via: command, command: [sync] }, lifecycle: { prevent_destroy: true } }
+reachability: [ { never: { from: internet, to: group.front, tcp: [25] } } ]
+`;
+  const marksOf = (file: string, written: string) => {
+    const { desired, diagnostics } = readDesired([{ file, text: written }]);
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    return Object.fromEntries((desired?.resources ?? []).map((one) => [one.address, declarationMark(one)]));
+  };
+  const before = marksOf("a.yaml", placed);
+  it("is not told by where it is written", () => {
+    expect(Object.keys(before)).toHaveLength(5);
+    expect(marksOf("b.yaml", `# moved down\n${placed}`)).toEqual(before);
+    expect(marksOf("a.yaml", placed.replace(/reachability.*\n/, ""))).toEqual(before);
+  });
+  it("is told by a value of the defaults", () => {
+    const after = marksOf("a.yaml", placed.replace("m1.small", "m1.medium"));
+    const changed = Object.keys(before).filter((address) => after[address] !== before[address]);
+    expect(changed).toEqual(["vm.web[a]", "vm.web[b]"]);
   });
 });
