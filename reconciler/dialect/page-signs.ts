@@ -77,9 +77,12 @@ const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys
  */
 const warningKey = /^warnings?$/;
 const lackWords =
-  /partial|incomplete|truncat|unreachable|unavailable|timed? ?out|did not (answer|respond)|fail|error|missing/i;
+  /partial|incomplete|truncat|degraded|unreachable|unavailable|timed?[ _-]?out|did not (answer|respond)|fail|error|missing/i;
+/** A state of the whole answer. One that failed is no list at all (failure-inside.ts). */
+const stateKey = /^(status|state)$/;
+const lackingState = /^(partial|incomplete|truncated|degraded|stale|timed?[ _-]?out)/i;
 const lackKey =
-  /^(errors?|unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
+  /^(is)?(timedout|degraded|stale)$|^(errors?|unreachables?|unavailable|missing|failures|failed|partialfailures|partialerrors)$|^(unreachable|unavailable|missing|failed|skipped)(regions?|zones?|shards?|nodes?|hosts?|backends?|cells?|locations?)$/;
 const containerKey =
   /^(page|paging|paginat(ion|or)|pageinfo|meta|metadata|listmeta|listmetadata|responsemetadata|resultset|resultinfo|navigation|pager|cursors?|next)$|links?$/;
 
@@ -198,6 +201,7 @@ const targets = ["href", "url", "uri", "link", "token", "cursor", "page", "marke
 
 function saysLacking(key: string, value: unknown): boolean {
   const isAny = Array.isArray(value) ? value.length > 0 : leadsOn(value);
+  if (stateKey.test(key)) return typeof value === "string" && lackingState.test(value.trim());
   return isAny && (lackKey.test(key) || (warningKey.test(key) && lackWords.test(JSON.stringify(value))));
 }
 

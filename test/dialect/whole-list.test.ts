@@ -53,6 +53,7 @@ describe("a list that is whole", () => {
     "links that lead elsewhere": { items, vms_links: [{ rel: "self", href: "/vms" }] },
     "a warning of another matter": { items, warnings: ["this version is deprecated"] },
     "nothing that is missing": { items, warnings: [], unreachable: [], warning: null, failed: 0 },
+    "an answer that was in time": { items, timed_out: false, degraded: "false", stale: 0, status: "complete", state: 1 },
     "errors that are none": { data: { vms: items, errors: [], error: { code: 0, message: "" } }, meta: { errors: 0 } },
     "a cursor where this page began, and no more": { items, cursor: "abc", has_more: false },
     "other counts than of items": { items, status: "ok", request_id: "1", total: { cpu: 4 }, timing_ms: 7 },
@@ -105,6 +106,11 @@ describe("a list that leads on", () => {
     [{ data: items, meta: { failed_regions: ["west"] } }, "/meta/failed_regions"],
     [{ data: { vms: items, errors: ["zone b did not answer"] } }, "/data/errors"],
     [{ vms: items, meta: { error: { message: "zone b" } } }, "/meta/error"],
+    [{ vms: items, timed_out: true }, "/timed_out"],
+    [{ vms: items, meta: { isStale: "true" } }, "/meta/isStale"],
+    [{ vms: items, degraded: true }, "/degraded"],
+    [{ vms: items, status: "partial" }, "/status"],
+    [{ vms: items, metadata: { state: "DEGRADED" } }, "/metadata/state"],
   ])("one that says that something could not be shown: %j", (body, at) => {
     expect(hintOf(body)).toContain(`pagination: { ignore: [${at}] }`);
     expect(gapOf(body, {}, { ignore: [at] })).toBeUndefined();
