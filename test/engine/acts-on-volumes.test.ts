@@ -1,5 +1,6 @@
 /** What a step does to a volume: what is sent, what is looked at after it, and what the record has then, a row each. */
 import { describe, expect, it } from "vitest";
+import { adviceText } from "../../reconciler/core/model/fix";
 import { type LiveVm, type LiveVolume, notSeen } from "../../reconciler/core/model/live";
 import { accepted, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
 import type { RecordedResource, RecordedVm, RecordedVolume } from "../../reconciler/core/model/recorded";
@@ -508,6 +509,17 @@ describe("a grow", () => {
       { shows: [refused("forbidden")], becomes: 'done (size: 9) | resize d to 9 | {"id":"d","sizeGb":9}' },
     ],
   ])("%s", async (_, row) => expect((await performed(row, grow, { sizeGb: 9 })).told).toBe(row.becomes));
+
+  const byHand =
+    "the service does not show its size; where its console says 9 GB by now: reconcile state rm volume.data, then reconcile import volume.data d";
+  it.each<[what: string, row: Omit<Row, "becomes">, fix: string | undefined]>([
+    ["refused, of a volume that shows no size", { answers: [refused("bad_request")], planned: {} }, byHand],
+    ["lost each time", { answers: [lost, lost, lost], planned: {} }, `${byHand}, or else run the same command again`],
+    ["refused where the size shows", { answers: [refused("bad_request")], planned: { sizeGb: 5 } }, undefined],
+  ])("that may have been done before says what settles it: %s", async (_, row, fix) => {
+    const { result } = await performed({ ...row, shows: [volume({ sizeGb: undefined })], becomes: "" }, grow);
+    expect(result.end !== "done" && result.fix !== undefined ? adviceText(result.fix) : undefined).toBe(fix);
+  });
 });
 
 describe("a delete", () => {

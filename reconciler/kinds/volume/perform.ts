@@ -1,5 +1,6 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
+import { toAsk, toSay } from "../../core/model/fix";
 import { findSeen, type LiveVolume } from "../../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
@@ -163,7 +164,19 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
     ),
   );
   if (outcome.status === "rejected" || outcome.status === "unavailable") await oweNothing(step, run);
-  return settle(step, id, run, outcome, { for: "grown", sizeGb: action.sizeGb });
+  if (outcome.status === "accepted") return settle(step, id, run, { for: "grown", sizeGb: action.sizeGb });
+  const failed = failedBy(outcome);
+  const isLost = outcome.status === "unknown";
+  const owner = run.recorder.state.resources.get(step.address)?.id;
+  const isShown = findSeen(run.live, "volume", id)?.sizeGb !== undefined;
+  if (isShown || owner === undefined || !(isLost || failed.fix === undefined)) return failed;
+  // A request whose answer was lost may have been done, and no look ever tells.
+  const when = `the service does not show its size; where its console says ${action.sizeGb} GB by now`;
+  const grown = toSay(
+    [`${when}: `, ["state rm", step.address], ", then ", ["import", step.address, owner]],
+    `${when}: pulumi state delete with its URN, then adopt: "${owner}"`,
+  );
+  return { ...failed, fix: isLost ? [grown, toAsk("else run the same command again")] : [grown] };
 };
 
 const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
@@ -176,7 +189,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
     return refused;
   }
   const deleted = await onceVolumeSteady(watchOf(step, run), id, () => client.deleteVolume(id, options));
-  if (deleted.status === "accepted") return settle(step, id, run, deleted, { for: "gone" });
+  if (deleted.status === "accepted") return settle(step, id, run, { for: "gone" });
   const outcome = await confirmVolumeGone(deleted, id, client, doubtOf(run, "volume", id, sentBefore));
   if (outcome.status === "accepted") {
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
@@ -212,14 +225,7 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
   };
 }
 
-async function settle(
-  step: Step<ActOn<"volume">>,
-  id: string,
-  run: Run,
-  outcome: Outcome<unknown>,
-  wait: VolumeWait,
-): Promise<StepResult> {
-  if (outcome.status !== "accepted") return failedBy(outcome);
+async function settle(step: Step<ActOn<"volume">>, id: string, run: Run, wait: VolumeWait): Promise<StepResult> {
   const settled = await waitForVolume(watchOf(step, run), id, wait);
   return settled.end === "done" ? recordEnd(step, run, settled) : settled;
 }
