@@ -1,4 +1,4 @@
-/** The confirmation of a resize: what the VM shows before and after, whether it is sent, and what the state has then. */
+/** The confirmation of a resize, and its revert: what the VM shows before and after, whether it is sent, and what the state has then. */
 import { describe, expect, it } from "vitest";
 import { indexCatalogue } from "../../reconciler/core/canonical/catalogue";
 import type { LiveVm } from "../../reconciler/core/model/live";
@@ -6,7 +6,7 @@ import { accepted, type Outcome, type Rejection } from "../../reconciler/core/mo
 import type { RecordedVm } from "../../reconciler/core/model/recorded";
 import type { Step } from "../../reconciler/core/plan/step";
 import type { Run } from "../../reconciler/engine/run";
-import { confirm } from "../../reconciler/kinds/vm/perform-resize";
+import { confirm, revert } from "../../reconciler/kinds/vm/perform-resize";
 import { loneRun, stepAt } from "../support/virtual-world";
 
 const address = "vm.web";
@@ -127,7 +127,40 @@ const step: Step<"vm.resize.confirm"> = {
   record: { flavor: "large", resizing: undefined },
 };
 
-async function ends({ shows, answers = [], manual, lacksConfirm, noFlavors }: Row): Promise<string> {
+const reverting: Step<"vm.resize.revert"> = {
+  ...stepAt(address, "revert"),
+  action: { operation: "vm.resize.revert", vm: { id: "v" } },
+  record: { resizing: undefined },
+};
+
+const reverts: Readonly<Record<string, Row>> = {
+  "it is of the old flavor again": {
+    shows: [vm("running", "small")],
+    ends: "done, sent 1: flavor small, nothing open",
+  },
+  "what was reverted is confirmed, for as long as anybody looks": {
+    shows: [vm("running", "large")],
+    ends: "failed apply/resize-undone, sent 1: flavor large, nothing open",
+  },
+  "no list tells flavors apart, and it shows the new one": {
+    shows: [vm("running", "large")],
+    noFlavors: true,
+    ends: "failed apply/resize-undone, sent 1: flavor large, nothing open",
+  },
+  "its record is a little behind": {
+    shows: [vm("running", "large"), vm("running", "m1.large"), vm("running", "small")],
+    ends: "done, sent 1: flavor small, nothing open",
+  },
+  "it runs, and shows no flavor": { shows: [vm("running")], ends: "done, sent 1: flavor small, nothing open" },
+  "the revert is refused": {
+    shows: [waiting],
+    answers: [refused("forbidden")],
+    ends: "failed service/forbidden, sent 1: flavor small, open",
+  },
+};
+
+async function ends(row: Row, isRevert = false): Promise<string> {
+  const { shows, answers = isRevert ? [yes] : [], manual, lacksConfirm, noFlavors } = row;
   let [looked, sent] = [0, 0];
   const look = (): LiveVm => shows[Math.min(looked++, shows.length - 1)]!;
   const poller = {
@@ -143,14 +176,17 @@ async function ends({ shows, answers = [], manual, lacksConfirm, noFlavors }: Ro
   const { run, recorder } = await loneRun({
     records: [record],
     has: (operation) =>
-      operation === "vm.get" ? shows.length > 0 : operation === "vm.resize.confirm" && lacksConfirm !== true,
+      operation === "vm.get" ? shows.length > 0 : operation.startsWith("vm.resize.") && lacksConfirm !== true,
     client: {
       getVm: async () => accepted(look()),
       confirmResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
+      revertResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
     },
     more: { poller, flavors: noFlavors === true ? undefined : flavors },
   });
-  const result = await confirm(step, { ...step.action, manual: manual === true }, "v", run);
+  const result = isRevert
+    ? await revert(reverting, reverting.action, "v", run)
+    : await confirm(step, { ...step.action, manual: manual === true }, "v", run);
   const kept = recorder.state.resources.get(address) as RecordedVm;
   const code = "code" in result && result.code !== undefined ? ` ${result.code}` : "";
   return `${result.end}${code}, sent ${sent}: flavor ${kept.flavor}, ${kept.resizing === undefined ? "nothing open" : "open"}`;
@@ -159,5 +195,11 @@ async function ends({ shows, answers = [], manual, lacksConfirm, noFlavors }: Ro
 describe("a resize that is to be confirmed", () => {
   it.each(Object.entries(rows))("%s", async (_, row) => {
     expect(await ends(row)).toBe(row.ends);
+  });
+});
+
+describe("a resize that is to be reverted", () => {
+  it.each(Object.entries(reverts))("%s", async (_, row) => {
+    expect(await ends(row, true)).toBe(row.ends);
   });
 });

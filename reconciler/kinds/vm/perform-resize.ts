@@ -117,7 +117,7 @@ function needsAddress(check: HealthCheck<string>): boolean {
 const decideOutside = "decide it in the service's console, then run the same command again";
 
 /** `decided`: the state knows of no resize. */
-export const waitsInVerify = (step: Step, decided: "confirmed" | "reverted" | "decided"): StepResult => ({
+const waitsInVerify = (step: Step, decided: "confirmed" | "reverted" | "decided"): StepResult => ({
   end: "waiting",
   code: "apply/resize-waits",
   message: `it stays in VERIFY_RESIZE until the resize is ${decided} outside`,
@@ -177,21 +177,21 @@ export async function confirm(
   if (outcome.status !== "accepted") return failedBy(outcome);
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
   if (decided.end !== "done") return decided;
-  return (await becomesResized(step, id, vm, run))
+  return (await becomesSo((seen) => isResized(step, seen, run), id, vm, run))
     ? recordEnd(step, run, decided, shownByVm(step, run, vm))
     : notResized(step, run);
 }
 
-/** What was confirmed may be a resize to another flavor than the one that was asked for. A record may be a little behind. */
-async function becomesResized(
-  step: Step<"vm.resize.confirm">,
+/** What was confirmed may be another resize than the one that was asked for. A record may be a little behind. */
+async function becomesSo(
+  isSo: (vm: LiveVm) => boolean,
   id: string,
   vm: LiveVm | undefined,
   run: Run,
 ): Promise<boolean> {
   const { clock, timing } = run.ports;
   let window = openWindow(timing.discoveryWindowMs, clock.now());
-  for (let seen = vm; seen !== undefined && !isResized(step, seen, run); ) {
+  for (let seen = vm; seen !== undefined && !isSo(seen); ) {
     window = lookedAgain(window, clock.now());
     if (isWindowOver(window) || run.signal.aborted) return false;
     await clock.sleep(timing.pollIntervalMs, run.signal);
@@ -199,4 +199,39 @@ async function becomesResized(
     if (read.seen) seen = read.vm;
   }
   return true;
+}
+
+export async function revert(
+  step: Step<"vm.resize.revert">,
+  action: ActionOf<"vm.resize.revert">,
+  id: string,
+  run: Run,
+): Promise<StepResult> {
+  const before = recordedVm(step, run);
+  const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
+  // A service that confirms resizes by itself has nothing left to revert.
+  if (read?.seen === true && powerShown(read.vm) !== undefined)
+    return recordSeen(step, run, { flavor: read.vm?.flavor ?? before?.flavor });
+  if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
+  const outcome = await sendAndLook(
+    () => run.ports.client.revertResize(id, optionsFor(step, run)),
+    lookAtVm(run, id, (vm) => vm.phase !== "verify_resize"),
+    run,
+  );
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
+  if (decided.end !== "done") return decided;
+  const to = before?.resizing?.to;
+  const isReverted = ({ flavor }: LiveVm): boolean =>
+    to === undefined || flavor === undefined || isEntry(flavor, catalogueId(to, run.flavors), run.flavors) !== true;
+  if (await becomesSo(isReverted, id, vm, run)) return recordEnd(step, run, decided, shownByVm(step, run, vm));
+  await run.recorder.record([
+    { type: "patch", address: step.address, of: id, fields: { resizing: undefined, flavor: to } },
+  ]);
+  return {
+    end: "failed",
+    code: "apply/resize-undone",
+    message: `the service accepted the revert of the resize, and the VM is of flavor ${to} all the same`,
+    fix: "give it the flavor that it is to have, and run the same command again: it resizes it",
+  };
 }

@@ -3,7 +3,7 @@ import { isEntry } from "../../core/canonical/catalogue";
 import type { Address } from "../../core/model/address";
 import { writeKey } from "../../core/model/effect";
 import { ofKind } from "../../core/model/kinds";
-import { type LiveVm, powerShown } from "../../core/model/live";
+import type { LiveVm } from "../../core/model/live";
 import { isRefusedAs, type Outcome } from "../../core/model/outcome";
 import type { FieldsOf, StepChange } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
@@ -27,7 +27,7 @@ import {
 import { sendAndLook } from "../../engine/send-and-look";
 import { performCreateVm } from "./perform-create";
 import { performVmDelete } from "./perform-delete";
-import { check, confirm, resize, waitsInVerify } from "./perform-resize";
+import { check, confirm, resize, revert } from "./perform-resize";
 import { performVmSnapshot } from "./perform-snapshot";
 import { canSee, fetchVm, isConflict, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch";
 import { showsPower } from "./watch-stopped";
@@ -121,22 +121,6 @@ async function noteRebuild(
     ]);
   return result;
 }
-
-const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
-  const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
-  if (read?.seen === true && powerShown(read.vm) !== undefined) {
-    // A service that confirms resizes by itself has nothing left to revert.
-    const before = recordedVm(step, run);
-    return recordSeen(step, run, { flavor: read.vm?.flavor ?? before?.flavor });
-  }
-  if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
-  const outcome = await sendAndLook(
-    () => run.ports.client.revertResize(id, optionsFor(step, run)),
-    lookAtVm(run, id, (vm) => vm.phase !== "verify_resize"),
-    run,
-  );
-  return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
-};
 
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   const forFlush = noteOfStop(step, action.noted, id, run);

@@ -869,8 +869,8 @@ export const explanations = {
     "todo": "Read what it printed, correct the cause, and run the same command again. After it was done by hand: reconcile state resolve ADDR --paid."
   },
   "apply/resize-undone": {
-    "means": "The service took a resize back by itself; the VM is as it was.",
-    "todo": "The flavor may not be provisionable: choose another, or ask the service's operator."
+    "means": "The service took a resize back by itself, and the VM is as it was; or it did not take one back that was to be reverted.",
+    "todo": "The message says which flavor the VM has now. One that was taken back may not be provisionable: choose another, or ask the service's operator."
   },
   "apply/resize-waits": {
     "means": "A resized VM waits in VERIFY_RESIZE for a decision from outside.",
