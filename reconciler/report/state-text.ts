@@ -36,8 +36,7 @@ const sinceText = ({ missingSince, reason }: Orphan): string =>
 
 /** `seen`: what the service shows of an orphan, where the service was asked. */
 export function orphansText(orphans: readonly Orphan[], seen?: (orphan: Orphan) => Sighting<LiveOf[Kind]>): string {
-  if (orphans.length === 0)
-    return "No orphans: no delete left anything alive.\n";
+  if (orphans.length === 0) return "No orphans: no delete left anything alive.\n";
   const rows = sortOrphans(orphans).map((orphan) => [
     orphan.kind,
     orphan.id,
