@@ -222,6 +222,28 @@ describe("group import", () => {
   });
 });
 
+describe("group import of which the report is not whole", () => {
+  it("names each group that was made under no id, or of which nothing is said", async () => {
+    const groups = ["first", "second", "third"].map((GroupName) => ({ GroupName, IpPermissions: [] }));
+    declare({});
+    place.write(JSON.stringify({ SecurityGroups: groups }), "listing.json");
+    place.proxy.meddle(async ({ path }, forward) => {
+      const answer = await forward();
+      if (!path.endsWith("/import")) return answer;
+      const report = JSON.parse(answer.body);
+      const [first, { id: _, ...second }] = report.groups;
+      return json({ ...report, groups: [first, second] });
+    });
+    const ran = await reconcile("group", "import", "listing.json");
+    expect(ran.exitCode, said(ran)).toBe(4);
+    expect(ran.stderr).toContain(
+      "group second: the service accepted the listing, and its report says that it was created",
+    );
+    expect(ran.stderr).toContain("group third: the service accepted the listing, and its report does not say what");
+    expect(ran.stderr).not.toContain("group first:");
+  });
+});
+
 describe("a command that is refused on a state that is not there", () => {
   it.each([
     ["state", "rm", "volume.data"],

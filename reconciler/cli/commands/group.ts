@@ -122,7 +122,8 @@ async function importAll(
     if (outcome.status !== "accepted")
       return { exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] };
     const outcomes = outcome.value.groups.map(outcomeOf);
-    const { blocks, diagnostics, unseen } = await takeOverGroups(service, outcomes, listed, stop.soft);
+    const { blocks, diagnostics, ...looked } = await takeOverGroups(service, outcomes, listed, stop.soft);
+    const unseen = [...looked.unseen, ...notTold(outcomes, listed)];
     putBlocks(invocation, outcomes, blocks);
     const failures = outcomes.filter(({ status }) => status === "failed").map(listingFailure);
     const made = new Set(outcomes.flatMap(({ name, status }) => (status === "created" ? [name.toLowerCase()] : [])));
@@ -236,6 +237,23 @@ function ruleNotSeen(
       detail: "The YAML has only what the group shows, and no plan adds the rest.",
       fix: `reconcile pull --group ${inShell(id)} prints it again; add to the YAML what is still missing, and apply that`,
     },
+  ];
+}
+
+/** What the report leaves open: a group of which it says nothing, or not under which id it was made. */
+function notTold(outcomes: readonly ListingOutcome[], listed: readonly ListedGroup[]): Diagnostic[] {
+  const told = new Set(outcomes.map(({ name }) => name.toLowerCase()));
+  const unnamed = outcomes.filter(({ status, id }) => status === "created" && id === undefined);
+  const leftOut = outcomes.length < listed.length ? listed.filter(({ name }) => !told.has(name.toLowerCase())) : [];
+  const open = (name: string, what: string): Diagnostic => ({
+    severity: "warning",
+    code: "apply/not-seen",
+    summary: `group ${name}: the service accepted the listing, and its report ${what}`,
+    fix: `look for it in the service's console; where it is there, ${takesOver("ID")}`,
+  });
+  return [
+    ...unnamed.map(({ name }) => open(name, "says that it was created and not under which id")),
+    ...leftOut.map(({ name }) => open(name, "does not say what became of it")),
   ];
 }
 
