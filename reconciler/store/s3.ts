@@ -11,7 +11,16 @@
 
 import { randomUUID } from "node:crypto";
 import { fieldsOfJson } from "../core/text/objects";
-import { bothClocks, type Clocks, lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
+import {
+  bothClocks,
+  type Clocks,
+  lastEpoch,
+  readHolder,
+  startHeartbeat,
+  steadyMs,
+  unknownHolder,
+  vouch,
+} from "./lease";
 import { createBucket, type StoredObject } from "./s3-bucket";
 import {
   defaultLease,
@@ -118,8 +127,8 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   /** The lock as this process saw it first, and when, by a clock that nobody sets. */
   let watched: { readonly version: string; readonly since: number } | undefined;
   const unchangedMs = ({ version }: StoredObject): number => {
-    if (watched?.version !== version) watched = { version, since: performance.now() };
-    return performance.now() - watched.since;
+    if (watched?.version !== version) watched = { version, since: steadyMs() };
+    return steadyMs() - watched.since;
   };
 
   /** For a reader, who takes nothing away. Without an age, the lock counts as held until it has been watched for a lease. */

@@ -91,8 +91,13 @@ require(${JSON.stringify(join(root, "dist/reconciler/cli/main.js"))}).main(proce
 export const partsBeforeFirstWord = (words: readonly string[], text: string): Promise<string[]> =>
   partsRead(words, text, "process.stderr.write = () => process.exit(0);");
 
-/** All parts of the bundled command that it reads. `first` is run before it. */
-export async function partsRead(words: readonly string[], text: string, first = ""): Promise<string[]> {
+/** All parts of the bundled command that it reads. `first` is run before it, by a Node with these options. */
+export async function partsRead(
+  words: readonly string[],
+  text: string,
+  first = "",
+  options: readonly string[] = [],
+): Promise<string[]> {
   const folder = makeFolder({ "reconcile.yaml": text });
   const hook = join(folder, "hook.cjs");
   const read = join(folder, "read.json");
@@ -103,7 +108,7 @@ ${first}
 process.argv.splice(1, 1);
 require(${JSON.stringify(join(root, "bin/reconcile.js"))});\n`,
   );
-  await run(process.execPath, [hook, "reconcile", ...words], { cwd: folder, env });
+  await run(process.execPath, [...options, hook, "reconcile", ...words], { cwd: folder, env });
   return (JSON.parse(readFileSync(read, "utf8")) as string[])
     .flatMap((file) => /bundle[\w-]*(?=\.js$)/.exec(file) ?? [])
     .sort();
@@ -115,6 +120,18 @@ export async function nodeModulesAtFirstRequest(words: readonly string[], text: 
   const tell = `require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.moduleLoadList))`;
   await partsRead(words, text, `require("node:net").Socket.prototype.connect = () => { ${tell}; process.exit(0); };`);
   return (JSON.parse(readFileSync(seen, "utf8")) as string[]).map((name) => name.replace(/^NativeModule /, ""));
+}
+
+/** The modules of Node itself that a command compiles, although Node brings them compiled. */
+export async function nodeModulesCompiled(words: readonly string[], text: string): Promise<string[]> {
+  const seen = join(makeFolder({}), "seen.json");
+  const tell = `process.on("exit", () => {
+  const { compiledWithoutCache } = require("internal/test/binding").internalBinding("builtins").getCacheUsage();
+  require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify([...compiledWithoutCache]));
+});`;
+  await partsRead(words, text, tell, ["--expose-internals"]);
+  const compiled = JSON.parse(readFileSync(seen, "utf8")) as string[];
+  return compiled.filter((name) => name !== "internal/test/binding");
 }
 
 function nameOf(file: string): string {

@@ -8,6 +8,7 @@ import {
   countStory,
   modulesLoaded,
   nodeModulesAtFirstRequest,
+  nodeModulesCompiled,
   partsBeforeFirstWord,
   partsRead,
   type Story,
@@ -128,6 +129,16 @@ describe("what a command loads", () => {
     expect(loaded).toContain("net");
     for (const absent of ["http", "https", "http2", "_http_client", "_http_server", "tls"])
       expect(loaded).not.toContain(absent);
+  });
+
+  it("a module of Node's own is loaded as Node has compiled it", async () => {
+    expect(await nodeModulesCompiled(["validate"], small)).toEqual([]);
+    const emulator = await startEmulator({ timeScale: 0 });
+    try {
+      expect(await nodeModulesCompiled(["apply", "-y", "--base-url", emulator.url], small)).toEqual([]);
+    } finally {
+      await emulator.close();
+    }
   });
 
   it("no command loads what it does not use: no YAML for help, no HTTP client without a request, no schema compiler ever", () => {
