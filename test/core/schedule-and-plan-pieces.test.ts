@@ -280,6 +280,7 @@ describe("consent", () => {
     ["and the size", { ...noGrants, approved: [{ ...lost, loss: { ...loss("id-1"), sizeGb: 5 } }] }, lost, 1],
     ["a resource may be made anew by the word for all", { ...noGrants, recreate: "all" }, again, 0],
     ["by its address", { ...noGrants, recreate: ["vm.a"] }, again, 0],
+    ["and not by a text that begins with it", { ...noGrants, recreate: "vm.ab" as never }, again, 1],
     ["also by a word of long ago, where its kind shows", { ...noGrants, recreate: "all", standing: true }, again, 0],
     ["and not where nothing proves it", { ...noGrants, recreate: "all", standing: true }, { ...again, unproven }, 1],
     ["nor by its address", { ...noGrants, recreate: ["vm.a"], standing: true }, { ...again, unproven }, 1],

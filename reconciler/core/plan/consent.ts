@@ -316,6 +316,8 @@ export const isAbandoned = (change: Change): boolean =>
 export function missingConsents(consents: readonly Consent[], grants: Grants): Consent[] {
   const flushes = new Set(grants.confirmFlush);
   const losses = new Set(grants.allowLoss);
+  // Of a text that a program gives in the place of a list, a part is no address.
+  const recreated = new Set(grants.recreate);
   const unprotected = new Set(grants.unprotect ?? []);
   const approved = new Set((grants.approved ?? []).map(consentName));
   const isApproved = (consent: Consent): boolean => approved.has(consentName(consent));
@@ -328,8 +330,7 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
     removal: (consent) =>
       grants.allowRemoval === "all" || (consent.count ?? 0) <= grants.allowRemoval || isApproved(consent),
     recreate: (consent) =>
-      (mayStand(consent) && (grants.recreate === "all" || grants.recreate.includes(consent.address ?? ""))) ||
-      isApproved(consent),
+      (mayStand(consent) && (grants.recreate === "all" || recreated.has(consent.address ?? ""))) || isApproved(consent),
     // The approval of a saved plan is no answer here: nobody knew then what the guest has not written yet when the plan
     // is applied.
     flush: (consent) => mayStand(consent) && (flushes.has("all") || flushes.has(consent.address ?? "")),
