@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read/desired";
 import type { Change } from "../../reconciler/core/diff/changes";
 import type { DesiredResource } from "../../reconciler/core/model/desired";
+import { type Live, notSeen } from "../../reconciler/core/model/live";
 import type { Prices } from "../../reconciler/core/model/prices";
 import type { Orphan, RecordedResource } from "../../reconciler/core/model/recorded";
 import { costOfOrphans, costOfPlan } from "../../reconciler/core/plan/cost";
@@ -35,6 +36,7 @@ const vm = (more: object = {}) =>
 const change = (action: Change["action"], address = "vm.a"): Change => ({
   address,
   kind: "vm",
+  id: action === "create" ? undefined : "id-a",
   action,
   name: "a",
   fields: [],
@@ -43,6 +45,13 @@ const change = (action: Change["action"], address = "vm.a"): Change => ({
   losses: [],
 });
 const flavors = [{ id: "id-large", name: "m1.large" }];
+/** What the service shows of the VM that is taken over: its flavor, and no floating address. */
+const seenVms: Live["of"]["vm"] = {
+  ...notSeen.of.vm,
+  byId: new Map([
+    ["id-a", { seen: "yes", value: { kind: "vm", id: "id-a", name: "a", phase: "running", flavor: "m1.large" } }],
+  ]),
+};
 const cost = (
   record: RecordedResource | undefined,
   desired: DesiredResource | undefined,
@@ -54,7 +63,7 @@ const cost = (
     changes: [change(action)],
     records: new Map(record === undefined ? [] : [[record.address, record]]),
     desiredOf: () => desired,
-    catalogue: { flavors },
+    live: { ...notSeen, of: { ...notSeen.of, vm: seenVms }, catalogue: { flavors } },
   });
 
 describe("what a plan costs", () => {
@@ -74,6 +83,14 @@ describe("what a plan costs", () => {
     ["without a floating address", vm(), vm({ skipFloatingIp: true }), "replace", "-3.00 EUR a month (15.90 after)"],
     ["what the file leaves alone", vm(), left, "update", "+0.00 EUR a month (18.90 after)"],
     ["what is made anew, as the file says", vm(), left, "replace", "+31.70 EUR a month (50.60 after)"],
+    ["what is taken over, as the file says", undefined, vm(), "import", "+18.90 EUR a month (18.90 after)"],
+    [
+      "what is taken over, as it shows where the file leaves that alone",
+      undefined,
+      vm({ lifecycle: { ignoreChanges: ["flavor_id", "skip_floating_ip"] } }),
+      "import",
+      "+45.60 EUR a month (45.60 after)",
+    ],
     ["what is let go", vm(), undefined, "forget", "-18.90 EUR a month (0.00 after)"],
   ] as const)("%s", (_, record, desired, action, expected) => {
     expect(costText(cost(record, desired, action))).toBe(`Cost: ${expected}`);
@@ -98,6 +115,13 @@ describe("what a plan costs", () => {
       after: "15.90",
       unknown: [],
     });
+  });
+
+  it("by a flavor that the list has under both of its names, where these say the same", () => {
+    const large = (other: string) =>
+      cost(undefined, vm({ flavor: "m1.large" }), "create", { ...prices, vm: { ...prices.vm, "m1.large": other } });
+    expect(large("39.6")).toMatchObject({ after: "48.60", unknown: [] });
+    expect(large("40.00")).toMatchObject({ after: "9.00", unknown: ["vm.a"] });
   });
 
   it("of sums with more digits than any price", () => {

@@ -7,9 +7,10 @@ import type { Change } from "../diff/changes";
 import type { Address } from "../model/address";
 import type { DesiredByKind, DesiredResource } from "../model/desired";
 import type { Kind } from "../model/kinds";
-import type { Live } from "../model/live";
+import { findSeen, type Live } from "../model/live";
 import { hoursOfMonth, type PlannedCost, type Prices } from "../model/prices";
 import type { Orphan, RecordedByKind, RecordedResource } from "../model/recorded";
+import { asRecord } from "../model/usual";
 import {
   type Decimal,
   decimalText,
@@ -20,6 +21,7 @@ import {
   timesDecimal,
   zeroDecimal,
 } from "../text/decimal";
+import { groupedBy } from "../text/objects";
 
 /** `isPartial`: something of it has no price, and the amount lacks it. */
 interface PartialAmount {
@@ -50,8 +52,15 @@ interface PriceTable {
 }
 
 function priceList(prices: Prices, flavors: Index | undefined): PriceTable {
-  const byId = new Map(Object.entries(prices.vm).map(([flavor, price]) => [catalogueId(flavor, flavors), price]));
-  return { prices, priceOfFlavor: (flavor) => byId.get(catalogueId(flavor, flavors)) };
+  const byId = groupedBy(Object.entries(prices.vm), ([flavor]) => catalogueId(flavor, flavors));
+  const priceOfFlavor = (flavor: string): string | undefined => {
+    const [[, price], ...others] = byId.get(catalogueId(flavor, flavors)) ?? [[flavor, undefined]];
+    // The list may have it by its name and by its id. Where these differ, nobody knows the price.
+    const isOne =
+      price !== undefined && others.every(([, other]) => isZero(minus(knownDecimal(price), knownDecimal(other))));
+    return isOne ? price : undefined;
+  };
+  return { prices, priceOfFlavor };
 }
 
 /** The price of so many of one thing for a month. */
@@ -114,11 +123,19 @@ const costOfBilled = (one: Billed | undefined, list: PriceTable): PartialAmount 
 };
 const ofRecord = (record: RecordedResource, list: PriceTable): PartialAmount =>
   costOfBilled(recordBilled(record.kind, record), list);
-/** `stays`: the record of what is changed in its place; what is made anew is as the file says. */
-function ofDesired(desired: DesiredResource, stays: RecordedResource | undefined, list: PriceTable): PartialAmount {
-  const leaves = (field: string): boolean => stays !== undefined && desired.lifecycle.ignoreChanges.includes(field);
-  const now = stays === undefined ? undefined : recordBilled(stays.kind, stays);
-  return costOfBilled(desiredBilled(desired.kind, desired, leaves, now), list);
+/**
+ * `stays`: it is changed in its place, or taken over; what is made anew is as the file says. `now`: what is known of it
+ * before that.
+ */
+function ofDesired(
+  desired: DesiredResource,
+  stays: boolean,
+  now: RecordedResource | undefined,
+  list: PriceTable,
+): PartialAmount {
+  const leaves = (field: string): boolean => stays && desired.lifecycle.ignoreChanges.includes(field);
+  const billedNow = now === undefined ? undefined : recordBilled(now.kind, now);
+  return costOfBilled(desiredBilled(desired.kind, desired, leaves, billedNow), list);
 }
 
 export interface CostInput {
@@ -126,11 +143,11 @@ export interface CostInput {
   readonly changes: readonly Change[];
   readonly records: ReadonlyMap<Address, RecordedResource>;
   readonly desiredOf: (address: Address) => DesiredResource | undefined;
-  readonly catalogue: Live["catalogue"];
+  readonly live: Live;
 }
 
-export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: CostInput): PlannedCost {
-  const list = priceList(prices, indexCatalogue(catalogue.flavors));
+export function costOfPlan({ prices, changes, records, desiredOf, live }: CostInput): PlannedCost {
+  const list = priceList(prices, indexCatalogue(live.catalogue.flavors));
   const unknown = new Set<Address>();
   let before = zeroDecimal;
   for (const record of records.values()) {
@@ -144,7 +161,7 @@ export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: C
     const { address, movedFrom } = change;
     const record = records.get(address) ?? records.get(movedFrom ?? address);
     const now = record === undefined ? noAmount : ofRecord(record, list);
-    const then = costAfter(change, desiredOf(address), record, list);
+    const then = costAfter(change, desiredOf(address), record, live, list);
     const difference = minus(then.amount, now.amount);
     after = plus(after, difference);
     if (then.isPartial) unknown.add(address);
@@ -161,14 +178,18 @@ export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: C
 
 /** What is deleted, or left behind, is none of the project's any more. */
 function costAfter(
-  { action }: Change,
+  { action, kind, id }: Change,
   desired: DesiredResource | undefined,
   record: RecordedResource | undefined,
+  live: Live,
   list: PriceTable,
 ): PartialAmount {
   if (action === "delete" || action === "forget") return noAmount;
   if (desired === undefined) return record === undefined ? noAmount : ofRecord(record, list);
-  return ofDesired(desired, action === "update" ? record : undefined, list);
+  if (action !== "import") return ofDesired(desired, action === "update", record, list);
+  const shown = findSeen(live, kind, id);
+  // What shows is under the keys that a record has.
+  return ofDesired(desired, true, shown === undefined ? undefined : asRecord({ ...shown }), list);
 }
 
 export interface CostOfOrphans {

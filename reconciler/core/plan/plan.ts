@@ -230,7 +230,7 @@ export function makePlan(input: PlanInput): Plan {
         changes,
         records: state.resources,
         desiredOf: (address) => byAddress.get(address),
-        catalogue: live.catalogue,
+        live,
       }),
     outputs: planned.outputs,
     owed: ifAny(owed),
