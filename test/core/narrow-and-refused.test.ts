@@ -200,6 +200,19 @@ describe("a plan that would go from under what is left out", () => {
       }),
     ).toEqual(["volume.data is left as it is, and this plan would take away the VM it is attached to"]);
   });
+  it("is refused where it would stop a VM that is excluded, so that what is to hang elsewhere comes off", () => {
+    const told = (flush: DesiredVolume["flush"]) =>
+      planFor({
+        applied: [vm("web"), vm("db"), volume("data", { ...onWeb, flush })],
+        desired: [vm("web"), vm("db"), volume("data", { attachTo: { address: "vm.db" }, flush })],
+        options: { excludes: ["vm.web"] },
+      }).diagnostics.flatMap(({ code, summary, fix }) => (code === "plan/target-too-narrow" ? [summary, fix] : []));
+    expect(told({ via: "stop" })).toEqual([
+      "--exclude leaves out vm.web, and this plan would take it down: stop VM vm.web so that its volumes are flushed",
+      "leave out --exclude vm.web, or exclude what comes off it as well",
+    ]);
+    expect(told({ via: "ask" })).toEqual([]);
+  });
   it("names a group of which a rule that nobody declares would be lost", () => {
     const told = (rules: object, options: Partial<PlanOptions>) =>
       planFor({

@@ -48,6 +48,7 @@ import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
 import {
+  excludedAndStopped,
   guardedBy,
   leftOutDependents,
   replacedAndLeftOut,
@@ -176,6 +177,7 @@ export function makePlan(input: PlanInput): Plan {
   breakNameCycles(draft);
   orderAcrossResources(draft);
   const owed = payGuests(draft, vms, volumes);
+  diagnostics.push(...excludedAndStopped(draft.steps, options, paired.pairs, targeted));
   diagnostics.push(
     ...valuesMissing(draft.steps, found.standings, (address) => state.resources.get(address)?.id !== undefined),
   );

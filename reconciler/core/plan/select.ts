@@ -24,7 +24,8 @@ import { inShell } from "../text/in-shell";
 import { lazily } from "../text/lazily";
 import { fewOf } from "../text/list-text";
 import { nearestName } from "../text/nearest";
-import { appendTo, fieldsIn } from "../text/objects";
+import { appendTo, fieldsIn, groupedBy } from "../text/objects";
+import type { Step } from "./step";
 
 /** `destroy` is a plan for an empty file. The outputs of what it leaves out stay. */
 export function whatIsMeant(desired: Desired, { destroy, targets = [], excludes = [] }: PlanOptions): Desired {
@@ -178,6 +179,32 @@ export function replacedAndLeftOut(
           flags === undefined
             ? `--target ${inShell(address)} as well`
             : `leave out --replace ${inShell(address)}, or ${flags}`,
+        address,
+      },
+    ];
+  });
+}
+
+/** A VM that `--exclude` leaves out serves on: it is not stopped so that something comes off it. */
+export function excludedAndStopped(
+  steps: readonly Step[],
+  options: PlanOptions,
+  pairs: readonly Pair[],
+  targeted: readonly Addressed[],
+): Diagnostic[] {
+  if (options.excludes === undefined) return [];
+  const meant = new Set(targeted.map(({ address }) => address));
+  const excludes = excludedBy(pairs, options);
+  const stops = groupedBy(steps, ({ downtimeOf = "" }) => (meant.has(downtimeOf) ? undefined : downtimeOf));
+  return [...stops].flatMap(([address, [{ title }]]): Diagnostic[] => {
+    const flags = excludes(address);
+    if (flags === undefined) return [];
+    return [
+      {
+        severity: "error",
+        code: "plan/target-too-narrow",
+        summary: `--exclude leaves out ${address}, and this plan would take it down: ${title}`,
+        fix: `leave out ${flags}, or exclude what comes off it as well`,
         address,
       },
     ];
