@@ -289,6 +289,10 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   const { kind } = rowOf(operation);
   if (kind === "read" && partial.has(answer.status) && !saysOfHowMany(answer))
     return lost(kind, `the service answered ${answer.status}: this is a part of what there is`, answer.status);
+  // What was accepted is not answered: a list that is still to be made shows nothing yet.
+  const waitMs = readRetryAfter(answer.retryAfter, nowMs);
+  if (answer.status === 202 && waitMs !== undefined && (isList(operation) || operation === "group.rule.list"))
+    return lost(kind, "the service answered 202 and asks to come back: this list is not made yet", 202, waitMs);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === undefined) return judgeNotJson(operation, answer, judging);

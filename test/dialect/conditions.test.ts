@@ -115,6 +115,17 @@ describe("refusals by name", () => {
       }),
   );
 
+  test.each([
+    ["vm.list", "2", "unavailable"],
+    ["group.rule.list", "2", "unavailable"],
+    ["vm.list", undefined, "accepted"],
+    ["vm.get", "2", "accepted"],
+    ["vm.create", "2", "accepted"],
+  ] as const)("202 with an empty list as the answer to %s, Retry-After %s, is %s", (operation, retryAfter, status) => {
+    const judged = judge(operation, { status: 202, text: '{"data":[]}', ...(retryAfter && { retryAfter }) });
+    expect(judged).toMatchObject({ status, ...(status === "unavailable" && { retryAfterMs: 2000 }) });
+  });
+
   test.each([206, 207])("a list answered with %s is a part of what there is", (status) => {
     expect(judge("volume.list", { status, text: '{"data":[]}' }).status).toBe("unavailable");
   });
