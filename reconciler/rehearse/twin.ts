@@ -6,7 +6,7 @@
 
 import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume } from "../../emulator/entities";
 import type { WorldDump } from "../../emulator/world";
-import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catalogue";
+import { catalogueId, type Index, indexCatalogue, isUuid, resolveEntry } from "../core/canonical/catalogue";
 import type { Kind } from "../core/model/address";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import { valueSeen } from "../core/model/evidence";
@@ -69,7 +69,9 @@ export function buildTwin(input: TwinInput): Twin {
   const flavors = catalogueOf(live.catalogue.flavors, flavorNames(input, wantedVms)).map(
     (entry): Flavor => ({ ...entry, vcpus: 1, ram_gb: 1, provisionable: true }),
   );
-  const images = catalogueOf(live.catalogue.images, imageNames(input, wantedVms)).map(
+  const listed = catalogueOf(live.catalogue.images, imageNames(input, wantedVms));
+  const unlisted = unlistedIn(listed, imageNames(input, wantedVms));
+  const images = [...listed, ...unlisted].map(
     (entry): Image => ({ ...entry, project_id: null, created_at: createdAt }),
   );
   const builder: Builder = {
@@ -110,6 +112,10 @@ export function buildTwin(input: TwinInput): Twin {
     builder.assumptions.push(
       "not every list of flavors, images and regions could be read: what the file names is taken to exist",
     );
+  if (unlisted.length > 0)
+    builder.assumptions.push(
+      `what the list of images does not show exists, as a private image may: ${unlisted.map(({ id }) => id).join(", ")}`,
+    );
   builder.assumptions.push(
     "every listed flavor can be provisioned, and no quota is reached",
     "no VM beside those known uses a security group, so deleting one is not refused for that",
@@ -130,6 +136,14 @@ function projectNames(desired: Desired, state: State): string[] {
 /** The list as it was read; without one, an entry for every name in use. */
 const catalogueOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonly string[]) =>
   listed?.map(({ id, name }) => ({ id, name: name ?? id })) ?? sortedOnce(inUse).map((name) => ({ id: name, name }));
+
+/** An image that no list shows is sent as it is where its id is written (plan/image-unlisted). */
+const unlistedIn = (listed: readonly CatalogueEntry[], inUse: readonly string[]) => {
+  const index = indexCatalogue(listed);
+  return sortedOnce(inUse)
+    .filter((image) => isUuid(image) && resolveEntry(image, index).found === "none")
+    .map((image) => ({ id: image, name: image }));
+};
 
 const flavorNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
   ...wanted.map((vm) => vm.flavor),

@@ -154,6 +154,17 @@ describe("a rehearsal", () => {
     expect([vanished.verdict, vanished.refusals, vanished.diagnostics]).toEqual(["converged", [], []]);
   });
 
+  it("takes an image that no list shows for granted where its id is written, and says so", async () => {
+    const world = await freshWorld();
+    const image = "11111111-1111-4111-8111-111111111111";
+    const text = `${head}vms: { one: { name: one, image_id: ${image} } }\n`;
+    const rehearsal = await rehearseOn(world, text);
+    expect([rehearsal.verdict, rehearsal.refusals]).toEqual(["converged", []]);
+    expect(rehearsal.assumptions.join("\n")).toContain(
+      `what the list of images does not show exists, as a private image may: ${image}`,
+    );
+  });
+
   it("runs no command and no check of the user, and says which it took for granted", async () => {
     const world = await freshWorld({
       runCommand: async () => ({ exitCode: 0, output: "" }),
