@@ -6,6 +6,7 @@ import { type Diagnostic, errorsAmong, hasErrors } from "../core/model/diagnosti
 import { compareScopes } from "../core/model/evidence";
 import { identity } from "../core/model/identity";
 import { findSeen, sight } from "../core/model/live";
+import type { Loss } from "../core/model/loss";
 import type { Disk } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore, foreignBefore } from "./created-before";
@@ -116,11 +117,11 @@ const flushesToTell = ({ notes }: HandlerContext, service: HandlerService, { pla
 /** What the user loses: by the plan, or where only the program replaces the resource by its shape. */
 function lossesToTell<K extends Kind>(
   shape: Shape<K>,
-  change: ReturnType<typeof changeOf>,
+  losses: readonly Loss[],
   isReplacedByProgram: boolean,
   inputs: Props,
 ): readonly string[] {
-  const told = (change?.losses ?? []).map(({ detail }) => detail);
+  const told = losses.map(({ detail }) => detail);
   if (told.length > 0 || !isReplacedByProgram) return told;
   const loss = shape.lossOfReplacing?.(inputs) ?? "";
   return loss === "" ? [] : [loss];
@@ -220,13 +221,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         asSent = await planUpdate(context, service, id, before, inputs, "recent");
         assertPermitted(asSent, flushStated(inputs));
       }
-      const losses = lossesToTell(shape, change, inputsChanged.some(isOtherwiseNow(before, inputs)), inputs);
       const changes = withPlanned(shape, change, inputsChanged);
       if (changes.length > 0) await refuseUnknownIds(service, shape.names?.(inputs) ?? []);
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
       noteSaid(service, { kind, id }, inputs);
+      const isReplaced = inputsChanged.some(isOtherwiseNow(before, inputs));
+      const losses = lossesToTell(shape, await lossesOf(context, service, id, before, change), isReplaced, inputs);
       noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
       if (changes.some(({ replaces }) => replaces)) {
         if (inputs["adopt"] === id) throw replacesAdopted(inputs, id);
@@ -348,6 +350,22 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const mayHaveFormer = shape.deleteBeforeReplace || context.isInState === true;
     if (!mayHaveFormer || adoptedId(inputs) !== undefined) return [];
     return (await mayBeFormerVersion(service, live, kind, inputs["name"], context.signal)) ? taken : [];
+  }
+
+  /** What is replaced loses what its delete takes along, which is less than its own where others have a part in it. */
+  async function lossesOf(
+    context: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    change: ReturnType<typeof changeOf>,
+  ): Promise<readonly Loss[]> {
+    const losses = change?.losses ?? [];
+    if (change?.action !== "replace" || losses.length === 0) return losses;
+    const going = await recordGoing(context, service, id, before, undefined);
+    const removal = changeOf(await planRemoval(context, service, id, before, going));
+    const goes = removal?.action === "delete" ? removal.losses : losses;
+    return losses.filter(({ disk, id: lost }) => goes.some((one) => one.disk === disk && one.id === lost));
   }
 
   /** What stands on it, and what is a field of it, finds out here what becomes of it. */

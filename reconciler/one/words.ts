@@ -8,11 +8,11 @@ const fields: ReadonlySet<string> = new Set([
   ...["dst_port", "remote_ip", "remote_group", "rules_mode", "on_rule_removal", "flush_confirmed", "attach_to"],
 ]);
 
-/** Names that this package gives where the program gives none. */
+/** Names that this package gives where the program gives none. One that is counted has a sign that no program can give. */
 const ownNames: Readonly<Record<string, string>> = {
   "vm.host": "the VM",
   "volume.attachment": "the volume",
-  "volume.other": "a volume of the VM",
+  "volume.other_": "a volume of the VM",
   "group.rule": "the group",
 };
 
@@ -46,5 +46,5 @@ export const inProgramWords = (text: string): string =>
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
       operationWords.has(name)
         ? whole
-        : (ownNames[`${kind}.${name.replace(/^other-\d+$/, "other")}`] ?? `${kindRows[kind].noun} ${name}`),
+        : (ownNames[`${kind}.${name.replace(/^other_\d+$/, "other_")}`] ?? `${kindRows[kind].noun} ${name}`),
     );

@@ -277,6 +277,32 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect([vms, volumes.map(({ id }) => id)]).toEqual([[], [data.id]]);
   });
 
+  it.each([
+    ["made here", true],
+    ["made here, whose volume is a resource of its own", false],
+    ["imported", false],
+    ["adopted", false],
+  ])("the preview of replacing a VM that was %s tells of its data volume what its delete does", async (how, goes) => {
+    const { emit: _emit, ...ports } = world.ports;
+    const elsewhere = { ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) };
+    const said = { ...vm, preservedVolumes: "delete" };
+    const made = await handlers.Vm.create(how.startsWith("made") ? context : elsewhere, said);
+    const own = String(made.outputs["dataVolumeId"]);
+    if (how.includes("of its own")) await handlers.Volume.create(context, { name: "db-1-data", size: 10, adopt: own });
+    const before = await (async () => {
+      if (how === "imported") return { ...(await handlers.Vm.read(context, made.id))!.outputs, ...said };
+      return how === "adopted"
+        ? (await handlers.Vm.create(context, { ...said, adopt: made.id })).outputs
+        : made.outputs;
+    })();
+    const { replaces, warnings } = await handlers.Vm.diff(context, made.id, before, { ...said, region: "in-south-1" });
+    expect(replaces).toEqual(["region"]);
+    expect(warnings.filter((one) => one.startsWith("the root disk"))).toHaveLength(1);
+    expect(warnings.filter((one) => one.includes("is deleted with its data"))).toHaveLength(goes ? 1 : 0);
+    await handlers.Vm.delete(context, made.id, before);
+    expect(world.emulator.dump().volumes.map(({ id }) => id)).toEqual(goes ? [] : [own]);
+  });
+
   it("a volume on an imported VM that another process has made is left, and named", async () => {
     const { emit: _emit, ...ports } = world.ports;
     const elsewhere = { ...context, service: async () => ({ ...ports, client: Object.create(world.client) }) };

@@ -10,6 +10,7 @@ import { hiding } from "../../provider/secrets";
 import { commands } from "../../reconciler/cli/registry";
 import { type Command, toAsk, told, toRun, toSay, toWrite } from "../../reconciler/core/model/fix";
 import { sentence } from "../../reconciler/one/handler";
+import { inProgramWords } from "../../reconciler/one/words";
 import { explanations } from "../../reconciler/report/generated/explanations";
 
 const root = resolve(__dirname, "../..");
@@ -29,6 +30,11 @@ describe("the words of a program", () => {
     doctor: ["doctor"],
     apply: ["apply", "--replace", "vm.db"],
   };
+
+  it("call a volume by the name that the program gave it", () => {
+    expect(inProgramWords("volume.other-1 cannot shrink")).toBe("volume other-1 cannot shrink");
+    expect(inProgramWords("volume.other_1 cannot shrink")).toBe("a volume of the VM cannot shrink");
+  });
 
   it("name no command, whatever the code", () => {
     const all = Object.values(each).flatMap((command) => [

@@ -168,7 +168,7 @@ export const vmHandler = createHandler<"vm">({
       .map(
         (id, index): RecordedVolume => ({
           kind: "volume",
-          address: `volume.other-${index}`,
+          address: `volume.other_${index}`,
           id,
           flush: { via: "ask" },
           preventDestroy: false,
