@@ -57,8 +57,11 @@ export abstract class CloudResource extends pulumi.CustomResource {
         ? { deleteBeforeReplace: opts.retainOnDelete !== true }
         : {}),
       ...opts,
-      // The engine's record repeats the inputs. The plugin sees which inputs are secrets; a dynamic provider does not.
-      ...(byPlugin ? {} : { additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"] }),
+      // The engine's record repeats inputs and outputs. The plugin sees which inputs are secrets; a dynamic provider does
+      // not, and no provider sees which outputs are.
+      ...(byPlugin && opts.additionalSecretOutputs === undefined
+        ? {}
+        : { additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"] }),
       ...(aliases === undefined ? {} : { aliases }),
     };
     const { stackTraceLimit } = Error;

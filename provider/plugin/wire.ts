@@ -32,9 +32,12 @@ const holdsSecret = (value: unknown): boolean =>
 /** Whether any value of these bags came wrapped as a secret. */
 export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Object.values(bag).some(holdsSecret));
 
-/** Whether the state has in the clear what is a secret by now: an earlier version wrote it, or it was no secret then. */
+/**
+ * Whether the state has in the clear what is a secret by now: an earlier version wrote it, it was no secret then, or the
+ * program makes a secret of an output, which it tells the engine alone.
+ */
 export const isInClear = (outputs: Props, inputs: Props): boolean =>
-  anySecret(inputs) &&
+  anySecret(inputs, outputs) &&
   ["recorded", ...Object.keys(inputs).filter((key) => holdsSecret(inputs[key]))].some(
     (key) => outputs[key] !== undefined && !holdsSecret(outputs[key]),
   );

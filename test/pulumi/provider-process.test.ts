@@ -317,6 +317,21 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
   );
 
   it.runIf(kind === "plugin")(
+    "an output that the program makes a secret is none in the clear in the record, once an update has written it",
+    async () => {
+      const made = await provider.create(urn("Vm"), vmInputs);
+      // The engine makes it one, by the program's additionalSecretOutputs, and tells no provider.
+      const kept = { ...made.outs, privateIp: secret(String(made.outs["privateIp"])) };
+      const found = await provider.diff(made.id, urn("Vm"), kept, vmInputs, vmInputs);
+      expect(found).toMatchObject({ changes: "some", replaces: [], detailed: ["~recorded"] });
+      const written = await provider.update(made.id, urn("Vm"), kept, vmInputs);
+      expect(isSecret(written["recorded"])).toBe(true);
+      const next = { ...written, privateIp: kept.privateIp };
+      expect((await provider.diff(made.id, urn("Vm"), next, vmInputs, vmInputs)).changes).toBe("none");
+    },
+  );
+
+  it.runIf(kind === "plugin")(
     "cancel and custom timeouts end a create early and keep what it made by its id",
     async () => {
       await provider.stop();
