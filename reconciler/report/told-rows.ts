@@ -1,13 +1,12 @@
 /** What the words of a kind are, and the rows that the words of several kinds are made of. */
 import type { Kind } from "../core/model/address";
-import { type OpenText, shownText } from "../core/model/computed";
+import { type OpenText, shownText, textKey } from "../core/model/computed";
 import type { DesiredByKind, DesiredResource } from "../core/model/desired";
 import type { Rows as FieldTable, KeysWith } from "../core/model/fields";
-import type { GuestCommand } from "../core/model/guest";
 import type { AddressOf } from "../core/model/identity";
 import type { Catalogue, LiveOf } from "../core/model/live";
 import type { RecordedByKind, RecordedResource, RecordedVm } from "../core/model/recorded";
-import type { Reference } from "../core/model/reference";
+import type { Command, Reference } from "../core/model/reference";
 import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { cutToColumns, valueText } from "./style";
@@ -71,8 +70,8 @@ export const unseenRow: LabelledRow<Pick<RecordedResource, "unseen">> = [
 export const unseenRemarks = ({ unseen = [] }: Pick<RecordedResource, "unseen">): readonly string[] =>
   unseen.length === 0 ? [] : [`accepted and not seen: ${unseen.map(({ said }) => said).join(", ")}`];
 
-export const shownCommand = (command: GuestCommand | undefined): string | undefined =>
-  command?.argv.map(shownText).join(" ");
+/** A record keeps the values of a command as the file names them, whatever became of them since. */
+export const shownCommand = (command: Command | undefined): string | undefined => command?.argv.map(textKey).join(" ");
 
 /** Commands that are owed to the guest. */
 export const owesRow: LabelledRow<Pick<RecordedVm, "owes">> = [

@@ -13,7 +13,8 @@ const records = [
   { kind: "volume", address: "volume.away", id: "a", attachedTo: "stranger" },
   { kind: "volume", address: "volume.spare", id: "s", sizeGb: 5 },
 ] as unknown as readonly RecordedResource[];
-const step = (address: string, operation: string) => ({ address, action: { operation } }) as unknown as Step;
+const step = (address: string, operation: string) =>
+  ({ address, action: { operation, vm: { id: address === "volume.spare" ? "w" : "x" } } }) as unknown as Step;
 const resources = new Map(records.map((record) => [record.address, record]));
 
 it.each<[what: string, done: readonly [string, string][], desired: DesiredResource | undefined, says: string[]]>([
@@ -52,6 +53,15 @@ it.each<[what: string, done: readonly [string, string][], desired: DesiredResour
     [["volume.away", "volume.attach"]],
     undefined,
     ["volume.away (a) hangs on stranger: it has to be mounted there"],
+  ],
+  [
+    "grown and put back where somebody had attached it by hand",
+    [
+      ["volume.spare", "volume.resize"],
+      ["volume.spare", "volume.attach"],
+    ],
+    undefined,
+    ["volume.spare (s, 5 GB) hangs on vm.web: it has to be mounted there, and its filesystem still has its old size"],
   ],
   ["taken off", [["volume.data", "volume.detach"]], undefined, []],
   ["grown, and it hangs nowhere", [["volume.spare", "volume.resize"]], undefined, []],

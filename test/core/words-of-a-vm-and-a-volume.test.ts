@@ -11,6 +11,7 @@ import { volumeWords } from "../../reconciler/kinds/volume/words";
 import { rowsToldBy, type SideRow } from "../../reconciler/report/told-rows";
 import { vm, volume } from "../support/sample-plans";
 
+const ip = { parts: [{ address: "vm.web", attribute: "private_ip" }] } as const;
 const since = "2026-01-01T00:00:00Z";
 const bareVm: RecordedVm = {
   ...{ kind: "vm", address: "vm.web", id: "v", name: "web", preventDestroy: false },
@@ -150,6 +151,12 @@ describe("a record of a volume", () => {
       [],
     ],
     ["its command", { afterAttach: { argv: ["mount"], timeoutMs: 1 } }, ["after_attach: mount"], []],
+    [
+      "the values of its commands as the file names them",
+      { flush: { via: "command", argv: ["ssh", ip] }, afterAttach: { argv: ["mount", ip], timeoutMs: 1 } },
+      [`flush: via command: ssh \${vm.web.private_ip}`, `after_attach: mount \${vm.web.private_ip}`],
+      [],
+    ],
   ])("has %s", (_, more, lines, remarks) => {
     expect(volumeTold(more)).toEqual(lines);
     expect(volumeWords.remarks({ ...bareVolume, ...more }).filter((one) => one !== "")).toEqual(remarks);

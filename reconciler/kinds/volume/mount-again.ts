@@ -3,7 +3,7 @@
  * device, so what is left to do inside the guest is told at the end of the run.
  */
 import type { Address } from "../../core/model/address";
-import type { DesiredResource } from "../../core/model/desired";
+import type { DesiredResource, Reference } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type AddressOf, identity } from "../../core/model/identity";
 import type { RecordedResource } from "../../core/model/recorded";
@@ -26,20 +26,22 @@ export function remounts(
   desiredOf: (address: Address) => DesiredResource | undefined,
   addressOf: AddressOf,
 ): Remount[] {
-  const found = new Map<Address, { attached: boolean; grew: boolean; made: boolean }>();
+  const found = new Map<Address, { on?: Reference; grew: boolean; made: boolean }>();
   for (const { address, action } of done) {
-    const known = found.get(address) ?? { attached: false, grew: false, made: false };
-    if (action.operation === "volume.attach") found.set(address, { ...known, attached: true });
+    const known = found.get(address) ?? { grew: false, made: false };
+    if (action.operation === "volume.attach") found.set(address, { ...known, on: action.vm });
     if (action.operation === "volume.resize") found.set(address, { ...known, grew: true });
     if (action.operation === "volume.create") found.set(address, { ...known, made: true });
   }
-  return [...found].flatMap(([address, { attached, grew, made }]): Remount[] => {
+  return [...found].flatMap(([address, { on: host, grew, made }]): Remount[] => {
     const desired = desiredOf(address);
     const isDeclared = desired?.kind !== "group" && desired?.afterAttach !== undefined;
     const record = resources.get(address);
-    const vm = record?.kind === "volume" ? record.attachedTo : record?.id;
+    // What goes back to where somebody put it by hand is not recorded as attached.
+    const byHand = host !== undefined && "id" in host ? host.id : undefined;
+    const vm = record?.kind === "volume" ? (record.attachedTo ?? byHand) : record?.id;
     const id = record?.kind === "vm" ? record.dataVolumeId : record?.id;
-    if (made || isDeclared || !(attached || grew) || record?.kind === "group") return [];
+    if (made || isDeclared || !(host !== undefined || grew) || record?.kind === "group") return [];
     if (vm === undefined || id === undefined) return [];
     const on = addressOf(identity("vm", vm)) ?? vm;
     return [{ address, id, ...onlyDefined({ sizeGb: record?.sizeGb }), on, grew }];

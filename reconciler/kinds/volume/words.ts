@@ -38,7 +38,7 @@ const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => ({
   stoppedVm: ["stopped for its flush", ({ stoppedVm }) => stoppedVm && `VM ${stoppedVm}, not started again yet`],
   flush: [
     volumeFields.flush.field,
-    ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
+    ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${shownCommand(flush)}` : ""}`,
   ],
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
   afterAttach: [volumeFields.afterAttach.field, ({ afterAttach }) => shownCommand(afterAttach)],
