@@ -435,6 +435,34 @@ const groups: readonly Row[] = [
     },
     ["group.front update drifted rules:remove rule"],
   ],
+  // What else the file leaves alone says nothing of why a rule differs.
+  ...(
+    [
+      ["whose description the file does not say any more", { description: "hello" }, {}],
+      [
+        "whose name is left to others",
+        {},
+        { name: "entry", lifecycle: { ...front.lifecycle, ignoreChanges: ["name"] } },
+      ],
+    ] as const
+  ).map(
+    ([what, applied, desired]): Row => [
+      `a rule that nobody wrote, in a group ${what}`,
+      {
+        applied: [
+          {
+            ...group("front", applied),
+            now: {
+              rules: [{ id: "r", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 22, portMax: 22 }],
+            },
+          },
+        ],
+        desired: [group("front", desired)],
+        missing: [],
+      },
+      ["group.front update drifted rules:remove rule"],
+    ],
+  ),
   [
     "a rule that the last run left where it was, in a group that is not additive any more",
     {

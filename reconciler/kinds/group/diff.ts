@@ -251,7 +251,7 @@ function reasonOfUpdate(
     adopted,
     // What a run that was cut off has yet to add is no change of the file or the service.
     hasFields: fields.length > rules.owed.length,
-    isDrift: recorded !== undefined && isAsApplied(desired, recorded, rules, context),
+    isDrift: recorded !== undefined && isAsApplied(desired, recorded, rules, fields, context),
     left,
     otherwise: isMoved ? "moved" : "interrupted",
   });
@@ -302,22 +302,26 @@ function othersTakenAlong(
 }
 
 /**
- * Whether the file says what was applied last, whatever became of the groups that the rules name. Rules that were left
- * where they are go when the file says so.
+ * Whether the file says of what differs what was applied last, whatever became of the groups that the rules name. Rules
+ * that were left where they are go when the file says so.
  */
 function isAsApplied(
   desired: DesiredGroup,
   recorded: RecordedGroup,
   { removed }: RulesComparison,
+  fields: readonly FieldChange[],
   context: DiffContext,
 ): boolean {
   const identify = byAddress(context);
+  const differing = new Set(fields.map(({ field }) => field));
   const left = new Set(recorded.left?.map((rule) => ruleKey(rule, identify)));
   return (
-    sameRules(desired.rules, recorded.rules, identify) &&
-    !removed.some(({ rule }) => left.has(ruleKey(rule, identify))) &&
-    (recorded.name ?? desired.name) === desired.name &&
-    canonicalText(recorded.description ?? "") === (desired.description ?? "")
+    (!differing.has(groupFields.rules.field) ||
+      (sameRules(desired.rules, recorded.rules, identify) &&
+        !removed.some(({ rule }) => left.has(ruleKey(rule, identify))))) &&
+    (!differing.has(groupFields.name.field) || (recorded.name ?? desired.name) === desired.name) &&
+    (!differing.has(groupFields.description.field) ||
+      canonicalText(recorded.description ?? "") === (desired.description ?? ""))
   );
 }
 
