@@ -628,13 +628,18 @@ describe("a volume", () => {
         "error plan/shrink: volume.data cannot shrink from 1000000000 to 100 GB => if the service counts in bytes, in the dialect: records: { volume: { size: [{ value: /size, unit: B }] } }, with the place of its record",
       ],
     ],
-    [
-      "that says the name of its VM for the id",
-      { applied: [web, { ...onWeb, now: { attachedTo: "web" } }], desired: [web, onWeb] },
+    ...(
+      [
+        ["that says the name of its VM for the id", [web, onWeb]],
+        ["that says the name of its VM for the id, and goes", [web]],
+      ] as const
+    ).map(([what, desired]): [string, World, readonly string[]] => [
+      what,
+      { applied: [web, { ...onWeb, now: { attachedTo: "web" } }], desired },
       [
         "error dialect/does-not-fit: volume data says that it hangs on web, which is no id of a VM, and the name of id-vm-web => write by: name in the dialect at records.volume.attached_to, such as { value: /vm, by: name }",
       ],
-    ],
+    ]),
     [
       "that says the id of no VM",
       { applied: [web, { ...onWeb, now: { attachedTo: "nobody" } }], desired: [web, volume("data")] },

@@ -147,7 +147,11 @@ function removalOfVolume(
   const attachedTo = hangsOn(recorded, live, context);
   const diagnostics = pair.forget
     ? []
-    : [...openMoves(pair, recorded, live, context), ...hostThatIsNone(pair, live, context)];
+    : [
+        ...openMoves(pair, recorded, live, context),
+        ...hostByName(pair, live, context),
+        ...hostThatIsNone(pair, live, context),
+      ];
   const seen = { recorded, live, attachedTo, diagnostics };
   if (pair.forget) {
     const attachTo = attachedTo === undefined ? goesBack(recorded, context, fates) : undefined;
@@ -434,10 +438,7 @@ function volumeNotes(
   return notes;
 }
 
-/**
- * Taken for an id, the name of a VM is the id of another one: each run would take the volume off its VM and attach it
- * again.
- */
+/** Taken for an id, the name of a VM is the id of another one: each run would try to take the volume off that. */
 function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen, byName }: DiffContext): Diagnostic[] {
   const said = live?.attachedTo;
   if (typeof said !== "string" || findSeen(seen, "vm", said) !== undefined) return [];
@@ -448,7 +449,7 @@ function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen
       severity: "error",
       code: "dialect/does-not-fit",
       summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which is no id of a VM, and the name of ${named.id}`,
-      detail: "Taken for an id, it would be another VM, and the volume would be taken off and attached at every run.",
+      detail: "Taken for an id, it would be another VM, off which each run would try to take the volume.",
       fix: "write by: name in the dialect at records.volume.attached_to, such as { value: /vm, by: name }",
       address: pair.address,
       source: pair.desired?.source,
