@@ -284,6 +284,9 @@ describe("a VM as a block of a file", () => {
     ]);
     expect(notes({ phase: "changing", status: "BUILD" })).toContain("its state was BUILD");
     expect(notes({ phase: "stopped", status: "SHUTOFF" })).toEqual(notes({}));
+    const mayHide = /public address may not show/;
+    expect(notes({ phase: "stopped", privateIp: "10.0.0.1" }).join()).toMatch(mayHide);
+    expect(notes({ phase: "running", privateIp: "10.0.0.1" }).join()).not.toMatch(mayHide);
     expect(notes({}, { told: true })).toContain(
       "no data volume is attached to it; size is what a replacement would get",
     );

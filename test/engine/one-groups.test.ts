@@ -553,6 +553,32 @@ const others: Readonly<Record<string, ToldRow>> = {
     },
     answer: ["stopped", undefined],
   },
+  "a VM that is stopped may hide a public address that it keeps; one that runs without it has none": {
+    asks: async (program, { create }) => {
+      const kept = await create("Vm", "web", vm);
+      const listVms = async () => {
+        const listed = await program.client.listVms();
+        if (listed.status !== "accepted") return listed;
+        return { ...listed, value: listed.value.map(({ floatingIp: _, ...shown }) => shown) };
+      };
+      const { read } = program.startProcess({ client: { listVms } });
+      const addressShown = async () => {
+        await program.clock.sleep(60_000);
+        const { status, floatingIp } = (await read(kept))?.outputs ?? {};
+        return [status, floatingIp === undefined ? "none" : floatingIp === kept.outputs["floatingIp"]];
+      };
+      return async () => {
+        const running = await addressShown();
+        await program.client.stopVm(kept.id);
+        return [running, await addressShown()];
+      };
+    },
+    answer: [
+      ["ACTIVE", "none"],
+      ["SHUTOFF", true],
+    ],
+    sent: ["vm.stop #5 200"],
+  },
   "a VM read by its id shows what the service shows of it": {
     asks: async (_, process) => {
       const { id } = await process.create("Vm", "web", vm);

@@ -3,7 +3,7 @@ import { type BlockFields, lifecycleBlock, type NamesTaken, nameBlock } from "..
 import type { YamlBlock } from "../../config/yaml/write";
 import type { VmDisks } from "../../core/model/disks";
 import { type FieldRow, observedVmFields, vmFields } from "../../core/model/fields";
-import type { LiveVm } from "../../core/model/live";
+import { type LiveVm, showsAddresses } from "../../core/model/live";
 
 export function blockOfVm(vm: LiveVm, disks: VmDisks, names: NamesTaken, key?: string): YamlBlock {
   const naming = nameBlock("vm", vm, names, key);
@@ -21,7 +21,11 @@ export function blockOfVm(vm: LiveVm, disks: VmDisks, names: NamesTaken, key?: s
     fields["size"] = 1;
     notes.push("no data volume is attached to it; size is what a replacement would get");
   } else keep("size", disks.data?.sizeGb);
-  if (vm.floatingIp === undefined && vm.privateIp !== undefined) fields["skip_floating_ip"] = true;
+  if (vm.floatingIp === undefined && vm.privateIp !== undefined) {
+    fields["skip_floating_ip"] = true;
+    if (!showsAddresses(vm))
+      notes.push("a public address may not show while it does not run: take skip_floating_ip out if it has one");
+  }
   // A whole file says it once, for all of its VMs.
   if (key !== undefined) missing.push(vmFields.userId.field);
   if (missing.length > 0)

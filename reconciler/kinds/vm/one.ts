@@ -2,7 +2,7 @@
 
 import { disksOf, inOrder } from "../../core/model/disks";
 import { vmFields } from "../../core/model/fields";
-import { powerShown } from "../../core/model/live";
+import { addressesShown, powerShown } from "../../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../../core/model/recorded";
 import { holdBack, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { onlyDefined } from "../../core/text/objects";
@@ -150,13 +150,11 @@ export const vmHandler = createHandler<"vm">({
   }),
   stopped: (record, vm) => (record.id === vm ? { ...record, stoppedForFlush: true } : record),
   inputsOf: (record) => propertyValues(vmFields, record),
-  outputsOf: (record, live) => ({
-    status: live?.status,
-    // Where the last look shows nothing of it, the addresses are those of the look before.
-    floatingIp: (live ?? record).floatingIp,
-    privateIp: (live ?? record).privateIp,
-    dataVolumeId: record.dataVolumeId,
-  }),
+  outputsOf: (record, live) => {
+    // The addresses are those of the last look that showed them, or showed that there are none.
+    const { floatingIp, privateIp } = { ...record, ...addressesShown(live) };
+    return { status: live?.status, floatingIp, privateIp, dataVolumeId: record.dataVolumeId };
+  },
   /**
    * Disks that came from elsewhere belong to other resources; only the data volume created with the VM is deleted with
    * it.
