@@ -5,7 +5,7 @@ import type { Attribute } from "../../reconciler/core/model/computed";
 import type { DesiredOutput, Shaped } from "../../reconciler/core/model/output";
 import { outputsNow, planOutputs } from "../../reconciler/core/plan/outputs";
 import { emptyState } from "../../reconciler/core/state/fold";
-import { group, idOf, planFor, vm, volume, type World } from "../support/sample-plans";
+import { group, idOf, planFor, rule, vm, volume, type World } from "../support/sample-plans";
 
 const source = { file: "reconcile.yaml", line: 1 };
 const of = (address: string, attribute: Attribute): Shaped => ({
@@ -211,6 +211,15 @@ describe("a value that only the service knows", () => {
     ],
   ])("%s", (_, world, address, attribute, says) => {
     expect(standing(world, address, attribute)).toBe(says);
+  });
+
+  it("says which prefix fits where the one of a rule is too long for the address", () => {
+    const text = { parts: [{ address: "vm.web", attribute: "private_ip" } as const, "/64"] };
+    const front = group("front", { rules: [rule(22, { remote: { kind: "computed", text } })] });
+    const { diagnostics } = planFor({ applied: [{ ...web, now: seen }], desired: [web, front] });
+    expect(diagnostics.find(({ code }) => code === "plan/value-not-shown")?.fix).toBe(
+      "write a prefix from 0 to 32; 10.0.0.7/32 is this address alone",
+    );
   });
 
   it("nothing more is said about what cannot be planned at all", () => {

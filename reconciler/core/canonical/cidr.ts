@@ -30,3 +30,11 @@ function parse(text: string): Cidr | undefined {
     : ipaddr.IPv6.networkAddressFromCIDR(`${addressText}/${prefix}`);
   return { text: `${network.toString()}/${prefix}`, ethertype: isV4 ? "IPv4" : "IPv6", prefix };
 }
+
+/** What to write for an address whose prefix is none; `undefined`: it is no address. */
+export function fixOfPrefix(text: string): string | undefined {
+  const [alone = ""] = text.split("/", 1);
+  const address = alone === text ? undefined : parseCidr(alone);
+  if (address === undefined) return undefined;
+  return `write a prefix from 0 to ${address.prefix}; ${alone}/${address.prefix} is this address alone`;
+}

@@ -1,6 +1,6 @@
 /** A group with what is known of its computed values written in, and what is said where one will never be known. */
 
-import { parseCidr } from "../../core/canonical/cidr";
+import { fixOfPrefix, parseCidr } from "../../core/canonical/cidr";
 import { canonicalRemote, sortRules } from "../../core/canonical/rules";
 import type { Standings } from "../../core/diff/standing";
 import {
@@ -25,7 +25,7 @@ export function ruleWithAddress(rule: Rule, text: string, family: Rule["ethertyp
   if (cidr === undefined)
     return {
       problem: `${JSON.stringify(text)} is no address`,
-      fix: "records.vm in the dialect says where a VM's record has its addresses",
+      fix: fixOfPrefix(text) ?? "records.vm in the dialect says where a VM's record has its addresses",
     };
   if (family !== undefined && family !== cidr.ethertype)
     return {

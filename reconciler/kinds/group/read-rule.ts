@@ -18,7 +18,7 @@ import { hasHole } from "../../config/interpolation";
 import { mark, withoutMarks } from "../../config/open-text";
 import { type Declared, fixOfNaming, readReference } from "../../config/references";
 import { type Path, positionOf } from "../../config/yaml/file";
-import { parseCidr } from "../../core/canonical/cidr";
+import { fixOfPrefix, parseCidr } from "../../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote } from "../../core/canonical/rules";
 import { kindOf } from "../../core/model/address";
 import { isAddressAttribute, type OpenText } from "../../core/model/computed";
@@ -230,13 +230,8 @@ const reportEmpty = (subject: Subject, key: string): void =>
     at: subject.place([key]),
   });
 
-function rightAddress(text: string): string | undefined {
-  if (/^(any|\*)$/i.test(text)) return "leave remote_ip out to admit everyone";
-  const [alone = ""] = text.split("/", 1);
-  const address = alone === text ? undefined : parseCidr(alone);
-  if (address === undefined) return undefined;
-  return `write a prefix from 0 to ${address.prefix}; ${alone}/${address.prefix} is this address alone`;
-}
+const rightAddress = (text: string): string | undefined =>
+  /^(any|\*)$/i.test(text) ? "leave remote_ip out to admit everyone" : fixOfPrefix(text);
 
 function readAddress(
   subject: Subject,
