@@ -79,6 +79,24 @@ describe("settled yet?", () => {
     ],
     "and not for a resize": [resized, vm("changing", { status: undefined }), "pending"],
     "nor for a rebuild": [{ for: "rebuilt", isOther: isNotB }, vm("changing", { status: undefined }), "pending"],
+    "but where the new flavor shows, once it had time to begin": [
+      resized,
+      vm("changing", { status: undefined, flavor: "large" }),
+      "settled",
+      { moved: true },
+    ],
+    "and not before": [resized, vm("changing", { status: undefined, flavor: "large" }), "pending"],
+    "nor where no flavor shows": [resized, vm("changing", { status: undefined }), "pending", { moved: true }],
+    "and where the new image shows": [
+      { for: "rebuilt", isOther: isNotB },
+      vm("changing", { status: undefined, image: "b" }),
+      "settled",
+    ],
+    "and not where the old one does, without a status": [
+      { for: "rebuilt", isOther: isNotB },
+      vm("changing", { status: undefined, image: "a" }),
+      "pending",
+    ],
     "a decided resize is neither way any more": [{ for: "decided" }, vm("verify_resize"), "pending"],
   };
   it.each(Object.entries(cases))("%s", (_, [wait, live, status, watched]) => {

@@ -52,18 +52,20 @@ export function settleVm(wait: Wait, live: LiveVm | undefined, watched: Watched 
   if (wait.for === "gone") return live === undefined ? settledVerdict : pendingVerdict;
   if (live === undefined) return pendingVerdict;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
-  // A record without a status never shows an arrival: the acknowledgement has to do.
-  if (live.status === undefined && wait.for !== "resized" && wait.for !== "rebuilt") return settledVerdict;
-  return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, watched) ? settledVerdict : pendingVerdict;
+  // A record without a status shows no arrival: what was asked for shows, or the acknowledgement has to do.
+  const hasStatus = live.status !== undefined;
+  if (!hasStatus && wait.for !== "resized" && wait.for !== "rebuilt") return settledVerdict;
+  const isThere = !hasStatus || arrivals[wait.for].includes(live.phase);
+  return isThere && isAsSent(wait, live, watched) ? settledVerdict : pendingVerdict;
 }
 
 /** A VM that looks settled may not have begun to change: it then still shows what it had before. */
 function isAsSent(wait: Wait, live: LiveVm, { moved = false, rested = false }: Watched): boolean {
   // Some show a VM as stopped before it starts for the first time.
   if (wait.for === "built") return live.phase === "running" || rested;
-  if (wait.for === "rebuilt") return live.image === undefined || !wait.isOther(live.image);
+  if (wait.for === "rebuilt") return live.image === undefined ? live.status !== undefined : !wait.isOther(live.image);
   if (wait.for !== "resized" || live.phase === "verify_resize") return true;
-  if (live.flavor === undefined) return moved;
+  if (live.flavor === undefined) return moved && live.status !== undefined;
   // Some show the new flavor and a state at rest before the resize waits to be confirmed.
   return wait.isTarget(live.flavor) && (moved || !wait.isConfirmed);
 }

@@ -156,7 +156,7 @@ export async function waitForVm(
       still = lookedAgain(still, now);
       const window = vm?.status === same.status ? lookedAgain(same.window, now) : openWindow(still.lengthMs, now);
       same = { status: vm?.status, window };
-      moved ||= vm?.phase === "changing" || isWindowOver(still);
+      moved ||= (vm?.phase === "changing" && vm.status !== undefined) || isWindowOver(still);
       const verdict =
         vm?.unsaid === true && isWindowOver(still)
           ? unsaidVerdict("vm", vm)
