@@ -322,6 +322,13 @@ describe("what is said of a group", () => {
       record({ rules: [{ ...rule(22, { remote: of("g-2") }), description: "why" }] }),
       ["ingress tcp 22 from group.back (why)"],
     ],
+    [
+      "rules",
+      record({
+        rules: [rule(22, { description: { parts: ["for ", { address: "vm.web", attribute: "private_ip" }] } })],
+      }),
+      ["ingress tcp 22 from anywhere (IPv4) (for ${vm.web.private_ip})"],
+    ],
     ["rules", record({ rules: [rule(22, { remote: of("g-9") })] }), ["ingress tcp 22 from g-9"]],
     [
       "rules",

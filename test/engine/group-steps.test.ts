@@ -143,6 +143,10 @@ const ended = ({
 const rename: StepAction = { operation: "group.update", ...on, name: "Web" };
 
 describe("an update of a group", () => {
+  it("tells an empty description as none", async () => {
+    const { result } = await perform({ ...rename, description: "" } as StepAction);
+    expect(result).toMatchObject({ effect: { writes: [{ said: "name: Web" }, { said: "description: none" }] } });
+  });
   it("is sent with what changes alone, and looked for in the end by what the service makes of it", async () => {
     const { result, sent } = await perform({ ...rename, description: "of the web" } as StepAction);
     expect([sent, ended(result)]).toEqual([

@@ -109,23 +109,28 @@ async function readNameAndDescription(
 const namesUnseen =
   "this service shows the rules of security groups, and not their names and descriptions (operations.group.list, operations.group.get)";
 
+const nameWrite = (id: string, name: string): StepWrite => ({
+  ...({ kind: "group", id, field: "name" } as const),
+  ...{ value: name.toLowerCase(), said: `name: ${name}` },
+});
+
+const descriptionWrite = (id: string, description: string): StepWrite => ({
+  ...({ kind: "group", id, field: "description" } as const),
+  ...{ value: description, said: `description: ${description || "none"}` },
+});
+
 function updatesOf(
   id: string,
   { name, description }: { readonly name?: string; readonly description?: string },
   run: Run,
 ): StepWrite[] {
-  const group = {
-    ...({ kind: "group", id } as const),
-    ...onlyDefined({ blind: run.ports.client.can.seesGroups === "rules" ? namesUnseen : undefined }),
-  };
-  return [
-    ...(name === undefined
-      ? []
-      : [{ ...group, field: "name", value: name.toLowerCase(), said: `name: ${name}` } as const]),
-    ...(description === undefined
-      ? []
-      : [{ ...group, field: "description", value: description, said: `description: ${description}` } as const]),
+  const writes = [
+    ...(name === undefined ? [] : [nameWrite(id, name)]),
+    ...(description === undefined ? [] : [descriptionWrite(id, description)]),
   ];
+  return run.ports.client.can.seesGroups === "rules"
+    ? writes.map((write) => ({ ...write, blind: namesUnseen }))
+    : writes;
 }
 
 const create: Performer<"group.create"> = async (step, action, run) => {
@@ -210,11 +215,9 @@ async function keepGroup(
 
 /** The name and the description with which a group was made. */
 const createdAs = ({ address }: Step, id: string, { name, description = "" }: Sent): StepWrite[] => [
-  { kind: "group", id, field: "name", value: name.toLowerCase(), said: `name: ${name}` },
+  nameWrite(id, name),
   {
-    ...({ kind: "group", id, field: "description" } as const),
-    value: description,
-    said: `description: ${description || "none"}`,
+    ...descriptionWrite(id, description),
     ifNot: [{ type: "patch", address, of: id, fields: { description: undefined } }],
   },
 ];

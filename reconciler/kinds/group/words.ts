@@ -1,5 +1,6 @@
 /** What is said of a group. The compiler refuses a new field of its record until it is shown here. */
 import { canonicalLiveRule, describeRule, ruleKey } from "../../core/canonical/rules";
+import { textKey } from "../../core/model/computed";
 import { groupFields } from "../../core/model/fields";
 import { type AddressOf, identity } from "../../core/model/identity";
 import type { LiveOf } from "../../core/model/live";
@@ -26,7 +27,7 @@ const rulesSaid = (rules: readonly Rule[], addressOf: AddressOf): string[] =>
     const said = describeRule(rule, (group) =>
       "id" in group ? (addressOf(identity("group", group.id)) ?? group.id) : group.address,
     );
-    return rule.description === undefined ? said : `${said} (${rule.description})`;
+    return rule.description === undefined ? said : `${said} (${textKey(rule.description)})`;
   });
 
 const groupRows = (addressOf: AddressOf): WordRows<RecordedGroup> => ({
