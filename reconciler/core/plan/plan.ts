@@ -358,5 +358,3 @@ export function countChanges(changes: readonly Pick<Change, "action">[]): Change
 
 /** True when applying would do nothing at all, not even learn something. */
 export const isEmpty = (plan: Plan): boolean => plan.changes.length === 0 && plan.steps.length === 0;
-
-export type { RecordedResource };

@@ -1,12 +1,5 @@
 /** JSON with sorted keys: equal values are equal bytes, which is what hashes, comparisons and saved plans rest on. */
 import { isObject } from "./objects";
-export type JsonLike =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonLike[]
-  | { readonly [key: string]: JsonLike | undefined };
 
 export const canonicalJson = (value: unknown, indent?: number): string =>
   JSON.stringify(sortKeys(value), undefined, indent);
