@@ -158,8 +158,10 @@ function updated(
   for (const [key, row] of plainRows(kind)) {
     const [shown, known, wanted] = [live, recorded, desired].map((one) => fieldsIn(one)[key]);
     const before = shown ?? known;
-    if (!isValue(before) || !isValue(wanted) || before === wanted || ignored.has(row.field)) continue;
-    fields.push(fieldChange(row, before, wanted));
+    if (!isValue(wanted) || before === wanted || ignored.has(row.field)) continue;
+    // Nobody knows what it is now: it is set where that takes nothing away.
+    if (!isValue(before) && row.effect !== "in_place") continue;
+    fields.push(fieldChange(row, isValue(before) ? before : undefined, wanted));
     if (known !== wanted) isIntended = true;
   }
   const hangsOn = hostNow(recorded, live, context, kind);

@@ -115,9 +115,14 @@ function create(step: Step, kind: Kind, { name = "", fields }: UsualAction, run:
 async function update(step: Step, kind: Kind, id: string, { fields = {} }: UsualAction, run: Run): Promise<StepResult> {
   const rows = Object.entries(rowsOf(kind)).filter(([, { sentAs, field }]) => (sentAs ?? field) in fields);
   const wanted = rows.map(([key, { sentAs, field }]) => [key, field, fields[sentAs ?? field]] as const);
-  const look = lookAt(kind, id, run, (live) =>
-    wanted.every(([key, , value]) => fieldsIn(live)[key] === undefined || fieldsIn(live)[key] === value),
-  );
+  const look = lookAt(kind, id, run, (live) => {
+    const shown = wanted.map(([key, , value]) => {
+      const now = fieldsIn(live)[key];
+      return now === undefined ? undefined : now === value;
+    });
+    // What the record does not have is neither as wished nor otherwise.
+    return live === undefined || shown.includes(false) ? false : shown.includes(undefined) ? undefined : true;
+  });
   const outcome = await sendAndLook(() => send(step, run, { id }, fields), look, run, isConflict);
   if (outcome.status !== "accepted") return failedBy(outcome);
   const writes = wanted.map(([, field, value]) => writeOf(kind, id, field, value));

@@ -50,6 +50,25 @@ it("is made, changed in place, replaced and deleted from a file", async () => {
   expect(await there()).toEqual([]);
 });
 
+it("gets what is declared later, and was not there before", async () => {
+  stage.declare({ key_pairs: { ops: { public_key: ops.public_key } } });
+  await stage.done("apply", "--auto-approve");
+  const [made] = await there();
+  stage.declare({ key_pairs: { ops } });
+  expect(await stage.done("apply", "--auto-approve")).toContain("update key pair ops: comment");
+  expect(await there()).toEqual([{ ...made, comment: ops.comment }]);
+  expect(await stage.done("plan")).toContain("Nothing to do");
+});
+
+it("is not said to have what was accepted and does not show", async () => {
+  stage.declare({ key_pairs: { ops: { public_key: ops.public_key } } });
+  await stage.done("apply", "--auto-approve");
+  stage.declare({ key_pairs: { ops } });
+  stage.emulator.setFaults([{ operation: "key_pair.update", kind: "status", code: 200 }]);
+  const { text } = await stage.reconcile("apply", "--auto-approve");
+  expect(text).toContain("looking could not tell whether it was done");
+});
+
 it("is told what is wrong with a block at once", async () => {
   stage.declare({ key_pairs: { ops: { comment: 5, colour: "red" } } });
   const { exitCode, text } = await stage.reconcile("plan");
