@@ -165,10 +165,16 @@ export function portsOf(
 
 /**
  * A dialect by its file, or by the name of one that the package brings along. `shown`: the path as the user knows it; a
- * file of that name goes first. `read`: whoever has read the same text before.
+ * file of that name goes first. `read`: whoever has read the same text before. `written`: what was written for it, which
+ * is a name alone where no folder is.
  */
-export function readDialectFile(path: string, shown: string = path, read = readDialectText): ReadDialect {
-  const ready = existsSync(path) ? undefined : readyDialect(basename(path));
+export function readDialectFile(
+  path: string,
+  shown: string = path,
+  read = readDialectText,
+  written: string = shown,
+): ReadDialect {
+  const ready = existsSync(path) ? undefined : readyDialect(written);
   if (ready !== undefined) return read(readFileSync(ready.path, "utf8"), ready.shown);
   const file = readPlainFile(path, mostOfNamed);
   if ("problem" in file) {

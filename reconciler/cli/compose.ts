@@ -167,9 +167,10 @@ export function readDialectWith(workspace: Workspace, flags: Flags): ReadWith {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const refused = refusedPath(workspace.trust ?? trustOf(flags), pathBesideFile(given));
+    const path = pathBesideFile(given);
+    const refused = refusedPath(workspace.trust ?? trustOf(flags), path);
     if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
-    read = readDialectFile(pathBesideFile(given));
+    read = readDialectFile(path, path, undefined, given.path);
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return { ...read, folder, given: outside !== undefined };

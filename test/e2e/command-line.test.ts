@@ -12,6 +12,7 @@ const run = (args: readonly string[], env: Record<string, string> = {}) =>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "reconcile-words-"));
   await run(["init"]);
+  writeFileSync(join(folder, "dialect-nowhere.yaml"), "version: 1\nservice: { dialect: ./nowhere/camel-case }\n");
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -130,6 +131,9 @@ describe("flags", () => {
 
   it.each([
     ["plan --dialect nope.yaml", "nope.yaml cannot be read: there is no such file"],
+    // The package brings a dialect of that name, and none at that place.
+    ["plan --dialect ./nowhere/camel-case", "./nowhere/camel-case cannot be read: there is no such file"],
+    ["validate -f dialect-nowhere.yaml", "nowhere/camel-case cannot be read: there is no such file"],
     ["plan --json-into nowhere/x", "nowhere/x cannot be written: there is no folder nowhere"],
     ["plan --json-into .", ". cannot be written: it is a folder"],
     ["plan --json-into reconcile.yaml", "reconcile.yaml holds a desired state"],
