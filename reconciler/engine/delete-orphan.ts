@@ -1,5 +1,7 @@
 /** Deletes an orphan that a person names by its id: looks at it before, and waits for it after. */
+import { isOtherName } from "../core/canonical/names";
 import type { Abilities } from "../core/model/abilities";
+import { shownNameOf } from "../core/model/disks";
 import { definitionOf, isKind } from "../core/model/kinds";
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
@@ -13,7 +15,7 @@ import { couldNotLook, failedBy, type StepResult } from "./run";
  * is gone later was meant to go, however the wait for it ended.
  */
 export type OrphanResult =
-  | (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb">; readonly isSent?: true })
+  | (StepResult & { readonly learnt?: Partial<Pick<Orphan, "name" | "sizeGb">>; readonly isSent?: true })
   | "not-found";
 
 const volumeChanged = (how: string, fix: string): StepResult => ({
@@ -51,13 +53,23 @@ async function deleteOrphanGroup({ id, name }: Orphan, watch: Watch): Promise<Or
   return { ...(await waitUntilGroupGone(id, name, { ...watch, listGroups })), isSent: true };
 }
 
-async function deleteOrphanVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<OrphanResult> {
+async function deleteOrphanVolume(orphan: Orphan, watch: Watch): Promise<OrphanResult> {
+  const { id, sizeGb } = orphan;
   const { client, signal } = watch;
   const look = await client.getVolume(id, { signal });
   if (look.status === "accepted") {
-    const { attachedTo, sizeGb: now } = look.value;
+    const { attachedTo, name, sizeGb: now } = look.value;
+    const nameThen = shownNameOf(orphan);
     if (typeof attachedTo === "string")
       return volumeChanged(`it hangs on VM ${attachedTo}`, "take it off that VM first, or declare and import it");
+    if (isOtherName(name, nameThen))
+      return {
+        ...volumeChanged(
+          `it is called ${name}, and was called ${nameThen} when it was left: it may be another volume that has the id by now`,
+          "its name is recorded; run the same command again to delete it all the same",
+        ),
+        learnt: { name },
+      };
     if (now !== undefined && sizeGb !== undefined && now !== sizeGb)
       return {
         ...volumeChanged(

@@ -1,7 +1,7 @@
 /** What a plan says where an address and what is there do not fit together, and what it advises: whole sentences. */
 import { describe, expect, it } from "vitest";
 import type { LiveGroup, LiveVm, LiveVolume } from "../../reconciler/core/model/live";
-import type { Intent, Orphan, RecordToMake } from "../../reconciler/core/model/recorded";
+import type { Intent, Orphan, RecordedGroup, RecordToMake } from "../../reconciler/core/model/recorded";
 import { group, idOf, planFor, vm, volume, type World } from "../support/sample-plans";
 
 const source = { file: "reconcile.yaml", line: 1 };
@@ -499,6 +499,58 @@ describe("what is to be taken over", () => {
   ])("%s", (_, world, told) => expect(says(world)).toEqual(told));
 });
 
+/** What a person has to look at before it is lost, whatever was permitted once and for all. */
+describe("an id that may be another one's by now", () => {
+  const theirs = { now: { name: "theirs" } };
+  const told = "it may be another volume that has the id by now";
+  it.each<[what: string, world: World, unproven: readonly string[]]>([
+    [
+      "is not replaced by a standing permission",
+      { applied: [{ ...data, ...theirs }], desired: [data] },
+      [
+        `volume.data: volume theirs (id-volume-data) of 100 GB is replaced by an empty one; its data is deleted; its name is theirs, not data: ${told}`,
+      ],
+    ],
+    [
+      "nor where the file changed as well",
+      { applied: [{ ...data, ...theirs }], desired: [volume("data", { name: "store", sizeGb: 120 })] },
+      [
+        `volume.data: volume theirs (id-volume-data) of 100 GB is replaced by an empty one; its data is deleted; its name is theirs, not data: ${told}`,
+      ],
+    ],
+    [
+      "nor deleted by one",
+      { applied: [{ ...data, ...theirs }], desired: [] },
+      [
+        `volume.data: volume theirs (id-volume-data) of 100 GB is deleted with its data; its name is theirs, not data: ${told}`,
+      ],
+    ],
+    [
+      "a volume never shrinks",
+      { applied: [{ ...data, now: { sizeGb: 4 } }], desired: [] },
+      [
+        `volume.data: volume data (id-volume-data) of 4 GB is deleted with its data; its size is 4 GB, not 100 GB: ${told}`,
+      ],
+    ],
+    [
+      "a VM keeps its owner",
+      { applied: [{ ...web, now: { owner: "them@acme.example" } }], desired: [] },
+      [
+        "vm.web: the root disk of 50 GB of VM web (id-vm-web) is deleted with it; its owner is them@acme.example, not ops@acme.example: it may be another VM that has the id by now",
+      ],
+    ],
+    ["a VM can be renamed", { applied: [{ ...web, now: { name: "theirs" } }], desired: [] }, []],
+    ["a volume may have grown", { applied: [{ ...data, now: { sizeGb: 120 } }], desired: [] }, []],
+    ["other letters are the same name", { applied: [{ ...data, now: { name: "DATA" } }], desired: [] }, []],
+    ["what the file renames is known", { applied: [data], desired: [volume("data", { name: "store" })] }, []],
+    ["what does not show proves nothing", { applied: [{ ...data, now: { name: undefined } }], desired: [] }, []],
+  ])("%s", (_, world, unproven) => {
+    const { consents } = planFor({ missing: [], ...world });
+    const doubtful = consents.filter((one) => one.unproven === true);
+    expect(doubtful.map(({ address, detail }) => `${address}: ${detail}`)).toEqual(unproven);
+  });
+});
+
 describe("what vanished", () => {
   const lost = left("volume", idOf("volume.data"), {
     missingSince: "2026-01-01T00:00:00Z",
@@ -511,6 +563,8 @@ describe("what vanished", () => {
   const shown = liveVolume(idOf("volume.data"), { sizeGb: 100, attachedTo: null });
   const orphaned = (why = "") =>
     `warning plan/shown-again: volume id-volume-data (id-volume-data) was missing since 2026-01-01T00:00:00Z and shows again => reconcile orphans list; to manage it again: reconcile import ADDR id-volume-data${why}`;
+  const other = (why: string) =>
+    `warning plan/shown-again: volume id-volume-data (id-volume-data) was missing since 2026-01-01T00:00:00Z, and the service shows its id again; ${why}: it may be another volume that has the id by now => if it is the one that was missing: reconcile import ADDR id-volume-data`;
   it.each<[what: string, world: World, says: readonly string[], changes: readonly string[]]>([
     [
       "is taken back when it shows again",
@@ -532,7 +586,7 @@ describe("what vanished", () => {
         applied: [{ ...data, memory: { id: "new" }, sighted: "gone" }],
         desired: [data],
         orphans: [{ ...lost, id: "x" }],
-        strangers: [liveVolume("x", { name: "x" }), liveVolume("new", { sizeGb: 100 })],
+        strangers: [liveVolume("x"), liveVolume("new", { sizeGb: 100 })],
       },
       [
         "warning plan/shown-again: volume x (id-volume-data) was missing since 2026-01-01T00:00:00Z and shows again => reconcile orphans list; to manage it again: reconcile import ADDR x",
@@ -546,6 +600,38 @@ describe("what vanished", () => {
       ["orphan volume:id-volume-data"],
     ],
     ["stays missing while it does not show", { desired: [], orphans: [lost] }, [], []],
+    [
+      "stays missing when another one has its id by now",
+      { desired: [data], orphans: [lost], strangers: [{ ...shown, name: "theirs" }] },
+      [other("its name is theirs, not data")],
+      [],
+    ],
+    [
+      "stays missing when a group of another name has its id by now",
+      {
+        desired: [group("front")],
+        orphans: [
+          left("group", "g", {
+            missingSince: "2026-01-01T00:00:00Z",
+            record: {
+              ...{ kind: "group", address: "group.front", id: "g", name: "front", rulesMode: "authoritative" },
+              ...{ rules: [], platformRules: [], preventDestroy: false },
+            } as RecordedGroup,
+          }),
+        ],
+        strangers: [liveGroup("g", { name: "theirs" })],
+      },
+      [
+        "warning plan/shown-again: group g (g) was missing since 2026-01-01T00:00:00Z, and the service shows its id again; its name is theirs, not front: it may be another group that has the id by now => if it is the one that was missing: reconcile import ADDR g",
+      ],
+      [],
+    ],
+    [
+      "stays missing when what has its id is smaller than it was",
+      { desired: [], orphans: [lost], strangers: [{ ...shown, sizeGb: 4 }] },
+      [other("its size is 4 GB, not 100 GB")],
+      [],
+    ],
     [
       "is no matter where it was never missing",
       { desired: [], orphans: [{ ...lost, missingSince: undefined }], strangers: [shown] },

@@ -549,6 +549,14 @@ describe("a delete", () => {
       { planned: { sizeGb: 4 }, becomes: `failed apply/volume-changed | nothing | ${untouched}` },
     ],
     [
+      "is not sent of what has another name than the plan saw",
+      {
+        planned: { name: "data" },
+        shows: [volume({ name: "theirs" })],
+        becomes: `failed apply/volume-changed | nothing | ${untouched}`,
+      },
+    ],
+    [
       "is not sent of what has another size than the record",
       {
         recorded: [{ ...record, sizeGb: 4 }],
@@ -628,6 +636,9 @@ describe("a delete", () => {
     const message = async (row: Partial<Row>) => (await performed({ becomes: "", ...row }, remove)).result.message;
     expect(await message({ planned: { sizeGb: 4 } })).toBe(
       "nothing was sent: volume d is not what the plan named: it has 5 GB now, and had 4",
+    );
+    expect(await message({ planned: { name: "data" }, shows: [volume({ name: "theirs" })] })).toBe(
+      "nothing was sent: volume d is not what the plan named: it is called theirs now, and was called data",
     );
     expect(await message({ shows: [on] })).toBe(
       "nothing was sent: volume d is not what the plan named: it hangs on VM v now",

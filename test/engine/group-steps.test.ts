@@ -825,6 +825,26 @@ describe("an orphan that somebody names", () => {
       },
     ],
     [
+      "a volume that bears another name by now",
+      {
+        of: orphan("volume", { sizeGb: 5 }),
+        looks: [volume({ name: "theirs" })],
+        sent: [],
+        ends: "failed apply/volume-changed nothing was sent: it is called theirs, and was called it when it was left: it may be another volume that has the id by now",
+        learnt: { name: "theirs" },
+      },
+    ],
+    [
+      "a volume whose name nobody knew",
+      {
+        of: orphan("volume", { name: "data volume of web", sizeGb: 5 }),
+        looks: [volume({ name: "web-data" }), volume(), gone],
+        sent: ["delete volume"],
+        ends: /^done/,
+        isSent: true,
+      },
+    ],
+    [
       "a volume whose size nobody knew",
       { of: orphan("volume"), looks: [volume(), volume(), gone], sent: ["delete volume"], ends: /^done/, isSent: true },
     ],

@@ -20,6 +20,13 @@ export const mayBeCut = (shown: string | undefined, name: string): boolean =>
   shown.length < name.length &&
   canonicalName(name).startsWith(canonicalName(shown));
 
+/** Whether what the service shows is another name than the one that is known, and not the same in other letters or cut. */
+export const isOtherName = (shown: string | undefined, known: string | undefined): shown is string =>
+  shown !== undefined &&
+  known !== undefined &&
+  canonicalName(shown) !== canonicalName(known) &&
+  !mayBeCut(shown, known);
+
 /** All that such a service may have left of a name. */
 export const cutNames = (name: string): readonly string[] =>
   Array.from({ length: Math.max(0, name.length - leastLeft) }, (_, index) => name.slice(0, leastLeft + index));

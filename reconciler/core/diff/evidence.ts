@@ -9,13 +9,13 @@
  * wrong text in the service whenever a run dies between the two. The rules and the description that were sent tell as much.
  */
 import { type Index, isUuid, resolveShown } from "../canonical/catalogue";
-import { cutNames, sameOwner } from "../canonical/names";
+import { cutNames, isOtherName, sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
 import { type FieldRow, fieldsOf } from "../model/fields";
-import { type Kind, ofKind } from "../model/kinds";
-import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
-import type { Intent } from "../model/recorded";
+import { type Kind, kindRows, ofKind } from "../model/kinds";
+import { findSeen, type Live, type LiveGroup, type LiveOf, type LiveVm, type LiveVolume } from "../model/live";
+import type { Intent, RecordedResource } from "../model/recorded";
 import { groupAddressNamed, type Rule } from "../model/rule";
 import { fieldsIn } from "../text/objects";
 
@@ -85,6 +85,36 @@ export function cutByService<L extends Made>(
   const { ours, doubtful } = judgeMade(intent, candidates, lookup, desired);
   const [found] = [...ours, ...doubtful];
   return found === undefined ? undefined : saysCut(found, intent.name);
+}
+
+/**
+ * What says that the id of a record is another resource's by now: the service shows what no request changes otherwise than
+ * it was recorded. `undefined`: nothing does. `wasGone`: it was proven not to be there, so that another name says it too.
+ */
+export function otherByNow(
+  recorded: RecordedResource | undefined,
+  live: Live,
+  { id = recorded?.id, wasGone = false }: { readonly id?: string; readonly wasGone?: boolean } = {},
+): string | undefined {
+  const seen = recorded === undefined ? undefined : findSeen(live, recorded.kind, id);
+  if (recorded === undefined || seen === undefined) return undefined;
+  const found = gathered();
+  for (const [key, { field, effect, verb }] of Object.entries<FieldRow>(fieldsOf[seen.kind])) {
+    const [shown, known] = [fieldsIn(seen)[key], fieldsIn(recorded)[key]];
+    if (effect === "replace" || (wasGone && key === "name"))
+      found.compare(field, shown, known, !isOther(key, shown, known));
+    else if (verb === "grow" && typeof shown === "number" && typeof known === "number")
+      found.compare(field, gb(shown), gb(known), shown >= known);
+  }
+  const [differs] = found.differs;
+  return differs === undefined
+    ? undefined
+    : `${differs}: it may be another ${kindRows[seen.kind].noun} that has the id by now`;
+}
+
+function isOther(key: string, shown: unknown, known: unknown): boolean {
+  if (typeof shown !== "string" || typeof known !== "string") return shown !== known;
+  return key === "owner" ? !sameOwner(shown, known) : isOtherName(shown, known);
 }
 
 type SentCreate = Intent["record"] | DesiredResource;

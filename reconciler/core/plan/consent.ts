@@ -30,7 +30,8 @@ export interface Consent {
   /**
    * No standing permission covers it. For recreate: nothing of its kind proves that the resource is gone. For flush: the
    * volume hangs on a VM that nobody named when the permission was given. For data_loss: the service accepted the same
-   * before and did not show it, so that what is lost may be what has come about since.
+   * before and did not show it, so that what is lost may be what has come about since; or the id may be another
+   * resource's by now.
    */
   readonly unproven?: true;
   /** For prevent_destroy: the line that protects it. Absent: only the state does. */
@@ -96,10 +97,12 @@ export const consentsFor = (
   managed: number,
   isUnproven: (address: Address) => boolean = () => false,
   environment?: Protection,
+  /** Why the id may be another resource's by now. */
+  otherAt: (address: Address) => string | undefined = () => undefined,
 ): Consent[] => [
   ...changes.flatMap((change) => [
     ...protection(change, desiredOf, recordedOf, environment),
-    ...lossesOf(change, recordedOf),
+    ...lossesOf(change, recordedOf, otherAt(change.address)),
   ]),
   ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
   ...steps.flatMap(unprovenSnapshot),
@@ -177,12 +180,17 @@ export const permittedChanges = (
 const lossGrant = (address: Address): string =>
   `--allow-loss ${inShell(address)} (or --allow-data-loss for everything that is listed)`;
 
-function lossesOf({ address, losses, fields }: Change, recordedOf: RecordedConsent): Consent[] {
+function lossesOf(
+  { address, losses, fields }: Change,
+  recordedOf: RecordedConsent,
+  other: string | undefined,
+): Consent[] {
   const unseen = new Set(recordedOf(address)?.unseen?.map(({ field }): string => field));
   const again = fields.some(({ field, verb }) => verb === "rebuild" && unseen.has(field));
   return losses.map(({ detail, ...loss }): Consent => {
-    const consent: Consent = { kind: "data_loss", address, detail, grant: lossGrant(address), loss };
-    return again ? { ...consent, unproven: true } : consent;
+    const said = other === undefined ? detail : `${detail}; ${other}`;
+    const consent: Consent = { kind: "data_loss", address, detail: said, grant: lossGrant(address), loss };
+    return again || other !== undefined ? { ...consent, unproven: true } : consent;
   });
 }
 

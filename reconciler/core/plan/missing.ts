@@ -5,6 +5,7 @@
  */
 
 import type { ResourceDifference } from "../diff/all";
+import { otherByNow } from "../diff/evidence";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
@@ -76,6 +77,22 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
   for (const [key, orphan] of missing) {
     if (!isShown(orphan, live) || managed.has(key)) continue;
     const { missingSince, record, ...found } = orphan;
+    const other = otherByNow(record, live, { id: orphan.id, wasGone: true });
+    if (other !== undefined) {
+      diagnostics.push({
+        severity: "warning",
+        code: "plan/shown-again",
+        summary: `${orphan.kind} ${orphan.id} (${orphan.name}) was missing since ${missingSince}, and the service shows its id again; ${other}`,
+        detail: "It is left alone, and what was missing counts as missing.",
+        ...told([
+          toSay(
+            ["if it is the one that was missing: ", ["import", "ADDR", orphan.id]],
+            `if it is the one that was missing, adopt: "${orphan.id}" manages it again`,
+          ),
+        ]),
+      });
+      continue;
+    }
     if (record !== undefined && declared.has(record.address) && isFree(record.address, state)) {
       resources.set(record.address, record);
       orphans.delete(key);

@@ -15,6 +15,7 @@ import { type Differences, diffAll } from "../diff/all";
 import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
+import { otherByNow } from "../diff/evidence";
 import { blocksBeside, fixForDamaged, type Pair, pairResources } from "../diff/pair";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
@@ -262,6 +263,7 @@ function consentsOf(
       managed,
       (address) => isGoneUnproven(state.resources.get(address), live),
       protection,
+      (address) => otherByNow(state.resources.get(address), live),
     ),
   ];
 }

@@ -3,7 +3,7 @@
  * because nothing else remembers that. Only the data volume that the plan named is deleted with it.
  */
 
-import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../../core/model/disks";
+import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded, unseenName } from "../../core/model/disks";
 import { toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import { findSeen, type LiveVm } from "../../core/model/live";
@@ -168,8 +168,7 @@ async function leftByDelete(
     const told = { ...disk, sizeGb: disk.sizeGb ?? (isOwn ? sizeGb : undefined) };
     const isDoubtful = doubtful === true && named?.includes(volume) !== true;
     // The answer gives only the id. The record says which volume of which size it was.
-    const name = disk.name ?? `${isOwn ? "data volume of" : "volume that hung on"} ${host}`;
-    return orphanedDisk(isDoubtful ? { ...told, maybeRoot: true } : told, host, name);
+    return orphanedDisk(isDoubtful ? { ...told, maybeRoot: true } : told, host, disk.name ?? unseenName(host, isOwn));
   });
 }
 

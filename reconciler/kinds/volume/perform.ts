@@ -1,5 +1,6 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
+import { isOtherName } from "../../core/canonical/names";
 import { toAsk, toSay } from "../../core/model/fix";
 import { findSeen, type LiveVolume } from "../../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../../core/model/outcome";
@@ -200,8 +201,8 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
 };
 
 /**
- * Checks directly before the delete that the volume is still the one that the plan named: of that size, and attached
- * nowhere else.
+ * Checks directly before the delete that the volume is still the one that the plan named: of that name and size, and
+ * attached nowhere else.
  */
 async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepResult | undefined> {
   const { client } = run.ports;
@@ -210,13 +211,20 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
   const planned = findSeen(run.live, "volume", id);
   const recorded = run.recorder.state.resources.get(address);
   const own = recorded?.kind === "volume" && recorded.id === id ? recorded : undefined;
-  const { sizeGb, attachedTo } = look.value;
+  const { name, sizeGb, attachedTo } = look.value;
+  const nameThen = planned?.name ?? own?.name;
   const sizeThen = planned?.sizeGb ?? own?.sizeGb;
   const hosts = [planned?.attachedTo, own?.attachedTo, own?.attaching];
   const isOtherSize = sizeGb !== undefined && sizeThen !== undefined && sizeGb !== sizeThen;
   const isElsewhere = typeof attachedTo === "string" && !hosts.includes(attachedTo);
-  if (!isOtherSize && !isElsewhere) return undefined;
-  const now = isOtherSize ? `it has ${sizeGb} GB now, and had ${sizeThen}` : `it hangs on VM ${attachedTo} now`;
+  const now = isOtherName(name, nameThen)
+    ? `it is called ${name} now, and was called ${nameThen}`
+    : isOtherSize
+      ? `it has ${sizeGb} GB now, and had ${sizeThen}`
+      : isElsewhere
+        ? `it hangs on VM ${attachedTo} now`
+        : undefined;
+  if (now === undefined) return undefined;
   return {
     end: "failed",
     code: "apply/volume-changed",

@@ -489,7 +489,7 @@ export const explanations = {
     "todo": "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it."
   },
   "plan/shown-again": {
-    "means": "Something that was missing shows again. Its record is restored where its address is declared and free; else it is an orphan like any other.",
+    "means": "Something that was missing shows again. Its record is restored where its address is declared and free; else it is an orphan like any other. Where it bears another name by now, its id may be another one's, and it is left alone.",
     "todo": "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID."
   },
   "plan/group-named": {
@@ -913,7 +913,7 @@ export const explanations = {
     "todo": "Run the same command again: it looks first. Where the service keeps the rules in another form, write them as it shows them, or leave them alone with lifecycle.ignore_changes."
   },
   "apply/volume-changed": {
-    "means": "A volume to be deleted had another size than was named, or hung on a VM. It was not deleted.",
+    "means": "A volume to be deleted had another name or size than was named, or hung on a VM. It was not deleted.",
     "todo": "Run the same command again: a new plan names what would be lost now."
   },
   "apply/volume-failed": {
