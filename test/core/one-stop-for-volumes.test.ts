@@ -27,6 +27,7 @@ const stepsOf = (one: World): readonly string[] =>
       ...(action.operation === "vm.stop" && action.looksFirst === true ? ["(looks first)"] : []),
       ...(downtimeOf === undefined ? [] : ["(down)"]),
       ...(record !== undefined && "stoppedForFlush" in record ? [`(noted: ${record.stoppedForFlush})`] : []),
+      ...(record !== undefined && "stoppedVm" in record ? [`(notes ${record.stoppedVm})`] : []),
       ...("noted" in action && action.noted !== undefined ? [`(noted at ${action.noted})`] : []),
       ...waitsFor(step),
     ].join(" ");
@@ -207,6 +208,14 @@ describe("a VM whose volumes come off", () => {
         "volume.data/detach < vm-7/flush-stop",
         "vm-7/flush-start (down) (noted at volume.data) < vm-7/flush-stop volume.data/detach?",
       ],
+    ],
+    [
+      "is noted at the one that is made anew, and runs again once that remembers it",
+      {
+        ...world([{ ...volume("data", off), memory: noted, sighted: "gone" }], [volume("data", off)]),
+        strangers: [{ ...stranger, phase: "stopped", status: "SHUTOFF" }],
+      },
+      ["volume.data/create (notes vm-7)", "vm-7/flush-start (down) (noted at volume.data) < volume.data/create?"],
     ],
     [
       "is noted at the new volume where that takes the place of the old one",

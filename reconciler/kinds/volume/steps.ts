@@ -41,7 +41,7 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
     case "none":
       return;
     case "create":
-      stepsToCreateVolume(difference.desired, difference.attachTo, draft, []);
+      stepsToCreateVolume(difference, draft, []);
       if (difference.attachTo !== undefined) attach({ address }, difference.attachTo, difference.desired, draft, []);
       return;
     case "delete":
@@ -61,11 +61,9 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
 }
 
 function stepsToCreateVolume(
-  desired: DesiredVolume,
-  attachTo: Target | undefined,
+  { desired, attachTo, stoppedVm }: To<"create" | "replace">,
   draft: Draft,
   needs: readonly Need[],
-  stoppedVm?: string,
 ): StepId {
   const isLeft = attachTo !== undefined && isLeftOnceSet(desired, "attach_to", draft);
   const step = addStep(draft, {
@@ -81,6 +79,8 @@ function stepsToCreateVolume(
     },
   });
   draft.makes(desired.address, step);
+  // The new volume's record goes on remembering that VM, and the start ends that.
+  if (stoppedVm !== undefined) draft.flushStopOf(stoppedVm)?.users.push(step);
   return step;
 }
 
@@ -275,7 +275,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
     title: `note the old volume ${oldName} as an orphan`,
   });
-  const created = stepsToCreateVolume(desired, attachTo, draft, [need(noted)], difference.stoppedVm);
+  const created = stepsToCreateVolume(difference, draft, [need(noted)]);
   const detached =
     detachFrom === undefined
       ? []
