@@ -58,7 +58,7 @@ export interface RulesComparison {
 
 /** A group is its address, where it has one: the same before and after it is replaced. */
 export const byAddress =
-  ({ addressOf }: DiffContext): GroupIdentity =>
+  ({ addressOf }: Pick<DiffContext, "addressOf">): GroupIdentity =>
   (group) =>
     "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
 

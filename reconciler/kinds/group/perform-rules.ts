@@ -9,7 +9,6 @@ import {
 } from "../../core/canonical/rules";
 import { showsEffect } from "../../core/diff/effect";
 import { toSay } from "../../core/model/fix";
-import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, type Failure, findListed, isGone, isRefusedAs, type Outcome } from "../../core/model/outcome";
@@ -34,6 +33,7 @@ import {
 } from "../../engine/run";
 import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import type { RuleInput } from "../../service/client";
+import { byAddress } from "./compare-rules";
 import { recordRules } from "./diff";
 import { whyItStays } from "./watch";
 /** Performs a step on an existing group. */
@@ -62,7 +62,7 @@ export const seenOrHarmless =
 export function ruleWrite({ address }: Step, id: string, rule: Rule, run: Run): StepWrite {
   const value = ruleKey(rule, identifyIn(run));
   return {
-    ...{ kind: "group", id, field: "rule", value, said: `rule: ${describeRule(rule, labelIn(run))}` },
+    ...{ kind: "group", id, field: "rule", value, said: `rule: ${describeRule(rule, byAddress(run.recorder))}` },
     ifNot: [{ type: "patch", address, of: id, rules: { removed: [value] } }],
   };
 }
@@ -71,12 +71,6 @@ const identifyIn =
   (run: Run): GroupIdentity =>
   (group) =>
     idOf(group, run) ?? referenceText(group);
-
-/** Groups by their addresses, where they have one. */
-const labelIn =
-  (run: Run): GroupIdentity =>
-  (group) =>
-    "address" in group ? group.address : (run.recorder.addressOf(identity("group", group.id)) ?? group.id);
 
 export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
@@ -103,7 +97,7 @@ export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id,
     if (deleted.status === "accepted")
       return doneUnseen({
         ...{ kind: "group", id, field: "removed rule", value: target.value.id },
-        said: `the removal of the rule: ${describeRule(action.rule, labelIn(run))}`,
+        said: `the removal of the rule: ${describeRule(action.rule, byAddress(run.recorder))}`,
         ifShown: [{ type: "patch", address: step.address, rules: { removed: [key] } }],
       });
   }

@@ -2,10 +2,9 @@
 import { canonicalLiveRule, describeRule, ruleKey } from "../../core/canonical/rules";
 import { textKey } from "../../core/model/computed";
 import { groupFields } from "../../core/model/fields";
-import { type AddressOf, identity } from "../../core/model/identity";
+import type { AddressOf } from "../../core/model/identity";
 import type { LiveOf } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
-import type { Reference } from "../../core/model/reference";
 import type { Rule } from "../../core/model/rule";
 import { countOf } from "../../report/style";
 import {
@@ -19,14 +18,13 @@ import {
   type WordRows,
   type WordsOfKind,
 } from "../../report/told-rows";
+import { byAddress } from "./compare-rules";
 
 const mostRules = 200;
 
 const rulesSaid = (rules: readonly Rule[], addressOf: AddressOf): string[] =>
   rules.map((rule) => {
-    const said = describeRule(rule, (group) =>
-      "id" in group ? (addressOf(identity("group", group.id)) ?? group.id) : group.address,
-    );
+    const said = describeRule(rule, byAddress({ addressOf }));
     return rule.description === undefined ? said : `${said} (${textKey(rule.description)})`;
   });
 
@@ -68,8 +66,7 @@ function ruleSides(
   shown: LiveOf["group"] | undefined,
   addressOf: AddressOf,
 ): SideRow[] {
-  const identify = (other: Reference): string =>
-    "id" in other ? (addressOf(identity("group", other.id)) ?? other.id) : other.address;
+  const identify = byAddress({ addressOf });
   const say = (rule: Rule): string => short(describeRule(rule, identify));
   const byKey = (rules: readonly Rule[]): Map<string, string> =>
     new Map(rules.slice(0, mostRules).map((rule) => [ruleKey(rule, identify), say(rule)]));

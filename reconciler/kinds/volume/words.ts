@@ -15,38 +15,29 @@ import {
   type WordsOfKind,
 } from "../../report/told-rows";
 
-const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => ({
-  id: ["id", ({ id }) => id],
-  name: [volumeFields.name.field, ({ name }) => name],
-  sizeGb: [volumeFields.sizeGb.field, ({ sizeGb }) => sizeGb],
-  attachedTo: [
-    volumeFields.attachTo.field,
-    ({ attachedTo }) => attachedTo && `${addressOf(identity("vm", attachedTo)) ?? "a VM"} (${attachedTo})`,
-  ],
-  attaching: [
-    "being attached to",
-    ({ attaching }) => attaching && `${addressOf(identity("vm", attaching)) ?? "a VM"} (${attaching})`,
-  ],
-  detaching: [
-    "being taken off",
-    ({ detaching }) => detaching && `${addressOf(identity("vm", detaching)) ?? "a VM"} (${detaching})`,
-  ],
-  goesBackTo: [
-    "to go back on",
-    ({ goesBackTo }) => goesBackTo && `${addressOf(identity("vm", goesBackTo)) ?? "a VM"} (${goesBackTo})`,
-  ],
-  stoppedVm: ["stopped for its flush", ({ stoppedVm }) => stoppedVm && `VM ${stoppedVm}, not started again yet`],
-  flush: [
-    volumeFields.flush.field,
-    ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${shownCommand(flush)}` : ""}`,
-  ],
-  preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
-  afterAttach: [volumeFields.afterAttach.field, ({ afterAttach }) => shownCommand(afterAttach)],
-  owes: owesRow,
-  deleting: deletingRow,
-  stillToSet: stillToSetRow,
-  unseen: unseenRow,
-});
+const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => {
+  const vm = (id: string | undefined) => id && `${addressOf(identity("vm", id)) ?? "a VM"} (${id})`;
+  return {
+    id: ["id", ({ id }) => id],
+    name: [volumeFields.name.field, ({ name }) => name],
+    sizeGb: [volumeFields.sizeGb.field, ({ sizeGb }) => sizeGb],
+    attachedTo: [volumeFields.attachTo.field, ({ attachedTo }) => vm(attachedTo)],
+    attaching: ["being attached to", ({ attaching }) => vm(attaching)],
+    detaching: ["being taken off", ({ detaching }) => vm(detaching)],
+    goesBackTo: ["to go back on", ({ goesBackTo }) => vm(goesBackTo)],
+    stoppedVm: ["stopped for its flush", ({ stoppedVm }) => stoppedVm && `VM ${stoppedVm}, not started again yet`],
+    flush: [
+      volumeFields.flush.field,
+      ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${shownCommand(flush)}` : ""}`,
+    ],
+    preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+    afterAttach: [volumeFields.afterAttach.field, ({ afterAttach }) => shownCommand(afterAttach)],
+    owes: owesRow,
+    deleting: deletingRow,
+    stillToSet: stillToSetRow,
+    unseen: unseenRow,
+  };
+};
 
 export const volumeWords: WordsOfKind<"volume"> = {
   rows: volumeRows,
