@@ -10,6 +10,16 @@ const disk = (more: object) =>
 const listed = { missing: [] } as const;
 
 describe("the data volume of a VM that goes", () => {
+  it("is told by the name that the service shows", () => {
+    const { changes } = planFor({
+      applied: [goes],
+      strangers: [disk({ name: "customers", attachedTo: id })],
+      ...listed,
+    });
+    expect(changes[0]?.losses?.map(({ detail }) => detail)).toContain(
+      `data volume customers (${own}) of 20 GB of VM web is deleted with its data`,
+    );
+  });
   it.each<[what: string, world: World, becomes: "deleted" | "left" | "neither", says?: string]>([
     ["stays, where it is to stay", { applied: [vm("web")], strangers: [disk({ attachedTo: id })], ...listed }, "left"],
     [

@@ -50,7 +50,9 @@ describe("preserved_volumes: delete", () => {
     expect(await runCli(["apply", "-y"], { ...place.surroundings(), cwd: other })).toMatchObject({ exitCode: 0 });
     declare({});
     const plan = said(await reconcile("plan"));
-    expect(plan.replaceAll(/\s+/g, " ")).toContain(`data volume ${own} of 10 GB of VM web is deleted with its data`);
+    expect(plan.replaceAll(/\s+/g, " ")).toContain(
+      `data volume web-data (${own}) of 10 GB of VM web is deleted with its data`,
+    );
     expect(plan.replaceAll(/\s+/g, " ")).toContain(`${theirs}`);
     const ran = await apply("--json");
     expect(ran.exitCode).toBe(0);
@@ -185,7 +187,7 @@ describe("a run that is killed right after the delete of a VM was sent", () => {
     await killedAtDelete();
     expect(volumeIds()).toContain(own);
     const told = said(await reconcile("plan")).replaceAll(/\s+/g, " ");
-    expect(told).toContain(`data volume ${own} of 10 GB of VM web is deleted with its data`);
+    expect(told).toContain(`data volume web-data (${own}) of 10 GB of VM web is deleted with its data`);
     const unasked = await reconcile("apply", "-y", "--allow-empty");
     expect([unasked.exitCode, volumeIds().includes(own!)]).toEqual([3, true]);
     // The promise outlives a second failure.

@@ -72,7 +72,7 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
     }),
   ];
   return {
-    losses: own.deletes === undefined ? [root] : [root, ownVolumeLoss(own.deletes, name)],
+    losses: own.deletes === undefined ? [root] : [root, ownVolumeLoss(own.deletes, name, context)],
     leaves: ifAny(said),
     departure: { hanging: hanging?.map((disk) => disk.id), deletes: own.deletes, leaves },
     notes,
@@ -135,8 +135,15 @@ export function stillToDelete(
   return ownVolume(leaving, undefined, context).deletes;
 }
 
-export const ownVolumeLoss = ({ id, sizeGb }: NonNullable<Departure["deletes"]>, host: string): Loss =>
-  volumeLoss({ id, sizeGb }, `data volume ${id} of ${sizeGb} GB of VM ${host} is deleted with its data`);
+export const ownVolumeLoss = (own: NonNullable<Departure["deletes"]>, host: string, context: DiffContext): Loss =>
+  volumeLoss(own, `${ownLabel(own, host, context)} is deleted with its data`);
+
+/** By the name that the service shows, as every other volume. */
+const ownLabel = (
+  { id, sizeGb }: { readonly id: string; readonly sizeGb: number | undefined },
+  host: string,
+  { live }: DiffContext,
+): string => `data volume ${volumeLabel({ id, name: findSeen(live, "volume", id)?.name, sizeGb })} of VM ${host}`;
 
 function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, context: DiffContext): Own {
   const { name, recorded, desired, dataVolumeId: id } = leaving;
@@ -145,8 +152,10 @@ function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, co
   const disk = ownDisk(leaving, hanging, context);
   if (disk === undefined) return {};
   const { sizeGb, elsewhere } = disk;
-  const size = sizeGb === undefined ? "" : ` of ${sizeGb} GB`;
-  const label = `${id === undefined ? "the data volume" : `data volume ${id}`}${size} of VM ${name}`;
+  const label =
+    id === undefined
+      ? `the data volume${sizeGb === undefined ? "" : ` of ${sizeGb} GB`} of VM ${name}`
+      : ownLabel({ id, sizeGb }, name, context);
   const stays: Own = {
     fate:
       elsewhere === undefined

@@ -102,7 +102,8 @@ function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, con
   const { desired, recorded } = pair;
   const strands = volumesLeftBy(recorded, context);
   const deletes = recorded === undefined ? undefined : stillToDelete(recorded, desired, context);
-  const losses = recorded === undefined || deletes === undefined ? [] : [ownVolumeLoss(deletes, recorded.name)];
+  const losses =
+    recorded === undefined || deletes === undefined ? [] : [ownVolumeLoss(deletes, recorded.name, context)];
   const left = {
     ...strands,
     ...onlyDefined({ departure: deletes === undefined ? undefined : { deletes, leaves: [] } }),
