@@ -69,6 +69,9 @@ const isPathBelow = (path: string, root: string): boolean => {
   return way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 };
 
+/** Whether a file, or the place of one that is not there yet, lies below a folder, after all links. */
+export const isReallyBelow = (path: string, root: string): boolean => isPathBelow(realPathAbove(resolve(path)), root);
+
 type TrustRefusal = Pick<Diagnostic, "severity" | "summary" | "source"> & {
   readonly code: DiagnosticCode;
   readonly detail: string;
@@ -115,7 +118,7 @@ export function refusedState(
   // A request to a bucket is signed: it carries no secret, and goes where the environment says.
   if (/^s3:\/\//i.test(location)) return undefined;
   if (isFile(location)) {
-    if (isPathBelow(realPathAbove(resolve(filePathOf(location))), trust.root)) return undefined;
+    if (isReallyBelow(filePathOf(location), trust.root)) return undefined;
     return trustRefusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
   }
   if (leadsElsewhere(location))
@@ -171,7 +174,7 @@ export function refusedPath(
   trust: Trust,
   path: string,
 ): { readonly code: DiagnosticCode; readonly problem: string; readonly fix: string } | undefined {
-  if (trust.closedBy === undefined || isPathBelow(realPathAbove(resolve(path)), trust.root)) return undefined;
+  if (trust.closedBy === undefined || isReallyBelow(path, trust.root)) return undefined;
   return {
     code: "trust/path",
     problem: `${path} is not read: it lies outside of ${trust.root}, and ${trust.closedBy} closes this run`,
@@ -181,7 +184,7 @@ export function refusedPath(
 
 /** A file that a person named: only a link that leads out of the root is refused, since others may have made it. */
 export const refusedLink = (trust: Trust, path: string): ReturnType<typeof refusedPath> =>
-  isPathBelow(resolve(path), trust.root) || isPathBelow(realPathAbove(dirname(resolve(path))), trust.root)
+  isPathBelow(resolve(path), trust.root) || isReallyBelow(dirname(resolve(path)), trust.root)
     ? refusedPath(trust, path)
     : undefined;
 

@@ -287,21 +287,33 @@ describe("what a tool may name", () => {
     const outside = makeFolder();
     writeFileSync(join(outside, "reconcile.yaml"), "version: 1\nservice: { base_url: embedded }\n");
     symlinkSync(outside, join(folder, "link"));
+    const alien = [
+      outside,
+      join(outside, "reconcile.yaml"),
+      "..",
+      "link",
+      "link/reconcile.yaml",
+      "/etc/passwd",
+      "a\u0000b",
+    ];
     await converse(folder, undefined, async (tool) => {
-      for (const file of [
-        outside,
-        join(outside, "reconcile.yaml"),
-        "..",
-        "link",
-        "link/reconcile.yaml",
-        "/etc/passwd",
-        "a\u0000b",
-      ])
+      for (const file of alien)
         for (const name of ["plan", "validate", "drift", "exposure", "rehearse"])
           expect([file, name, (await tool(name, { files: [file] })).isError]).toEqual([file, name, true]);
       expect((await tool("plan", { target: ["volume.\u0000"] })).isError).toBe(true);
       expect((await tool("plan", { files: ["reconcile.yaml"] })).isError).toBe(false);
     });
+    // The commands refuse a link only where the run is closed.
+    await converse(
+      folder,
+      undefined,
+      async (tool) => {
+        for (const file of alien)
+          expect([file, (await tool("validate", { files: [file] })).isError]).toEqual([file, true]);
+        expect((await tool("validate")).isError).toBe(false);
+      },
+      { RECONCILE_PROGRAMS: "run" },
+    );
   });
 
   it("no program and no address: a file that changed after the start gets neither run nor token", async () => {

@@ -6,7 +6,7 @@ import type { Plan } from "../../reconciler/core/plan/plan";
 import { planMarkdown } from "../../reconciler/report/markdown";
 import { summaryText } from "../../reconciler/report/plan-outline";
 import { type PlanTextOptions, planLines } from "../../reconciler/report/plan-text";
-import { displayColumns, durationText, wrapText } from "../../reconciler/report/style";
+import { cutToColumns, displayColumns, durationText, wrapText } from "../../reconciler/report/style";
 import {
   countReads,
   everythingWorld,
@@ -160,6 +160,15 @@ describe("durations and wrapping", () => {
     expect(wrapText("aa bb cccccc dd", 5)).toEqual(["aa bb", "cccccc", "dd"]);
     expect(displayColumns("日本")).toBe(4);
   });
+
+  it.each([
+    [5, "abcde"],
+    [4, "abc…"],
+    [1, "…"],
+    [0, ""],
+  ])("cuts a text to %i columns", (columns, cut) => expect(cutToColumns("abcde", columns)).toBe(cut));
+
+  it("cuts no wide character in two", () => expect(cutToColumns("日本語", 4)).toBe("日…"));
 });
 
 describe("a plan as a merge-request comment", () => {

@@ -8,13 +8,14 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { join } from "node:path";
 import type { ConsentKind } from "../../core/plan/consent";
 import type { Plan } from "../../core/plan/plan";
 import { errorMessage, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
 import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
+import { isReallyBelow } from "../../outside/trust";
 import { planLines } from "../../report/plan-text";
 import { planOfSaved } from "../../saved-plan";
 import { shortestPassphrase } from "../../store/seal";
@@ -241,13 +242,7 @@ function wordsGiven(value: unknown): string[] {
 /** Files of the folder that the server was started in, after all links. */
 const filesOfRoot = ({ root }: Server, given: unknown): string[] =>
   wordsGiven(given).map((file) => {
-    const path = resolve(file);
-    const real = existsSync(path) ? realpathSync(path) : path;
-    const isInside = [path, real].every((one) => {
-      const way = relative(root, one);
-      return !isAbsolute(way) && way !== ".." && !/^\.\.[\\/]/.test(way);
-    });
-    if (!isInside) throw new Error(`${JSON.stringify(file)} is not below the folder of this server`);
+    if (!isReallyBelow(file, root)) throw new Error(`${JSON.stringify(file)} is not below the folder of this server`);
     return file;
   });
 
