@@ -257,6 +257,9 @@ describe("a person approves", () => {
     expect(approved(approver, approval, Buffer.from("{ }"))).toBeUndefined();
     expect(approved(approver, approval.replace("volume.data", "volume.logs"), plan)).toBeUndefined();
     expect(approved(newApprover("somebody else's words"), approval, plan)).toBeUndefined();
+    // The configurations of clients keep what an earlier version printed.
+    const former = readApprover("M6XvkInFopGMoKP5yhl0UfvsLOLUPpu8xWHyf-Wnc_TdAj-BrKfhLAFG6lfF_N04")!;
+    expect(approvalOf(former, "correct horse battery staple", plan, [])).toBeDefined();
     for (const text of ["", "yes", "null", "{}", '{"flushed":[],"signature":""}'])
       expect(approved(approver, text, plan)).toBeUndefined();
   });

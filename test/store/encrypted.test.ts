@@ -68,6 +68,32 @@ describe("an encrypted state", () => {
     expect(await keysIn(open({ RECONCILE_STATE_KEY: key }))).toEqual(["geheim", "v2", "v3"]);
   });
 
+  // As version 0.1 wrote them: whoever has such a state has no other, so that a key is made the same way for ever.
+  it.each([
+    [
+      "32 bytes in base64",
+      keyA,
+      { salt: "PIKiBgIqGNJyGBTO2nkmeA==", key: "f8a05e42" },
+      "cVGAcudWpP6V5kdAp/bKKdK7cBfuIywruxr0wieUicHiSndtXgV+hvv8QhNAt+s3vjcwVXKbplJ7bsZkcKy/bd09rccSAElb",
+      "iLLxMSKuQXS0Cm0BOTSSDakhcuENKqUq3QLdvR5yMST1s2H6",
+    ],
+    [
+      "a passphrase",
+      keyB,
+      { salt: "g7QOxIjaS02jzUpY5XEMFA==", key: "521bafe3" },
+      "atdVqeBX9Kn3lrQoJlFnIIF9oioVOTYmSrWY/fXOL9Vt7pgOQn34355zI7afm4jDLWYzJEd4guaqq0tDqCLSGQ+GD7PlXZwL",
+      "n++BCGwbNrjo31qcsv9o7WX+7tX56r592HVppnsb/EUX6PnU",
+    ],
+  ])("opens what was sealed before with %s", async (_, secret, { salt, key }, body, sealed) => {
+    const head = `"format":"reconcile-cloud/sealed",\n"version":1,\n"purpose":"state",\n"epoch":1`;
+    writeFileSync(path, `{\n${head},\n"salt":"${salt}",\n"key":"${key}",\n"body":"${body}"\n}\n`);
+    writeFileSync(`${path}.journal`, `sealed1 ${key} 1 0 ${sealed}\n`);
+    expect(await open({ RECONCILE_STATE_KEY: secret }).read()).toMatchObject({
+      snapshot: '{"snapshot":1}',
+      journal: ["one line"],
+    });
+  });
+
   it("takes the key from a command", async () => {
     await write({ RECONCILE_STATE_KEY_COMMAND: `echo ${keyA}` }, 1);
     expect(await keysIn(open({ RECONCILE_STATE_KEY: keyA }))).toContain("v3");
