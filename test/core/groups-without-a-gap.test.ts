@@ -503,7 +503,8 @@ describe("a rule that the service has left, and that names a group which a repla
   ];
   const front = { ...group("front", { rules: [rule(443)] }), now: { rules } };
   const replaced = { ...db, memory: { buried: ["w", "x"] } };
-  const idle = { code: "plan/rule-idle", severity: "note", address: "group.front" };
+  const summary = "group.front keeps a rule that names a group which is not there any more";
+  const idle = { code: "plan/rule-idle", severity: "note", address: "group.front", summary };
 
   it("stays, and is told: to replace its group for it would leave the next one", () => {
     const { steps, diagnostics } = planFor({ applied: [front, web, replaced], desired: [front, web, db] });

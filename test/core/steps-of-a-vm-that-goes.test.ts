@@ -1,5 +1,6 @@
 /** What is done before a VM is deleted, as a table: which steps, in which order, and what each of them waits for. */
 import { describe, expect, it } from "vitest";
+import type { Intent, RecordedVm } from "../../reconciler/core/model/recorded";
 import type { LiveVm } from "../../reconciler/kinds/vm/live";
 import { idOf, planFor, vm, volume, type World, waitsFor } from "../support/sample-plans";
 
@@ -22,6 +23,15 @@ const hanging: Partial<LiveVm> = { volumes: [own.id, idOf("volume.data")].map((d
 const takesAlong = { memory: { onDelete: { snapshot: false, preservedVolumes: "delete" } } } as const;
 /** It takes its data volume along, and it has no other. */
 const goesWhole = (now: Partial<LiveVm>): World => going(now, takesAlong.memory);
+
+const made = {
+  ...{ kind: "vm", address: "vm.web", name: "web", preventDestroy: false, ...photographed, dataVolumeId: own.id },
+} as RecordedVm;
+/** The create that was cut off has made it. */
+const begun: Intent = {
+  ...{ step: "vm.web/create", address: "vm.web", operation: "vm.create", name: "web", idsBefore: [], accepted: true },
+  ...{ sentAt: "2026-01-01T00:00:00Z", record: made },
+};
 
 /** `delete < settle?`: a step of the VM and what it waits for. */
 const stepsOf = (world: World): readonly string[] =>
@@ -112,6 +122,20 @@ describe("before the delete of a VM", () => {
         "snapshot-delete < revert-pending",
         `${stop} < revert-pending? snapshot-delete`,
         `${whole} < revert-pending? snapshot-delete ${stop}`,
+      ],
+    ],
+    [
+      "one that was made by a create that was cut off is written down first",
+      {
+        intents: [begun],
+        strangers: [{ kind: "vm", id: "s", name: "web", phase: "verify_resize", status: "VERIFY_RESIZE" }, own],
+        missing: [],
+      },
+      [
+        "import",
+        "revert-pending < import",
+        "snapshot-delete < import revert-pending",
+        "delete < import revert-pending? snapshot-delete",
       ],
     ],
     [

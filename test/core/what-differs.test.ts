@@ -481,6 +481,26 @@ const groups: readonly Row[] = [
     ["group.front update changed rules:remove rule"],
   ],
   [
+    "a rule that nobody shows, and that the last run left on a group that is replaced: it goes along in an additive one",
+    {
+      applied: [{ ...group("front"), memory: { left: [rule(22)] }, now: { rules: undefined } }],
+      desired: [{ ...group("front"), rulesMode: "additive" }],
+      missing: [],
+      options: { replace: ["group.front"] },
+    },
+    ["group.front replace requested", "note plan/rules-unobserved"],
+  ],
+  [
+    "a rule that nobody shows, and that the last run left on a group that is replaced: it ends with one that is not",
+    {
+      applied: [{ ...group("front"), memory: { left: [rule(22)] }, now: { rules: undefined } }],
+      desired: [group("front")],
+      missing: [],
+      options: { replace: ["group.front"] },
+    },
+    ["group.front replace requested rules:remove rule", "note plan/rules-unobserved"],
+  ],
+  [
     "a rule that nobody wrote, in an additive group",
     {
       applied: [
