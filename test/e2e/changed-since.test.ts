@@ -49,6 +49,13 @@ describe("plan --changed-since", () => {
     const summary = jsonLines(ran.stdout).at(-1)!;
     expect(summary["folders"].map(({ folder: name }: { folder: string }) => name)).toEqual(["a", "b"]);
     expect(summary["changes"]["create"]).toBe(2);
+    const said = await plan("base", "a", "b", "c");
+    expect(said.stdout.match(/^(?:[abc]$|Plan: 1 to create)/gm)).toEqual([
+      "a",
+      "Plan: 1 to create",
+      "b",
+      "Plan: 1 to create",
+    ]);
   });
 
   it("tells the commands that a message names of the project that it is about, and of no other", async () => {

@@ -248,6 +248,19 @@ it.each<readonly [what: string, reads: Reads, known: readonly string[], misfits:
   expect(found.map(({ path, summary }) => `${path.join(".")}: ${summary}`)).toEqual(misfits);
 });
 
+it.each<readonly [what: string, hosts: readonly (string | null | undefined)[], paths: readonly string[]]>([
+  ["where nobody knows what hangs on what", [undefined, undefined], ["operations.attachments"]],
+  ["of nothing where one is known to hang", [undefined, "m-1"], []],
+  ["of nothing where one is known to be off", [undefined, null], []],
+  ["of nothing where there is no volume", [], []],
+])("a list of attachments is complained of %s", async (_, hosts, paths) => {
+  const listVolumes = async () => accepted(hosts.map((attachedTo, index) => ({ id: `v-${index}`, attachedTo })));
+  const can = { canFindCreated: (kind: string) => kind === "volume", readsOne: () => false };
+  const attachments = { method: "GET", path: "/attachments", items: [""], volume: ["/volume"], vm: ["/vm"] } as const;
+  const found = await readByDialect({ can, listVolumes } as unknown as ServiceReader, [], { attachments });
+  expect(found.map(({ path }) => path.join("."))).toEqual(paths);
+});
+
 it("an operation that is not where it is said to be is told of once", async () => {
   const report = { ...nothing, operations: [found({ verdict: "missing" })] };
   const misfits = await everyMisfit(report, readerOf({ listed: rejected("not_found") }), [], {});

@@ -199,3 +199,24 @@ it("names the VM on which a volume hangs, though other kinds have its number", a
   const { block } = await generateBlock(client, "volume.data", "106", state);
   expect(JSON.stringify(block)).toContain('"web"');
 });
+
+it("names the groups that a rule of an imported one names by their keys, though other kinds have their ids", async () => {
+  const front: RecordedResource = {
+    ...{ kind: "group", address: "group.front", id: "106", name: "front" },
+    ...{ rules: [], platformRules: [], preventDestroy: false },
+  };
+  const resources = new Map<string, RecordedResource>(
+    [vm("web", { id: "106" }), front].map((one) => [one.address, one]),
+  );
+  const rule = { direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 22, portMax: 22 };
+  const rules = ["106", "200", "300"].map((remoteGroupId, at) => ({ ...rule, id: `r-${at}`, remoteGroupId }));
+  const client = {
+    can: abilitiesOf((operation) => operation === "group.get"),
+    getGroup: async () => ({ status: "accepted", value: { id: "200", name: "back" } }),
+    listRules: async () => ({ status: "accepted", value: rules }),
+  } as unknown as ServiceReader;
+  const state = { ...emptyState("0123456789abcdef"), resources };
+  const { block } = await generateBlock(client, "group.back", "200", state);
+  const named = (one: Record<string, unknown>) => one["remote_group"];
+  expect((block?.fields["rules"] as Record<string, unknown>[]).map(named)).toEqual(["front", "back", { id: "300" }]);
+});

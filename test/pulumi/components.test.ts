@@ -116,12 +116,13 @@ moved: [ { from: volume.old, to: volume.data } ]
 `;
 
   it("is a whole file: each resource after those whose ids and addresses it names, and what the file hands out", async () => {
-    const response = await make("DesiredState", { files: [fileOf(world)], flushConfirmed: true }, (request) => {
+    const inputs = { files: [fileOf(world)], flushConfirmed: true };
+    const response = await make("DesiredState", inputs, (request) => {
       request.getProvidersMap().set("reconcile-cloud", "urn:provider::id");
       request.setProtect(false);
     });
     const [self, ...parts] = monitor.asked;
-    expect(self).toMatchObject({ name: "site", type: "reconcile-cloud:index:DesiredState" });
+    expect(self).toMatchObject({ name: "site", type: "reconcile-cloud:index:DesiredState", inputs });
     const byName = new Map(parts.map((part) => [part.name, part]));
     expect([...byName.keys()].sort()).toEqual([
       ...["group.back", "group.back/rule-0", "group.front", "vm.db", "volume.data", "volume.data/attachment"],

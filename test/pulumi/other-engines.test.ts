@@ -3,7 +3,7 @@
  * stays noted beside it, although another process has seen it in the state.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -19,6 +19,37 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "reconcile-engines-")));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a note of a create", () => {
+  const by = { name: "former", pid: 0x3fffffff };
+  const open = { sentAt: "2026-01-01T00:00:00Z", idsBefore: [] };
+  const urn = "urn:pulumi:dev::demo::x:index:Vm::web";
+  const find = async (text: string) => {
+    await programNotes(folder, { urn, service: "x" }).write(open);
+    const creates = join(folder, "creates");
+    for (const file of readdirSync(creates)) writeFileSync(join(creates, file), text);
+    return programNotes(folder, { urn, service: "x" }, { name: "later", pid: 1 }).find(new AbortController().signal);
+  };
+
+  it.each([
+    ["this", { ...open, by }],
+    ["an earlier", { ...open, pid: by.pid }],
+  ])("is read as %s version writes it", async (_, note) =>
+    expect(await find(JSON.stringify(note))).toMatchObject(open),
+  );
+
+  it.each([
+    "",
+    "{}",
+    JSON.stringify({ ...open, by }).slice(0, -1),
+    JSON.stringify(open),
+    JSON.stringify({ by }),
+    JSON.stringify({ ...open, by: { name: "former" } }),
+    JSON.stringify({ ...open, sentAt: 1, by }),
+  ])("stops whoever asks for it where it is damaged: %s", async (text) => {
+    await expect(find(text)).rejects.toThrow(/it may say that a create or a delete was cut off/);
+  });
+});
 
 describe("a create of one of several updates at once", () => {
   const inputs = { name: "data", size: 5 };

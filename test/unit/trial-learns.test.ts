@@ -5,6 +5,7 @@ import type { Rejection } from "../../reconciler/core/model/outcome";
 import { accepted } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
+import type { RecordPlace } from "../../reconciler/dialect/dialect";
 import { readJob } from "../../reconciler/dialect/jobs";
 import { constantsIn, namesAnId, readCurl } from "../../reconciler/dialect/learn/curl";
 import { readDescription } from "../../reconciler/dialect/learn/description";
@@ -25,7 +26,12 @@ import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial/jobs";
 import { idsNamed } from "../../reconciler/engine/doctor/trial/lists";
 import { leaveOutPartialLists } from "../../reconciler/engine/doctor/trial/make";
 import { versioned } from "../../reconciler/engine/doctor/trial/send";
-import { flagOfDeleted, placeThatChanged, placeThatDiffers } from "../../reconciler/engine/doctor/trial/states";
+import {
+  flagOfDeleted,
+  placeBeside,
+  placeThatChanged,
+  placeThatDiffers,
+} from "../../reconciler/engine/doctor/trial/states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial/versions";
 import { isOffList } from "../../reconciler/engine/doctor/trial/volumes";
 import { Trial } from "../../reconciler/engine/doctor/trial/watch";
@@ -626,6 +632,23 @@ test("what a resize alone has changed is told, and nothing where more has", () =
   const after = { size: { template: "f-200" }, vmState: "PAUSED", updated: "2", cores: 2, note: "a" };
   expect(placeThatChanged(before, after)).toBe("/size/template");
   expect(placeThatChanged(before, { ...after, note: "b" })).toBeUndefined();
+});
+
+const at = (status: string, state: string): object => ({ status, task: { state } });
+
+test.each<[what: string, rest: readonly object[], busy: readonly object[], place: RecordPlace | undefined]>([
+  ["another place says it", [at("ok", "none")], [at("ok", "growing")], { join: ["/status", "/task/state"] }],
+  ["the given one says it", [at("ok", "none")], [at("growing", "none")], undefined],
+  ["none says it", [at("ok", "none")], [at("ok", "none")], undefined],
+  [
+    "the given one is not always there",
+    [at("ok", "none"), { task: { state: "none" } }],
+    [at("growing", "none")],
+    { join: ["/status", "/task/state"] },
+  ],
+  ["the given one is not there", [{ task: { state: "none" } }], [{ task: { state: "growing" } }], undefined],
+])("that something is under way is read beside the state where %s", (_, rest, busy, place) => {
+  expect(placeBeside(rest, busy, ["/state", "/status"])).toEqual(place);
 });
 
 test("lists are looked for in the folders of what was told, and further up", () => {

@@ -48,10 +48,7 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
     });
     const out: Buffer[] = [];
     let [size, errors] = [0, ""];
-    let cut: string | undefined;
     const cutOff = (why: string, isSilent = false): void => {
-      if (cut !== undefined) return;
-      cut = why;
       endGitGroup(child.pid, "SIGTERM");
       setTimeout(() => endGitGroup(child.pid, "SIGKILL"), gitGraceMs).unref();
       // Whoever still holds the output open is not waited for.
