@@ -466,6 +466,7 @@ describe("a VM that is gone", () => {
     const strangers = [liveVolume(own, { sizeGb: 20, attachedTo: null })];
     const detail = `data volume ${own} of 20 GB of VM web is deleted with its data`;
     expect(losses({ applied: [deleting], strangers })).toEqual([detail]);
+    expect(losses({ applied: [deleting], missing: ["volume.list"] })).toEqual([]);
     expect(
       losses({ applied: [{ ...deleting, memory: { ...deleting.memory, deleting: undefined } }], strangers }),
     ).toEqual([]);

@@ -10,6 +10,7 @@ const lifecycle = web.lifecycle;
 const data = volume("data");
 const front = group("front", { rules: [rule(80)] });
 const namesFront = rule(22, { remote: { kind: "group", group: { address: "group.front" } } });
+const leaving = group("front", { rules: [rule(443, { direction: "egress" })] });
 const strangerVm = { kind: "vm", id: "s1", name: "web", status: "ACTIVE", phase: "running" } as const;
 const cutOff = (more: Partial<Intent>): Intent => ({
   ...{ step: "vm.web/create", address: "vm.web", operation: "vm.create", name: "web", idsBefore: [] },
@@ -499,6 +500,38 @@ const groups: readonly Row[] = [
       options: { replace: ["group.front"] },
     },
     ["group.front replace requested rules:remove rule", "note plan/rules-unobserved"],
+  ],
+  [
+    "a rule for what may leave, where the service lets everything out",
+    {
+      applied: [{ ...leaving, memory: { platformRules: ["egress IPv4 any * any"] } }],
+      desired: [leaving],
+    },
+    ["warning plan/egress-open"],
+  ],
+  [
+    "a rule for what may leave, where it lets out over the other family alone",
+    {
+      applied: [{ ...leaving, memory: { platformRules: ["egress IPv6 any * any"] } }],
+      desired: [leaving],
+    },
+    [],
+  ],
+  [
+    "a rule for what may leave, where it lets out less",
+    {
+      applied: [{ ...leaving, memory: { platformRules: ["egress IPv4 tcp 443 any"] } }],
+      desired: [leaving],
+    },
+    [],
+  ],
+  [
+    "a rule for what may leave, where it lets everything in",
+    {
+      applied: [{ ...leaving, memory: { platformRules: ["ingress IPv4 any * any"] } }],
+      desired: [leaving],
+    },
+    [],
   ],
   [
     "a rule that nobody wrote, in an additive group",

@@ -236,10 +236,12 @@ export const platformRulesBeyond = (
 ): readonly string[] =>
   (rules?.map((live) => ruleKey(canonicalLiveRule(live))) ?? usualPlatformRules).filter((key) => !sent.has(key)).sort();
 
-/** What services put on a new group by themselves: everything may leave. */
-const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const).map((ethertype) =>
-  ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }),
-);
+/** The key of the rule with which everything may leave. */
+export const openEgress = (ethertype: Rule["ethertype"]): string =>
+  ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } });
+
+/** What services put on a new group by themselves. */
+const usualPlatformRules: readonly string[] = [openEgress("IPv4"), openEgress("IPv6")];
 
 /** Whether a rule is like those that services put on a new group by themselves: all outgoing traffic is let out. */
 export const isPlatformShaped = (rule: Rule): boolean =>

@@ -6,7 +6,7 @@ import type { DesiredGroup } from "../../core/model/desired";
 import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
-import { isPlatformShaped, type RulesComparison } from "./compare-rules";
+import { isPlatformShaped, openEgress, type RulesComparison } from "./compare-rules";
 
 export function groupNotes(
   desired: DesiredGroup,
@@ -34,12 +34,11 @@ export function groupNotes(
       address: desired.address,
       source: desired.source,
     });
-  const open = compared.platformRules.filter((key) => key.startsWith("egress") && key.endsWith(" any * any"));
   const meaningless = desired.rules.filter(
     (rule) =>
       rule.direction === "egress" &&
       !isPlatformShaped(rule) &&
-      open.some((key) => key.split(" ")[1] === rule.ethertype),
+      compared.platformRules.includes(openEgress(rule.ethertype)),
   );
   if (meaningless.length > 0)
     diagnostics.push({
