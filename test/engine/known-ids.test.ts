@@ -217,6 +217,6 @@ it("names the groups that a rule of an imported one names by their keys, though 
   } as unknown as ServiceReader;
   const state = { ...emptyState("0123456789abcdef"), resources };
   const { block } = await generateBlock(client, "group.back", "200", state);
-  const named = (one: Record<string, unknown>) => one["remote_group"];
-  expect((block?.fields["rules"] as Record<string, unknown>[]).map(named)).toEqual(["front", "back", { id: "300" }]);
+  const named = ["front", "back", { id: "300" }].map((group) => ({ remote_group: group }));
+  expect(block?.fields["rules"]).toMatchObject(named);
 });
