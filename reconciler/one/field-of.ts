@@ -18,7 +18,7 @@ import {
   type Props,
   unknownValue,
 } from "./handler";
-import { withSuccessors } from "./made-here";
+import { noteSaid, withSuccessors } from "./made-here";
 import { plain, type Remembered } from "./one-run";
 import { claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
@@ -133,6 +133,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       const absent = absentIds(inputs).map((property) => ({ property, replaces: false }));
       if (absent.length > 0) return { changes: absent, replaces: [], deleteBeforeReplace: false, warnings: [] };
       await claimSeen(of.service, thing(id), of.remembered, context.notes);
+      noteSaid(of.service, thing(id), inputs);
       const changes = field.changes({ ...before, ...field.said(of.ids) }, inputs, of.remembered);
       const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
       return { changes, replaces, ...(await field.diff(of, before, changes, replaces, inputs)) };

@@ -26,11 +26,10 @@ export const isReplaced = (service: HandlerService, { kind, id }: NamedId): bool
   replaced(service).has(`${kind}:${id}`);
 
 /** What its difference was asked for with: where the engine replaces it then, it goes as that says. */
-export const noteSaid = (service: HandlerService, { kind, id }: NamedId, inputs: Props): void =>
-  void said(service).set(`${kind}:${id}`, inputs);
+export const noteSaid = (service: HandlerService, thing: string, inputs: Props): void =>
+  void said(service).set(thing, inputs);
 
-export const saidOf = (service: HandlerService, { kind, id }: NamedId): Props | undefined =>
-  said(service).get(`${kind}:${id}`);
+export const saidOf = (service: HandlerService, thing: string): Props | undefined => said(service).get(thing);
 
 /** This process has deleted it. */
 export const noteGone = (service: HandlerService, { kind, id }: NamedId, name: unknown): void =>

@@ -226,7 +226,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
-      noteSaid(service, { kind, id }, inputs);
+      noteSaid(service, thing(id), inputs);
       const isReplaced = inputsChanged.some(isOtherwiseNow(before, inputs));
       const losses = lossesToTell(shape, await lossesOf(context, service, id, before, change), isReplaced, inputs);
       noteNext(service, id, record, { planned, desired, inputs, isChanged: changes.length > 0 });
@@ -321,7 +321,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       await exclusively(service, clientForRemoval(service), id, before, context.signal, async () => {
         const stays = isOthers();
         if (stays !== undefined) return context.log("warning", stays);
-        const isFlushed = flushStated(before) || flushStated(saidOf(service, { kind, id }) ?? {});
+        const isFlushed = flushStated(before) || flushStated(saidOf(service, thing(id)) ?? {});
         await remove(context, service, id, { ...before, flushConfirmed: isFlushed });
       });
     },
@@ -534,7 +534,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, service.client, id, signal));
     const record = withStopped(shape, known, notes);
     if (record === undefined) return undefined;
-    const said = goingAsSaid(shape, record, saidOf(service, { kind, id }));
+    const said = goingAsSaid(shape, record, saidOf(service, thing(id)));
     return withLeft(shape, shape.going?.(said) ?? said, left);
   }
 }

@@ -204,6 +204,22 @@ const previews: Readonly<Record<string, Row>> = {
     },
     answer: ["volume #8 is attached to #9, and has to be taken off it before"],
   },
+  "it hangs where this attachment has it, which is replaced": {
+    asks: async (at) => {
+      const moved = { ...at.ids, ...confirmed, vmId: second(at).id };
+      await at.process.diff(await at.attach(confirmed), moved);
+      return () => at.process.preview("VolumeAttachment", "att", moved);
+    },
+    answer: [],
+  },
+  "it hangs where another attachment has it, which is replaced by one elsewhere": {
+    asks: async (at) => {
+      const { id: vmId } = second(at);
+      await at.process.diff(await at.attach(confirmed), { ...at.ids, ...confirmed, volumeId: nowhere });
+      return () => at.process.preview("VolumeAttachment", "other", { ...at.ids, vmId });
+    },
+    answer: ["volume #8 is attached to #5, and has to be taken off it before"],
+  },
   "there is no such VM": {
     asks:
       async ({ process, ids }) =>

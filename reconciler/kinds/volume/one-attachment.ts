@@ -25,7 +25,7 @@ import {
   type PropertyChange,
   type Props,
 } from "../../one/handler";
-import { notePutOn, noteTakenOff } from "../../one/made-here";
+import { notePutOn, noteTakenOff, saidOf } from "../../one/made-here";
 import { type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import {
@@ -318,7 +318,9 @@ const attachment: FieldResource<AttachmentIds> = {
     const planned = await plan(context, service, ids, wishOf({}), true, {}, "recent");
     const host = hostIn(planned.live, ids.volumeId);
     if (host === ids.vmId) return [attachmentTakenOver(ids)];
-    return typeof host === "string"
+    // The attachment that has it there is this one, which is replaced: it is taken off first.
+    const moved = saidOf(service, fieldThing(attachment, `${host}/${ids.volumeId}`));
+    return typeof host === "string" && (moved === undefined || idOf(moved) !== idOf(props))
       ? [`volume ${ids.volumeId} is attached to ${host}, and has to be taken off it before`]
       : [];
   },
