@@ -36,12 +36,14 @@ const resourceAddress = new RegExp(
   "g",
 );
 
-/** Only the command line ends with one. */
+/** Only the command line ends with one, and only it applies. */
 const exitCode = " (exit code 4)";
+const nextRun = /\bthe next apply\b/g;
 
 export const inProgramWords = (text: string): string =>
   text
     .replaceAll(exitCode, "")
+    .replace(nextRun, "the next update")
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
       operationWords.has(name)

@@ -36,6 +36,10 @@ describe("the words of a program", () => {
     expect(inProgramWords("volume.other_1 cannot shrink")).toBe("a volume of the VM cannot shrink");
   });
 
+  it("call the next run an update", () => {
+    expect(inProgramWords("delete the group with the next apply.")).toBe("delete the group with the next update.");
+  });
+
   it("name no command, whatever the code", () => {
     const all = Object.values(each).flatMap((command) => [
       toRun(command),
