@@ -14,6 +14,8 @@ export interface FlagRow {
   readonly shape?: ValueShape;
   /** The flag's value when no number follows it, or none of the words that the flag takes. */
   readonly whenBare?: string;
+  /** It says nothing without this one, where the command has both. */
+  readonly with?: string;
   /** Its file is written. */
   readonly writes?: true;
   /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, environments, or these words. */
@@ -201,6 +203,7 @@ export const flagTable = {
   },
   "allow-trial": {
     type: "string",
+    with: "trial",
     value: "FLAVOR[,OTHER]",
     help: "permits the trial to make a VM of this flavor, and to resize it to the other one",
   },
@@ -376,6 +379,7 @@ export const flagTable = {
   apply: { type: "boolean", help: "corrects what differs" },
   listen: {
     type: "string",
+    with: "serve",
     value: "HOST:PORT",
     help: "where /healthz and /metrics are (default 127.0.0.1:9464, of fleet work 127.0.0.1:9465; none: nowhere); with fleet serve and fleet try: where the pages are (default 127.0.0.1:8470), and with docs --serve (default: a free port of 127.0.0.1)",
   },
@@ -387,7 +391,13 @@ export const flagTable = {
     whenBare: "25",
     help: "rehearses N times more (default 25) with lost answers and kills",
   },
-  seed: { type: "string", value: "N", shape: "number", help: "the first seed of --chaos, to see a run again" },
+  seed: {
+    type: "string",
+    with: "chaos",
+    value: "N",
+    shape: "number",
+    help: "the first seed of --chaos, to see a run again",
+  },
   paid: { type: "boolean", help: "you did by hand what its commands would have done" },
   "not-created": { type: "boolean", help: "you looked: the lost create was not done" },
   confirmed: { type: "boolean", help: "you looked: the open resize was confirmed" },

@@ -6,7 +6,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { errorCode } from "../core/text/errors";
-import { refuseKept, whyNotWritten } from "../outside/private-file";
+import { openOutput, refuseKept, whyNotWritten } from "../outside/private-file";
 import { fail } from "./crash";
 import { tellOutputLost } from "./output-lost";
 
@@ -19,12 +19,14 @@ export interface JsonFile {
 
 /** Opens the file without following a symbolic link that somebody else may have put there. */
 export function openJsonFile(path: string): JsonFile {
+  const output = openOutput(path);
   let file: number;
   try {
     refuseKept(path);
     const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-    file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW), 0o600);
-    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    const flags = O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW);
+    file = output ?? openSync(path, flags, 0o600);
+    if (output === undefined && fstatSync(file).isFile()) fchmodSync(file, 0o600);
   } catch (error) {
     throw fail(
       "cli/file-unwritable",
@@ -45,7 +47,7 @@ export function openJsonFile(path: string): JsonFile {
   return {
     // `writeSync` may write less than it was given, above all on a full disk.
     write: (line) => attempt(() => writeFileSync(file, line)),
-    close: () => attempt(() => closeSync(file)),
+    close: () => attempt(() => (output === undefined ? closeSync(file) : undefined)),
     get lost() {
       return lost;
     },

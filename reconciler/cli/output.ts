@@ -22,6 +22,8 @@ export interface Finish
    * the same.
    */
   readonly forPrograms?: readonly Diagnostic[];
+  /** Standard output holds a document of another form, and no summary below it. */
+  readonly onDocument?: true;
 }
 
 const chunkLength = 64 * 1024;
@@ -194,6 +196,7 @@ export function createOutput(
       findings = [],
       owed,
       extra,
+      onDocument,
     }) {
       if (json || into !== undefined) {
         const durationMs = Math.round((process.uptime() - startedAt) * 1000);
@@ -215,7 +218,7 @@ export function createOutput(
           );
         into?.write(summaryWith());
         into?.close();
-        if (json) process.stdout.write(summaryWith(into?.lost));
+        if (json && onDocument !== true) process.stdout.write(summaryWith(into?.lost));
       }
       finished = true;
       tell(diagnostics);

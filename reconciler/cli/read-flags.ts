@@ -62,9 +62,10 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   const positionals = [...before, ...tail];
   const problems: string[] = [...foreign];
   const badValues: Diagnostic[] = [];
+  const given = new Set(Object.keys(values));
   for (const token of tokens) {
     if (token.kind !== "option") continue;
-    const problem = flagProblem(token, name, known);
+    const problem = flagProblem(token, name, known, given);
     const badValue = problem === undefined ? badValueOf(token, command) : undefined;
     if (problem !== undefined) problems.push(problem);
     if (badValue !== undefined) badValues.push(badValue);
@@ -93,7 +94,12 @@ function withTwoWords(argv: readonly string[]): string[] {
 }
 
 /** What is wrong with one flag of a command. */
-function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<string>): string | undefined {
+function flagProblem(
+  token: GivenFlag,
+  command: string,
+  known: ReadonlySet<string>,
+  given: ReadonlySet<string>,
+): string | undefined {
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
@@ -107,6 +113,8 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   // `--out --json` is taken for a forgotten value, not for a file named `--json`.
   if (token.inlineValue !== true && value.startsWith("--") && known.has(value.slice(2)))
     return `${needed}, not ${value}`;
+  if (row.with !== undefined && known.has(row.with) && !given.has(row.with))
+    return `${rawName} says nothing without --${row.with}`;
   if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
   const ours = ourFlag(`${token.name}=${value}`);
   const near = nearestText(value, row.oneOf, (word) => `; did you mean ${word}?`) ?? "";

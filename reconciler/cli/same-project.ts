@@ -1,6 +1,6 @@
 /**
- * A command that a message names is copied into the shell. Where this run was told which files, environment and state it
- * is about, that command has to be told the same: without them it is about another project.
+ * A command that a message names is copied into the shell. Where this run was told which files, environment, state and
+ * service it is about, that command has to be told the same: without them it is about another project.
  */
 import { statSync } from "node:fs";
 import { parseAddress } from "../core/model/address";
@@ -19,16 +19,19 @@ export function onSameProject(
   { flags, args }: { readonly flags: Flags; readonly args: readonly string[] },
 ): (text: string) => string {
   // `drift --accept` takes addresses beside files.
-  const given = command.positionals === undefined ? args.filter((word) => parseAddress(word) === undefined) : [];
-  const files = [...given, ...(flags.file ?? [])];
+  const named = command.positionals === undefined ? args.filter((word) => parseAddress(word) === undefined) : [];
+  const files = [...named, ...(flags.file ?? [])];
   // A saved plan names all of it, and so does the command that applies it.
   const isOfSeveral = [flags.to, flags["to-state"], flags["changed-since"]].some((flag) => flag !== undefined);
   if (isOfSeveral || !files.every(isOfFiles)) return (text) => text;
   const ofFiles = files.map((file) => `-f ${inShell(file)}`);
-  const { env, state } = flags;
-  const ofState = [
-    ...(env === undefined || env === "all" ? [] : [`--env ${inShell(env)}`]),
-    ...(state === undefined || isSecret(state) ? [] : [`--state ${inShell(state)}`]),
+  const given = (flag: "env" | "state" | "base-url" | "dialect"): string[] => {
+    const value = flags[flag];
+    return value === undefined || value === "all" ? [] : [`--${flag} ${inShell(withoutSecrets(value))}`];
+  };
+  const [ofState, ofService] = [
+    [...given("env"), ...given("state")],
+    [...given("base-url"), ...given("dialect")],
   ];
   return (text) =>
     text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {
@@ -41,6 +44,7 @@ export function onSameProject(
         ...(/^ (?:-f|--file|\S+\.ya?ml)\b/.test(rest) ? [] : ofFiles),
         // A command that names one of them may be about another environment.
         ...(/ --(?:env|state)\b/.test(rest) ? [] : ofState),
+        ...(/ --(?:base-url|dialect)\b/.test(rest) ? [] : ofService),
       ];
       return [name, ...words].join(" ") + whole.slice(name.length);
     });
@@ -51,5 +55,9 @@ const commandInText = /\breconcile ([a-z]+)(?: ([a-z]+))?(?![a-z])/g;
 const isOfFiles = (path: string): boolean =>
   /\.ya?ml$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-const isSecret = (state: string): boolean =>
-  isUrl(state) && (withoutPassword(state) !== state || /[?&]password=|^https?:.*\?/i.test(state));
+/** With no state at all, the command would be about the one beside the files. */
+function withoutSecrets(place: string): string {
+  if (!isUrl(place)) return place;
+  const secrets = /^https?:/i.test(place) ? /([?&][^=&]*=)[^&]*/g : /([?&]password=)[^&]*/gi;
+  return withoutPassword(place).replace(secrets, "$1…");
+}

@@ -7,6 +7,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type ConfigSource, type ReadOptions, type ReadResult, readDesired } from "../config/read/desired";
 import type { GivenVars } from "../config/vars";
+import { parseAddress } from "../core/model/address";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
@@ -255,8 +256,11 @@ function fixOfMissing(path: string): string {
   if (path === "-") return "name standard input so: /dev/stdin";
   if (path.endsWith(".plan.json")) return `make it: reconcile plan --out ${inShell(path)}`;
   const isKey = /^(?:[a-z]+\.)?[\w-]+(?:\[[\w-]+\])?$/.test(path) && !/\.(?:ya?ml|json)$/.test(path);
-  const address = isKey ? "; an address has its kind before it, as vm.KEY" : "";
-  return `name a file or folder, or write one with: reconcile init${address}`;
+  const usual = "name a file or folder, or write one with: reconcile init";
+  if (!isKey) return usual;
+  return parseAddress(path) === undefined
+    ? `${usual}; an address has its kind before it, as vm.KEY`
+    : `${usual}; an address stands behind a flag: --target ${inShell(path)} of a plan, --accept ${inShell(path)} of drift`;
 }
 
 /** What --var and --var-file say. */

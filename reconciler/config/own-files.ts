@@ -73,7 +73,12 @@ const ownFormats = new Map<unknown, OtherFile>([
     "reconcile-cloud/plan",
     {
       says: "it is a saved plan, which is shown and applied without other files",
-      fix: (file) => [toSay([["apply", file], " carries it out"], "name a file that begins with version: 1")],
+      fix: (file) => [
+        toSay(
+          [["show", file], " shows it, ", ["apply", file], " carries it out"],
+          "name a file that begins with version: 1",
+        ),
+      ],
     },
   ],
   ["reconcile-cloud/state", { says: "it is a state, which --state names" }],

@@ -49,7 +49,7 @@ export function writePrivately(
   const temporary = temporaryOf(path);
   try {
     if (isStream(path)) {
-      writeFileSync(path, text);
+      writeFileSync(openOutput(path) ?? path, text);
       return;
     }
     const file = openSync(temporary, "wx", mode);
@@ -174,13 +174,26 @@ function refuseLink(path: string): void {
  * dialect and its policy are somebody's own work, and stand on the same command line or beside it. `overFiles`: the caller may write over the latter.
  */
 export function refuseKept(path: string, overFiles = false): void {
-  if (ifPossible(() => statSync(path))?.isFile() !== true) return;
-  const head = readPlainFile(path, mostOfGiven);
-  if (!("text" in head)) return;
-  refuseNewerPlan(path, head.text);
-  const kept = keptIn(head.text);
+  refuseBesideState(path);
+  const text = textThere(path);
+  if (text === undefined) return;
+  refuseNewerPlan(path, text);
+  const kept = keptIn(text);
   if (kept === undefined || (kept !== "a state" && overFiles)) return;
   throw new FileNotWritten(`${path} holds ${kept}, and nothing is written over it`);
+}
+
+function textThere(path: string): string | undefined {
+  if (ifPossible(() => statSync(path))?.isFile() !== true) return undefined;
+  const read = readPlainFile(path, mostOfGiven);
+  return "text" in read ? read.text : undefined;
+}
+
+/** A state's journal and its lock lie beside it under its name, and are read whoever wrote them. */
+function refuseBesideState(path: string): void {
+  const state = /^(.+)\.(?:journal(?:\.end)?|lock(?:\.mark)?)$/.exec(path)?.[1];
+  if (state === undefined || !(state.endsWith(".state.json") || keptIn(textThere(state) ?? "") === "a state")) return;
+  throw new FileNotWritten(`${path} is a file of the state ${state}, and nothing else is written there`);
 }
 
 /** It may hold what this version does not know. */
@@ -225,6 +238,12 @@ function nameAsNew(temporary: string, path: string): void {
     if (errorCode(error) === "EEXIST" || ifPossible(() => lstatSync(path)) !== undefined) throw error;
     renameSync(temporary, path);
   }
+}
+
+/** An output of this process, which is no file to be opened: where it is a file, that would begin it anew. */
+export function openOutput(path: string): 1 | 2 | undefined {
+  if (/^\/dev\/(?:stdout|fd\/1)$/.test(path)) return 1;
+  return /^\/dev\/(?:stderr|fd\/2)$/.test(path) ? 2 : undefined;
 }
 
 /**

@@ -1,9 +1,10 @@
 /** The words of a command line: where flags may stand, what is refused and how, and what an empty variable means. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jsonLines, runCli } from "../support/cli-process";
+import { cliPath, jsonLines, runCli } from "../support/cli-process";
 
 let folder: string;
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -78,6 +79,63 @@ it.each([
   writeFileSync(join(folder, words.split(" ").at(-1) ?? ""), "");
   const ran = await run(words.split(" "));
   expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(code)]);
+});
+
+it.each([
+  ["plan --json-into reconcile.state.json.journal"],
+  ["plan --out reconcile.state.json.journal.end"],
+  ["plan --json-into other.json.lock", "other.json"],
+  ["validate --json-into reconcile.state.json.lock.mark"],
+])("a file that belongs to a state is written by nothing else: %s", async (words: string, state?: string) => {
+  if (state !== undefined) writeFileSync(join(folder, state), '{"format": "reconcile-cloud/state"}');
+  const file = words.split(" ").at(-1) ?? "";
+  const ran = await run(words.split(" "));
+  expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(`${file} is a file of the state`)]);
+  expect(existsSync(join(folder, file))).toBe(false);
+});
+
+it("a lock of something else is any file", async () => {
+  expect((await run(["validate", "--json-into", "package.json.lock"])).exitCode).toBe(0);
+});
+
+it.each([["state pull"], ["output --format hosts"]])(
+  "where standard output is a document, the summary is in the file for programs: %s",
+  async (words) => {
+    const ran = await run([...words.split(" "), "--json", "--json-into", "lines"]);
+    expect([ran.exitCode, ran.stdout]).toEqual([0, expect.not.stringContaining('"summary"')]);
+    expect(jsonLines(readFileSync(join(folder, "lines"), "utf8")).at(-1)).toMatchObject({
+      command: words.slice(0, 10).trim().split(" --")[0],
+    });
+  },
+);
+
+it.each([
+  ["rehearse --seed 5", "--seed says nothing without --chaos"],
+  ["doctor --allow-trial m1.small", "--allow-trial says nothing without --trial"],
+  ["docs --listen 127.0.0.1:0", "--listen says nothing without --serve"],
+  ["orphans list --refresh changed", "--refresh changed is for plans"],
+  ["plan vm.app", "an address stands behind a flag: --target vm.app of a plan, --accept vm.app of drift"],
+  ["drift vm.app[a]", "--accept 'vm.app[a]' of drift"],
+  ["plan app", "an address has its kind before it, as vm.KEY"],
+  ["state resolve vm.nope --paid", "the state has no vm.nope"],
+])("what would do nothing is refused: %s", async (words, told) => {
+  const ran = await run(words.split(" "));
+  expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(told)]);
+});
+
+it.each([
+  ["graph --format dot --out /dev/stdout", /^digraph[\s\S]*\}\nWrote \/dev\/stdout\.\n$/],
+  ["plan --summary --json-into /dev/stdout", /^project [\s\S]*4 to create[\s\S]*\{"type":"summary".*\}\n$/],
+])("an output that is a file has all that is written to it, in its order: %s", (words, whole) => {
+  const shown = execFileSync(
+    "/bin/sh",
+    ["-c", `"$0" "$@" > shown 2>errors; cat shown`, process.execPath, cliPath, ...words.split(" ")],
+    {
+      cwd: folder,
+      encoding: "utf8",
+    },
+  );
+  expect(shown).toMatch(whole);
 });
 
 it("two results in one file are refused", async () => {

@@ -85,6 +85,8 @@ describe("a plan", () => {
     const none = await runCli(["show", "reconcile.yaml"], { cwd: place.folder, env: {} });
     expect(none.exitCode).toBe(1);
     expect(none.stderr).toContain("reconcile.yaml is no saved plan");
+    const gone = await runCli(["show", "gone.plan.json"], { cwd: place.folder, env: {} });
+    expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining("there is no file gone.plan.json")]);
     await reconcile("apply", "-y");
     await reconcile("plan", "--destroy", "--out", "change.plan.json");
     const told = jsonLines((await runCli(["show", "change.plan.json", "--json"], { cwd: place.folder })).stdout);

@@ -93,7 +93,9 @@ describe("several files and folders", () => {
     expect(ran.stderr).toContain("it is a component");
     write("site/my plan.json", '{ "format": "reconcile-cloud/plan" }\n');
     const plan = await validate("../site/my plan.json");
-    expect(plan.stderr).toContain("fix: reconcile apply '../site/my plan.json' carries it out");
+    expect(plan.stderr).toContain(
+      "fix: reconcile show '../site/my plan.json' shows it, reconcile apply '../site/my plan.json' carries it out",
+    );
   });
 
   it.each([

@@ -126,6 +126,19 @@ describe("reconcile import", () => {
     );
   });
 
+  it("--generate says why the block of what it took over is not printed", async () => {
+    const ids = await existing();
+    write(world);
+    place.emulator.setFaults([{ operation: "vm.list", kind: "status", code: 403, when: "before", skip: 1, count: 9 }]);
+    const ran = await reconcile("import", "vm.db", ids["vm.db"]!, "--generate");
+    expect(ran).toEqual({
+      exitCode: 1,
+      stdout: expect.stringContaining(`vm.db is ${ids["vm.db"]} now.`),
+      stderr: expect.stringMatching(/error\[service\/.*403/),
+    });
+    expect((await reconcile("state", "list")).stdout).toContain(ids["vm.db"]);
+  });
+
   it("takes over every kind, a VM by its name as well, and --generate prints the block of a declared one too", async () => {
     const ids = await existing();
     write(world);

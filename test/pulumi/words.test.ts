@@ -28,6 +28,7 @@ describe("the words of a program", () => {
     owe: ["owe", "vm.db"],
     init: ["init"],
     doctor: ["doctor"],
+    show: ["show", "change.plan.json"],
     apply: ["apply", "--replace", "vm.db"],
   };
 

@@ -17,6 +17,7 @@ const each: { readonly [Name in Command[0]]: readonly Extract<Command, readonly 
   owe: [["owe", "vm.db"]],
   init: [["init"]],
   doctor: [["doctor"], ["doctor", "--out", "FILE"]],
+  show: [["show", "change.plan.json"]],
   apply: [["apply"], ["apply", "--recreate", "vm.db"], ["apply", "--replace", "vm.db"], ["apply", "--accept-service"]],
 };
 

@@ -53,9 +53,30 @@ describe("a command in a message", () => {
     ["one of several projects", "plan", { "changed-since": "main" }, ["a", "b"], "reconcile apply"],
     ["all environments", "plan", { env: "all" }, [], "reconcile apply"],
     ["a name with a space", "plan", { file: ["my file.yaml"] }, [], "reconcile apply -f 'my file.yaml'"],
-    ["a state with a password", "plan", { state: "postgres://u:hush@h/db" }, [], "reconcile apply"],
-    ["a state with a token behind it", "plan", { state: "https://h/a?token=hush" }, [], "reconcile apply"],
-    ["a state with a password behind it", "plan", { state: "postgres://h/db?password=hush" }, [], "reconcile apply"],
+    ["a service", "plan", { "base-url": "https://h/a" }, [], "reconcile apply --base-url https://h/a"],
+    ["a dialect", "plan", { dialect: "my d.yaml" }, [], "reconcile apply --dialect 'my d.yaml'"],
+    // A command without the state would be about another one.
+    [
+      "a state with a password",
+      "plan",
+      { state: "postgres://u:hush@h/db" },
+      [],
+      "reconcile apply --state postgres://h/db",
+    ],
+    [
+      "a state with a token behind it",
+      "plan",
+      { state: "https://h/a?token=hush&name=b" },
+      [],
+      "reconcile apply --state 'https://h/a?token=…&name=…'",
+    ],
+    [
+      "a state with a password behind it",
+      "plan",
+      { state: "postgres://h/db?password=hush" },
+      [],
+      "reconcile apply --state 'postgres://h/db?password=…'",
+    ],
   ])("where the command line names %s", (_, command, flags, args, expected) =>
     expect(said(command, flags, args, "reconcile apply")).toBe(expected),
   );

@@ -49,6 +49,7 @@ const doctorFlags = [
   "openapi",
   "trial",
   "allow-trial",
+  "lock-timeout",
   ...commonFlags,
 ] as const;
 type Doctor = Invocation<(typeof doctorFlags)[number]>;

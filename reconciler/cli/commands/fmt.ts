@@ -24,7 +24,8 @@ export const fmtCommand = command({
   flags: ["file", "check", "json", "json-into", "no-color", "log-level"],
   async run({ args, flags, output }) {
     const given = [...args, ...(flags.file ?? [])];
-    if (given.length === 1 && given[0] === "-") return formatInput(flags.check === true, output);
+    if (given.length === 1 && (given[0] === "-" || given[0] === "/dev/stdin"))
+      return formatInput(flags.check === true, output);
     const named = given.length === 0 ? [defaultFile] : given;
     const paths = withComponents(named.flatMap(expandFolder));
     const diagnostics: Diagnostic[] = [];

@@ -83,6 +83,8 @@ function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<n
     const notes = plan.changes.length === 0 ? [] : back.notes;
     return { session: withNotes(session, notes), prepared: { ...planned, plan } };
   };
+  if (flags.out !== undefined && flags.report !== undefined)
+    throw fail("cli/bad-flag", "--report is about a run, and --out carries nothing out", "leave one of them out");
   return withSession(invocation, readWorkspace(invocation, { args: [], needed: false }), async (opened) => {
     if (flags.out === undefined) return planAndApply(opened, planBack);
     const { session, prepared } = await planBack(opened);

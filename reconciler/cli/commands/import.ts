@@ -91,7 +91,7 @@ export const importCommand = command({
         throw fail(
           "import/for-each",
           `${address} is one instance of a for_each, whose block cannot be told from one of them`,
-          `reconcile import ${formatAddress({ ...block, key: `${block.key}-${each}` })} ${inShell(given)} --generate`,
+          `reconcile import ${inShell(formatAddress({ ...block, key: `${block.key}-${each}` }))} ${inShell(given)} --generate`,
         );
       return generate(invocation, workspace, address, given);
     }
@@ -292,13 +292,16 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<Finish> {
   const kind = kindOf(address);
   const unseen = whyUnseenOf(kind, sight(seen.live, kind, id), made);
   if (unseen !== undefined) output.print(unseen);
-  if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
+  const unprinted = flags.generate === true ? await printYaml(invocation, client, address, id, state, false) : [];
   return {
-    exitCode: 0,
+    exitCode: hasErrors(unprinted) ? 1 : 0,
     // The record has the commands from now on, so that no plan will tell it. What an open create made is owed them.
-    diagnostics: diagnostics.filter(
-      ({ severity, code }) => severity !== "note" || (made === undefined && code === "plan/not-owed"),
-    ),
+    diagnostics: [
+      ...diagnostics.filter(
+        ({ severity, code }) => severity !== "note" || (made === undefined && code === "plan/not-owed"),
+      ),
+      ...errorsAmong(unprinted),
+    ],
     extra: oneImport(),
   };
 }

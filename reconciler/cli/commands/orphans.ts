@@ -71,6 +71,8 @@ interface SearchedFrom {
 async function listOrphans(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   const { prices } = workspace.desired;
+  if (invocation.flags.refresh === "changed")
+    throw fail("cli/bad-flag", "--refresh changed is for plans: an orphan does not change", "--refresh");
   if (invocation.flags.refresh !== "all")
     return showOrphans(invocation, openStore(workspace, invocation.flags), prices);
   return withSession(invocation, workspace, ({ store, service }) =>

@@ -81,7 +81,7 @@ export const outputCommand = command({
       );
     if (flags.write === undefined) {
       process.stdout.write(text);
-      return output.json ? 0 : output.finish({ exitCode: 0 });
+      return output.finish({ exitCode: 0, onDocument: true });
     }
     const { project = state.scope?.project, environment } = workspace.desired;
     writeShared(flags.write, text, blockName(project, environment), format.isWholeFile === true);

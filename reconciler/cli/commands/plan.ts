@@ -184,12 +184,7 @@ async function planFiles(invocation: Invocation, part?: CommentPart): Promise<nu
       output.print(planMarkdown(plan, { ...own, findings }) + exposure);
     }
     const failed = review.exitCode !== 0;
-    if (flags.out !== undefined && !failed) {
-      keepPlan(session, prepared, flags.out);
-      const consents = ([...consentFlags, "unprotect"] as const).filter((name) => flags[name] !== undefined);
-      if (consents.length > 0)
-        output.note(`A saved plan holds no consent: give --${consents.join(", --")} to apply as well.`);
-    }
+    if (flags.out !== undefined && !failed) keepPlan(session, prepared, flags.out);
     const pending =
       plan.changes.length > 0 || plan.steps.length > 0 || plan.owed !== undefined || changesOutputs(plan.outputs);
     return output.finish({

@@ -7,6 +7,7 @@ import { command, oneArgument } from "../command";
 import { fail } from "../compose";
 import { readPlan } from "../plan-file";
 import { showPlanText, tellPlan } from "../planning";
+import { readGiven } from "../workspace";
 
 export const showCommand = command({
   usage: "show F.plan.json [--steps|--summary|--markdown|--json]",
@@ -22,8 +23,11 @@ export const showCommand = command({
     const { args, flags, output } = invocation;
     const [file] = args;
     const saved = readPlan(file);
-    if (saved === undefined)
-      throw fail("plan/unreadable", `${file} is no saved plan`, "reconcile plan --out change.plan.json writes one");
+    if (saved === undefined) {
+      const fix = "reconcile plan --out change.plan.json writes one";
+      readGiven(file, fix);
+      throw fail("plan/unreadable", `${file} is no saved plan`, fix);
+    }
     output.hide(saved.sensitive ?? []);
     const plan = planOfSaved(saved);
     const { project, environment } = saved.desired;

@@ -204,7 +204,7 @@ async function pull({ flags, output }: Invocation, store: StateStore): Promise<n
   const state = flags.force === true ? await readWhatIsLeft(store) : await stateIn(store);
   // Control characters are written as JSON escapes, so that a terminal does not act on them.
   process.stdout.write(printableLines(writeSnapshot(state)));
-  return output.json ? 0 : output.finish({ exitCode: 0 });
+  return output.finish({ exitCode: 0, onDocument: true });
 }
 
 async function removeFromState(invocation: Invocation, store: StateStore): Promise<number> {
@@ -398,6 +398,8 @@ function settledWords(answer: ResolveAnswer, address: string, intent: Intent | u
 
 function settledBy(answer: ResolveAnswer, address: string, state: State): (StateChange | StepChange)[] {
   const record = state.resources.get(address);
+  const intent = state.intents.get(address);
+  if (record === undefined && intent === undefined) throw addressUnknown(address, state);
   const nothingOpen = (what: string) =>
     fail(
       "state/nothing-open",
@@ -405,7 +407,7 @@ function settledBy(answer: ResolveAnswer, address: string, state: State): (State
       `reconcile state show ${inShell(address)} shows what is`,
     );
   if (answer === "not-created") {
-    const changes = neverCreated(address, record, state.intents.get(address));
+    const changes = neverCreated(address, record, intent);
     if (changes.length === 0) throw nothingOpen("create");
     return changes;
   }

@@ -28,6 +28,7 @@ export type Command =
   | readonly ["init"]
   | readonly ["doctor"]
   | readonly ["doctor", "--out", "FILE"]
+  | readonly ["show", plan: string]
   | readonly ["apply", ...flags: string[]];
 
 /** How what was sent, or was owed, has ended, as a person found out. */
@@ -94,6 +95,7 @@ function commandInProgram(command: Command): string | undefined {
     case "owe":
     case "init":
     case "doctor":
+    case "show":
       return undefined;
   }
 }
