@@ -6,7 +6,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
 import { inShell } from "../core/text/in-shell";
-import { onlyDefined } from "../core/text/objects";
+import { fieldsOfJson, onlyDefined } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { Prepared } from "../engine/plan";
 import { setting } from "../outside/environment";
@@ -117,10 +117,13 @@ export function readPlan(path: string): SavedPlan | undefined {
   return "text" in read ? readSaved(path, unsealFile(readKeys(process.env), "plan", path, read.text)) : undefined;
 }
 
-/** A plan may have any name; what is JSON by its name is no file of the desired state. */
+/** A plan may have any name; what is JSON by its name is one, unless it has the version of a desired state at its top. */
 export function isPlanFile(path: string): boolean {
-  if (path.endsWith(".json")) return true;
   const read = readPlainFile(path, mostOfGiven);
+  if (path.endsWith(".json")) {
+    const { version, format } = fieldsOfJson("text" in read ? read.text : "");
+    return version === undefined || format !== undefined;
+  }
   if ("problem" in read) return false;
   // The keys of a plan are in the order of the alphabet, so that its format stands far behind its beginning.
   return isSealed(read.text) || (read.text.startsWith("{") && read.text.includes(`\n "format": "${planFormat}"`));

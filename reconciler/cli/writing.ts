@@ -3,13 +3,25 @@ import type { State, StateChange } from "../core/model/recorded";
 import type { StepChange } from "../core/plan/record-patch";
 import { asError } from "../core/text/errors";
 import { openForWriting } from "../engine/apply";
+import { assertSameScope } from "../engine/scope";
 import { type StateStore, StoreFailed } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, newLineage } from "./compose";
 import { CommandFailed } from "./crash";
+import type { Flags } from "./flags";
 import { stateUnclosed } from "./run-end";
+import { chosenEnvironment } from "./workspace";
 
 type StateWrite = StateChange | StepChange;
+
+/**
+ * A state of another environment than the one that was chosen is not the one that is meant, whatever names its place:
+ * nothing of it is forgotten, handed on or logged in to.
+ */
+export function assertChosen({ scope }: Pick<State, "scope">, flags: Flags): void {
+  const environment = chosenEnvironment(flags);
+  if (scope !== undefined && environment !== undefined) assertSameScope({ scope }, { ...scope, environment });
+}
 
 /** `decide` gets the state under the lock and answers with the changes to record. */
 export async function changeState(
@@ -19,7 +31,10 @@ export async function changeState(
 ): Promise<void> {
   const { recorder } = await openForWriting(store, commandHolder(invocation.command), newLineage());
   await closedAfter(
-    async () => recorder.record(await decide(recorder.state)),
+    async () => {
+      assertChosen(recorder.state, invocation.flags);
+      await recorder.record(await decide(recorder.state));
+    },
     () => recorder.close(),
   );
 }

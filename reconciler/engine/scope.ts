@@ -45,7 +45,7 @@ export function scopeOf(
 }
 
 /** Sends no request, so it comes first. */
-export function assertSameScope(state: State, now: Scope): void {
+export function assertSameScope(state: Pick<State, "scope">, now: Scope): void {
   const doubt = compareScopes(state.scope, now);
   if (doubt === undefined) return;
   const isNoneDeclared = doubt.about === "environment" && now.environment === noEnvironment;

@@ -78,6 +78,28 @@ describe("drift --accept with environments", () => {
   });
 });
 
+it("of a state of another environment nothing is forgotten, moved, handed on or logged in to", async () => {
+  write(fileOf("{ staging: {}, prod: {} }", 'volumes: { data: { name: "${env}-data", size: 5 } }\n'));
+  const at = ["--state", "one.json"];
+  await done(reconcile("apply", "-y", "--env", "staging", ...at));
+  const listed = await reconcile("state", "list", "--env", "staging", ...at);
+  for (const words of [
+    "state rm volume.data",
+    "state mv volume.data volume.other",
+    "state mv volume.data volume.data --to-state two.json",
+    "state resolve volume.data --attached",
+    "output --format env",
+    "export pulumi",
+    "ssh vm.web",
+  ]) {
+    const ran = await reconcile(...words.split(" "), "--env", "prod", ...at);
+    const why = expect.stringContaining("this state is of the environment staging, and prod was chosen");
+    expect([words, ran.exitCode, ran.stderr]).toEqual([words, 3, why]);
+  }
+  expect(await reconcile("state", "list", "--env", "staging", ...at)).toEqual(listed);
+  await done(reconcile("state", "rm", "volume.data", "--env", "staging", ...at));
+});
+
 it("a command that a message names is of the same files, environment and state", async () => {
   write(fileOf("{ staging: {}, prod: {} }", blocks));
   const asked = await reconcile("state", "show", "vm.none", "--env", "prod", "--state", "other.json");

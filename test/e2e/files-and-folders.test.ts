@@ -82,6 +82,16 @@ describe("several files and folders", () => {
     expect(ran.stdout).toContain("1 security group in 1 file.");
   });
 
+  it("a file in JSON is planned and applied like any other, and what has no version is a plan or nothing", async () => {
+    const text = '{"version":1,"project":"acme","region":"in-west-1","service":{"base_url":"embedded"},"volumes":{}}';
+    write("here/d.json", text);
+    for (const words of [["plan"], ["apply", "-y"]])
+      expect(await runCli([...words, "d.json"], { cwd: join(root, "here") })).toMatchObject({ exitCode: 0 });
+    write("here/e.json", '{"volumes":{}}');
+    const other = await runCli(["apply", "-y", "e.json"], { cwd: join(root, "here") });
+    expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("e.json is no plan of this tool")]);
+  });
+
   it("a component in a folder that is read is told by what it is", async () => {
     write("site/reconcile.yaml", `${shared}groups: { web: {} }\ncomponents: { shop: { from: ./tier.yaml } }\n`);
     write("site/tier.yaml", "component: 1\nparameters: { n: {} }\ngroups: { web: { name: tier-web } }\n");

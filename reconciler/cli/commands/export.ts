@@ -13,6 +13,7 @@ import { fail, openStore, stateIn } from "../compose";
 import { closedFiles } from "../externals";
 import { commonFlags } from "../flags";
 import { readWorkspace } from "../workspace";
+import { assertChosen } from "../writing";
 
 export const exportPulumiCommand = command({
   usage: "export pulumi [FILE|DIR]… [--out DIR]",
@@ -25,6 +26,7 @@ export const exportPulumiCommand = command({
     const workspace = readWorkspace(invocation, { needed: false });
     const store = openStore(workspace, flags);
     const state = await stateIn(store);
+    assertChosen(state, flags);
     if (state.resources.size === 0)
       throw fail(
         "state/empty",

@@ -26,6 +26,7 @@ import { commonFlags, type FlagName } from "../flags";
 import { sshGiven } from "../ssh-given";
 import { readWorkspace, workspaceOfState } from "../workspace";
 import { blockName, writeShared } from "../write-shared";
+import { assertChosen } from "../writing";
 
 export const outputCommand = command({
   usage: "output [NAME] [--format FORMAT]",
@@ -54,6 +55,7 @@ export const outputCommand = command({
     const isOfState = flags.format === undefined;
     const workspace = isOfState ? workspaceOfState(invocation) : readWorkspace(invocation, { args: [], needed: false });
     const state = await stateIn(openStore(workspace, flags));
+    assertChosen(state, flags);
     const { outputs = {} } = state;
     const [name] = args;
     const chosen = keyIn(outputFormats, flags.format);

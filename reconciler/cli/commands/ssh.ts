@@ -14,6 +14,7 @@ import { type FlagName, placeFlags, reachFlags } from "../flags";
 import { sshGiven } from "../ssh-given";
 import { withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
+import { assertChosen } from "../writing";
 
 export const sshCommand = command({
   usage: "ssh ADDR [-- COMMAND…]",
@@ -35,6 +36,7 @@ export const sshCommand = command({
     const [asked, ...words] = args;
     const workspace = readWorkspace(invocation, { args: [], needed: false });
     const state = await stateIn(openStore(workspace, flags));
+    assertChosen(state, flags);
     const vms = recordedVms(state);
     const address = vmCalled(asked, vms, state);
     const given = sshGiven(flags, [...vms.keys()]);

@@ -8,7 +8,7 @@ import { fail, stateLocation } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { moveToState } from "../move/states";
 import { readWorkspace } from "../workspace";
-import { changeState } from "../writing";
+import { assertChosen, changeState } from "../writing";
 import { addressUnknown, meantBy, onStore } from "./state";
 
 export const stateMvCommand = command({
@@ -77,13 +77,14 @@ async function moveInState(
   const otherState = invocation.flags["to-state"];
   if (otherState !== undefined) {
     const location = stateLocation(readWorkspace(invocation, { args: [], needed: false }), invocation.flags);
-    await moveToState(invocation, { store, location }, otherState, (state) =>
-      meantBy(from, state).map((address) => {
+    await moveToState(invocation, { store, location }, otherState, (state) => {
+      assertChosen(state, invocation.flags);
+      return meantBy(from, state).map((address) => {
         const next = isComponent ? renamed(address, from, to) : to;
         movedTo(address, next, state, { elsewhere: true });
         return [address, next];
-      }),
-    );
+      });
+    });
     invocation.output.print(`${from} is ${to} in ${otherState} now. Nothing was sent to the service.`);
     return invocation.output.finish({ exitCode: 0 });
   }
