@@ -5,11 +5,12 @@
 import type { Desired } from "../core/model/desired";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
+import { listText } from "../core/text/list-text";
 import { whereBriefly } from "../report/where-text";
 import { askForWord, ask as askOn } from "./ask";
 import type { Invocation } from "./command";
 import { readCount } from "./compose";
-import type { Flags } from "./flags";
+import { decidingFlags, type Flags } from "./flags";
 import type { MissingConsent } from "./refusal";
 import type { Session } from "./session";
 
@@ -62,16 +63,18 @@ export async function getConsent(
         {
           kind: "approval",
           detail: "the plan was not approved, and there is nobody to ask",
-          grant: `--auto-approve (or save it with ${commandThatSaves(session.invocation)} --out F and apply that)`,
+          grant: `--auto-approve (or save it with ${commandThatSaves(session.invocation)} and apply that)`,
         },
       ],
     };
   return askPerson(session, plan, given, screenForQuestions(), signal);
 }
 
-function commandThatSaves({ command, args }: Invocation): string {
-  if (command === "undo") return `undo ${args[0] ?? "RUN"}`;
-  return command === "destroy" ? "plan --destroy" : "plan";
+/** Without the flags that narrow it, the plan would be another one. Their values may be secrets. */
+function commandThatSaves({ command, args, flags }: Invocation): string {
+  const same = decidingFlags.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  const words = command === "undo" ? `undo ${args[0] ?? "RUN"}` : command === "destroy" ? "plan --destroy" : "plan";
+  return `reconcile ${words} --out F${same.length === 0 ? "" : `, with the same ${listText(same)},`}`;
 }
 
 /** When one of the two streams goes into a file, the question is shown on the other. */

@@ -495,6 +495,22 @@ export const planFlags = [
   "prices",
   ...commonFlags,
 ] as const satisfies readonly FlagName[];
+/** They decide what is planned: a saved plan has their effect in it. */
+export const decidingFlags = [
+  "target",
+  "target-file",
+  "exclude",
+  "replace",
+  "owe",
+  "adopt",
+  "accept-service",
+  "no-refresh",
+  "refresh",
+  "max-age",
+  "var",
+  "var-file",
+  "prices",
+] as const satisfies readonly FlagName[];
 export const consentFlags = [
   "allow-data-loss",
   "allow-loss",

@@ -16,7 +16,7 @@ import { sha256 } from "../outside/sha256";
 import { planFormat, readSaved, type SavedPlan, savePlan } from "../saved-plan";
 import { isSealed, readKeys, sealFile, unsealFile } from "../store/seal";
 import { fail } from "./compose";
-import { consentFlags, type Flags } from "./flags";
+import type { Flags } from "./flags";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
@@ -81,9 +81,9 @@ export function keepPlan(
   const origin = { folder, sources, planFile, baseUrl, dialect, state, ...onlyDefined({ sensitive }) };
   writePlan(planFile, savePlan(plan, desired, origin), (text) => output.masked(text));
   output.note(`Saved the plan: reconcile apply ${inShell(planFile)}`);
-  const consents = ([...consentFlags, "unprotect"] as const).filter((name) => flags[name] !== undefined);
-  if (consents.length > 0)
-    output.note(`A saved plan holds no consent: give --${consents.join(", --")} to apply as well.`);
+  // Whoever applies it has seen what it loses. Whether something is flushed by then is not known now.
+  const later = (["confirm-flush", "unprotect"] as const).filter((name) => flags[name] !== undefined);
+  if (later.length > 0) output.note(`A saved plan does not hold this: give --${later.join(", --")} to apply as well.`);
 }
 
 /** With a key for the state, the plan file is encrypted as well: it names the same resources. */

@@ -24,15 +24,10 @@ export function onSameProject(
   // A saved plan names all of it, and so does the command that applies it.
   const isOfSeveral = [flags.to, flags["to-state"], flags["changed-since"]].some((flag) => flag !== undefined);
   if (isOfSeveral || !files.every(isOfFiles)) return (text) => text;
-  const ofFiles = files.map((file) => `-f ${inShell(file)}`);
   const given = (flag: "env" | "state" | "base-url" | "dialect"): string[] => {
     const value = flags[flag];
     return value === undefined || value === "all" ? [] : [`--${flag} ${inShell(withoutSecrets(value))}`];
   };
-  const [ofState, ofService] = [
-    [...given("env"), ...given("state")],
-    [...given("base-url"), ...given("dialect")],
-  ];
   return (text) =>
     text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {
       const found = findCommand(commands, [first, second ?? ""])?.found;
@@ -41,10 +36,10 @@ export function onSameProject(
       const [rest = ""] = text.slice(at + name.length).split("reconcile ");
       if (found.positionals === undefined && /^ \S+\.json\b/.test(rest)) return whole;
       const words = [
-        ...(/^ (?:-f|--file|\S+\.ya?ml)\b/.test(rest) ? [] : ofFiles),
+        ...(/^ (?:-f|--file|\S+\.ya?ml)\b/.test(rest) ? [] : files.map((file) => `-f ${inShell(file)}`)),
         // A command that names one of them may be about another environment.
-        ...(/ --(?:env|state)\b/.test(rest) ? [] : ofState),
-        ...(/ --(?:base-url|dialect)\b/.test(rest) ? [] : ofService),
+        ...(/ --(?:env|state)\b/.test(rest) ? [] : [...given("env"), ...given("state")]),
+        ...(/ --(?:base-url|dialect)\b/.test(rest) ? [] : [...given("base-url"), ...given("dialect")]),
       ];
       return [name, ...words].join(" ") + whole.slice(name.length);
     });

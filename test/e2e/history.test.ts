@@ -178,7 +178,9 @@ describe("reconcile undo", () => {
   it("can be saved, reviewed and applied like any plan", async () => {
     await apply(first);
     await apply(second);
-    expect(said(await reconcile("undo", "last"))).toContain("or save it with undo last --out F and apply that");
+    expect(said(await reconcile("undo", "last"))).toContain(
+      "or save it with reconcile undo last --out F and apply that",
+    );
     const saved = await reconcile("undo", "last", "--out", "back.plan.json");
     expect(saved.exitCode, saved.stderr).toBe(0);
     const applied = await reconcile("apply", "back.plan.json");

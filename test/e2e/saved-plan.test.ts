@@ -215,7 +215,8 @@ it("takes no flag that would make another plan of it, and needs the flush consen
   writeFiles(first, { "infra/reconcile.yaml": withVolume(10) });
   await run(first, "apply", "infra", "-y");
   writeFiles(first, { "infra/reconcile.yaml": withVolume(20) });
-  await run(first, "plan", "infra", "--out", "p.plan.json");
+  const saved = await run(first, "plan", "infra", "--out", "p.plan.json", "--confirm-flush", "all");
+  expect(saved.stderr).toContain("A saved plan does not hold this: give --confirm-flush to apply as well.");
   const blocked = await run(first, "apply", "p.plan.json", "--json");
   expect(blocked.exitCode).toBe(3);
   expect(
@@ -231,7 +232,14 @@ it("a reviewed plan that loses data is applied without a second consent, and the
   writeFiles(first, { "infra/reconcile.yaml": vms("one", "two") });
   await run(first, "apply", "infra", "-y");
   writeFiles(first, { "infra/reconcile.yaml": vms("one") });
-  await run(first, "plan", "infra", "--out", "p.plan.json");
+  // A plan of more than what was asked for would lose more, and its approval is its review.
+  const asked = await run(first, "apply", "infra", "--target", "vm.two", "--allow-data-loss");
+  expect([asked.exitCode, asked.stderr]).toEqual([
+    3,
+    expect.stringContaining("save it with reconcile plan -f infra --out F, with the same --target, and apply that"),
+  ]);
+  const saved = await run(first, "plan", "infra", "--out", "p.plan.json", "--allow-data-loss");
+  expect(saved.stderr).not.toContain("to apply as well");
   expect((await run(first, "apply", "p.plan.json", "--report", "report.html")).exitCode).toBe(0);
   expect(names()).toEqual(["one"]);
   expect(readFileSync(join(first, "report.html"), "utf8")).toMatch(/role="status">done</);

@@ -174,7 +174,7 @@ describe.each(Object.keys(places))("with the state in %s", (kind) => {
     // Without leases only --force takes a lock, and the first message says so.
     const locked = await reconcile(["apply", "-y", "--state", state]);
     expect(locked.stderr).toContain(
-      `that process is gone: reconcile state unlock${kind === "postgres" ? "" : ` --state ${state}`}${kind === "http" ? " --force" : ""}\n`,
+      `that process is gone: reconcile state unlock --state ${kind === "postgres" ? `'${state.replace(/[^/]*@/, "")}'` : state}${kind === "http" ? " --force" : ""}\n`,
     );
     const refused = await reconcile(["state", "unlock", "--state", state]);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("--force")]);

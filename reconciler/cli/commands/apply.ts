@@ -9,8 +9,7 @@ import { desiredHere, type SavedPlan, stale, whatChanged } from "../../saved-pla
 import { originAt } from "../../service/origin-at";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
-import type { FlagName, Flags } from "../flags";
-import { applyFlags, planFlags } from "../flags";
+import { applyFlags, decidingFlags, type Flags, planFlags } from "../flags";
 import type { Finish } from "../output";
 import { checkoutDiffers, findFolder, nameState, readPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
@@ -43,30 +42,12 @@ export const applyCommand = command({
   },
 });
 
-/** Flags whose effect is in the saved plan already, so that they cannot be given again. */
-const decided = [
-  "file",
-  "target",
-  "target-file",
-  "exclude",
-  "replace",
-  "owe",
-  "adopt",
-  "accept-service",
-  "no-refresh",
-  "refresh",
-  "max-age",
-  "var",
-  "var-file",
-  "prices",
-] as const satisfies FlagName[];
-
 function applySaved(invocation: Invocation, read: SavedPlan, file: string): Promise<number> {
   const { flags, output } = invocation;
   output.hide(read.sensitive ?? []);
   // A plan of an older version lacks the settings that dialects have gained since: they get their defaults.
   const saved = { ...read, dialect: mergeDialect(read.dialect) };
-  const given = decided.filter((name) => flags[name] !== undefined);
+  const given = (["file", ...decidingFlags] as const).filter((name) => flags[name] !== undefined);
   if (given.length > 0)
     throw fail(
       "cli/bad-flag",
