@@ -134,6 +134,14 @@ export async function nodeModulesCompiled(words: readonly string[], text: string
   return compiled.filter((name) => name !== "internal/test/binding");
 }
 
+/** The errors whose stack was asked for: for the first one the engine counts the lines of each file in it. */
+export async function errorsWithStack(words: readonly string[], text: string): Promise<string[]> {
+  const seen = join(makeFolder({ "seen.txt": "" }), "seen.txt");
+  const tell = `Error.prepareStackTrace = (error) => require("node:fs").appendFileSync(${JSON.stringify(seen)}, error.message + "\\n");`;
+  await partsRead(words, text, tell);
+  return readFileSync(seen, "utf8").split("\n").slice(0, -1);
+}
+
 function nameOf(file: string): string {
   const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
   // The package's own, wherever the checkout lies.

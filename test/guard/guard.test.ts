@@ -6,6 +6,7 @@ import { fleet, shapes } from "../../bench/shapes.mjs";
 import { startEmulator } from "../../emulator";
 import {
   countStory,
+  errorsWithStack,
   modulesLoaded,
   nodeModulesAtFirstRequest,
   nodeModulesCompiled,
@@ -136,6 +137,16 @@ describe("what a command loads", () => {
     const emulator = await startEmulator({ timeScale: 0 });
     try {
       expect(await nodeModulesCompiled(["apply", "-y", "--base-url", emulator.url], small)).toEqual([]);
+    } finally {
+      await emulator.close();
+    }
+  });
+
+  it("a run that ends well asks for no error's stack", async () => {
+    const emulator = await startEmulator({ timeScale: 0 });
+    try {
+      for (const words of [["plan"], ["apply", "-y"]])
+        expect(await errorsWithStack([...words, "--base-url", emulator.url], small)).toEqual([]);
     } finally {
       await emulator.close();
     }
