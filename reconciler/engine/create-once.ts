@@ -86,14 +86,16 @@ async function createLooking<K extends Kind>(
   const { address } = step;
   const operation = `${kind}.create` as const;
   const earlier = run.openBefore(operation, name);
+  // An earlier run's create may have made something, so the ids from before that create count.
+  const before = earlier?.idsBefore ?? [name, ...cutNames(name)].flatMap((one) => run.idsBefore(kind, one));
+  const isFree = (id: string): boolean => run.deleted.has(`${kind}:${id}`);
   let intent: Intent = {
     step: step.id,
     address,
     operation,
     name,
     sentAt: isoNow(run),
-    // An earlier run's create may have made something, so the ids from before that create count.
-    idsBefore: earlier?.idsBefore ?? [name, ...cutNames(name)].flatMap((one) => run.idsBefore(kind, one)),
+    idsBefore: before.some(isFree) ? await stillThere(kind, before, isFree, run) : before,
     record: creation.record,
   };
   const madeBy = (outcome: Outcome<LiveOf[K] | undefined>): LiveOf[K] | undefined => {
@@ -105,7 +107,7 @@ async function createLooking<K extends Kind>(
     const outcome = await creation.send();
     const made = madeBy(outcome);
     if (made !== undefined || !saysAccepted(outcome)) first.leave();
-    if (made !== undefined) return keepOrShowId(step, creation, made, "answered");
+    if (made !== undefined) return keepOrShowId(step, creation, made, "answered", run);
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
@@ -128,6 +130,28 @@ async function createLooking<K extends Kind>(
     }
     run.progress(step, "the lost create was not done; sending it again");
   }
+}
+
+/** Whoever asks at the same time has one answer. */
+const sharedLists: { readonly [K in Kind]?: (run: Run) => Promise<Outcome<readonly LiveOf[K][]>> } = {
+  vm: ({ listVms }) => listVms(),
+};
+
+/**
+ * Some services give an id to another resource once it is free: one that this run has deleted is left out where a list
+ * after the delete does not show it.
+ */
+async function stillThere<K extends Kind>(
+  kind: K,
+  before: readonly string[],
+  isFree: (id: string) => boolean,
+  run: Run,
+): Promise<readonly string[]> {
+  if (!run.ports.client.can.canFindCreated(kind)) return before;
+  const listed = await (sharedLists[kind]?.(run) ?? listOfKind(kind, run.ports.client, { signal: run.signal }));
+  if (listed.status !== "accepted") return before;
+  const shown = new Set(listed.value.map(({ id }) => id));
+  return before.filter((id) => !isFree(id) || shown.has(id));
 }
 
 /** What follows where a look has not found it: the refusal that holds, a person is asked, or it may be sent again. */
@@ -178,7 +202,8 @@ const answerText = (outcome: Outcome<unknown>): string | undefined =>
 function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boolean {
   const manager = run.recorder.addressOf(identity(kind, id));
   if (manager !== undefined && manager !== address) return true;
-  return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight(run.live, kind, id).seen === "yes";
+  const key = orphanKey({ kind, id });
+  return run.recorder.state.orphans.has(key) || (sight(run.live, kind, id).seen === "yes" && !run.deleted.has(key));
 }
 
 interface NothingFound {
@@ -238,7 +263,7 @@ async function findAfterCreate<K extends Kind>(
   const { ours, doubtful, strangers } = judge(looked.named);
   if (ours.length + doubtful.length > 1)
     return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
-  if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0], "seen") };
+  if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0], "seen", run) };
   const isCut = (one: LiveOf[K]): boolean => mayBeCut(one.name, name) && sight(run.live, kind, one.id).seen !== "yes";
   const cut = ours.length + doubtful.length > 0 ? undefined : judge(looked.all.filter(isCut));
   const [shortened] = [...(cut?.ours ?? []), ...(cut?.doubtful ?? [])];
@@ -303,8 +328,10 @@ async function keepOrShowId<K extends Kind>(
   { what, name, keep }: Creation<K>,
   live: LiveOf[K],
   how: HowFound,
+  run: Run,
 ): Promise<StepResult> {
   try {
+    run.deleted.delete(orphanKey(live));
     return await keep(live, how);
   } catch (error) {
     throw new NotRecorded(

@@ -85,7 +85,7 @@ export interface Run {
   readonly listGroups: () => Promise<Outcome<readonly LiveGroup[]>>;
   /** VMs whose stop this run sent and the service accepted, and to which the run has sent nothing else since. */
   readonly stopped: Set<string>;
-  /** What this run deleted, as `group:ID`: nobody looks for what was written to it before. */
+  /** What this run deleted and saw gone, as `group:ID`: nobody looks for what was written to it before, and the id is free. */
   readonly deleted: Set<string>;
   /** What its steps were shown of what they had made before, in the same spelling. */
   readonly shown: Map<string, LiveOf[Kind]>;

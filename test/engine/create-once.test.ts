@@ -54,6 +54,8 @@ interface Row {
   /** What the list shows after the create. `undefined`: it cannot be read. */
   readonly shows?: readonly LiveVolume[] | undefined;
   readonly existed?: readonly LiveVolume[];
+  /** What existed is deleted by this run, and the list after that shows it no longer, or does. */
+  readonly deleted?: "gone" | "listed";
   readonly earlier?: Intent;
   readonly lists?: false;
   readonly becomes: string;
@@ -74,6 +76,7 @@ async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise
       },
     },
   };
+  let sent = 0;
   const { run, recorder } = await loneRun({
     live,
     has: (operation) => row.lists !== false || operation !== "volume.list",
@@ -82,13 +85,14 @@ async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise
     client: {
       listVolumes: async () => {
         onLook?.(recorder.state.intents.has(address));
+        if (row.deleted !== undefined && sent === 0) return accepted(row.deleted === "gone" ? [] : (row.existed ?? []));
         return "shows" in row && row.shows === undefined
           ? { status: "rejected", condition: "forbidden", message: "not for you" }
           : accepted([...(row.existed ?? []), ...(row.shows ?? [])]);
       },
     },
   });
-  let sent = 0;
+  for (const { id } of row.deleted === undefined ? [] : (row.existed ?? [])) run.deleted.add(`volume:${id}`);
   let kept = "";
   const creation: Creation<"volume"> = {
     kind: "volume",
@@ -130,6 +134,24 @@ const rows: Readonly<Record<string, Row>> = {
     answers: [accepted(another)],
     existed: [another],
     becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "the id is that of what this run has deleted, and was free before the create": {
+    answers: [accepted(undefined)],
+    existed: [ours],
+    deleted: "gone",
+    becomes: "done: seen ours, sent 1, open",
+  },
+  "and was not free by then": {
+    answers: [accepted(undefined)],
+    existed: [ours],
+    deleted: "listed",
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "the answer names the id that this run has freed": {
+    answers: [accepted(ours)],
+    existed: [ours],
+    deleted: "gone",
+    becomes: "done: answered ours, sent 1, open",
   },
   "an answer that names nothing, and the list shows it": {
     answers: [accepted(undefined)],
