@@ -21,7 +21,7 @@ import type {
   State,
   StateChange,
 } from "../core/model/recorded";
-import { missingConsent, noGrants } from "../core/plan/consent";
+import { type Consent, missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { writtenChanges } from "../core/plan/record-patch";
@@ -411,9 +411,15 @@ function permit(plan: Plan, flushConfirmed: boolean): PermittedPlan {
     });
   } catch (error) {
     if (!(error instanceof ConsentMissing)) throw error;
-    throw new HandlerFailure(error.missing.map(missingConsent));
+    throw new HandlerFailure(error.missing.map(missingHere));
   }
 }
+
+/** No flag of the command line gives a program a consent: what it did not know is shown by a preview. */
+const missingHere = (consent: Consent): Diagnostic => ({
+  ...missingConsent(consent),
+  ...(consent.kind === "data_loss" ? { fix: "run a refresh, and look at the preview" } : {}),
+});
 
 function remembered(state: State, address: Address): Remembered {
   const record = state.resources.get(address);

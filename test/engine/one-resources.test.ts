@@ -206,6 +206,17 @@ const open: Readonly<Record<string, Row>> = {
     answer: undefined,
     sent: ["volume.delete #5 200"],
   },
+  "a delete asks for a look where its id may be another one's by now": {
+    asks: async (program, { create, remove }) => {
+      const kept = await create("Volume", "data", data);
+      await program.client.createVolume("theirs", 5);
+      const id = program.volumes().find(({ name }) => name === "theirs")!.id;
+      return () => remove(JSON.parse(JSON.stringify(kept).replaceAll(kept.id, id)) as KeptOne);
+    },
+    answer: expect.stringMatching(
+      /^refused: volume theirs \(#\d+\) of 5 GB is deleted with its data; its name is theirs, not data: it may be another volume that has the id by now — run a refresh, and look at the preview$/,
+    ),
+  },
   "its delete leaves what another resource has taken over by its id": {
     given: full,
     asks: async (program, { create, remove }) => {
