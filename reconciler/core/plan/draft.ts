@@ -244,8 +244,7 @@ export const holdOf = (kind: Kind, address: Address): string => `${kind}:${addre
  * The name of a VM in `holds`: its address where it has one, so that the old and the new VM of a replacement exclude
  * each other.
  */
-export const vmHold = (draft: Draft, vm: Reference): string =>
-  `vm:${"address" in vm ? vm.address : (draft.context.addressOf(identity("vm", vm.id)) ?? vm.id)}`;
+export const vmHold = (draft: Draft, vm: Reference): string => `vm:${vmLabel(draft, vm)}`;
 
 /** The name under which people know a VM. */
 export const vmLabel = (draft: Draft, vm: Reference): string =>

@@ -1,20 +1,19 @@
 /** Says before anything is sent which names this service does not take, where its dialect has rules of its own. */
-import { type Address, type Kind, parseAddress } from "../model/address";
+import type { Address, Kind } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { NameProblem } from "../model/name-rule";
-import type { Step, StepAction } from "./step";
+import { nameGiven, type Step } from "./step";
 
 export const namesRefused = (
   steps: readonly Step[],
   problemOf: NameProblem,
   sourceOf: (address: Address) => SourcePosition | undefined,
 ): Diagnostic[] =>
-  steps.flatMap(({ address, action }) => {
-    const kind = parseAddress(address)?.kind;
-    const name = nameSent(action);
-    if (kind === undefined || name === undefined) return [];
-    const problem = problemOf(kind, name);
-    return problem === undefined ? [] : [nameRefused(address, kind, name, problem, sourceOf(address))];
+  steps.flatMap((step) => {
+    const given = nameGiven(step);
+    const problem = given === undefined ? undefined : problemOf(given.kind, given.name);
+    if (given === undefined || problem === undefined) return [];
+    return [nameRefused(step.address, given.kind, given.name, problem, sourceOf(step.address))];
   });
 
 export const nameRefused = (
@@ -32,18 +31,3 @@ export const nameRefused = (
   address,
   source,
 });
-
-function nameSent(action: StepAction): string | undefined {
-  switch (action.operation) {
-    case "vm.create":
-      return action.vm.name;
-    case "vm.rename":
-    case "volume.create":
-    case "group.create":
-      return action.name;
-    case "group.update":
-      return action.name;
-    default:
-      return undefined;
-  }
-}
