@@ -13,6 +13,7 @@ it.each<[what: string, answer: unknown, told: readonly string[]]>([
   ["a text", ["no"], [denied("no")]],
   ["a finding", [{ code: "cost", severity: "note", summary: "dear" }], ["note policy/cost dear"]],
   ["findings by name", { findings: [{ message: "no", severity: "warning" }] }, [denied("no", "warning")]],
+  ["one a line, with empty ones between", '{"msg":"one"}\n\n \n{"msg":"two"}\n', [denied("one"), denied("two")]],
   ["one a line", '{"msg":"one"}\n{"msg":"two"}', [denied("one"), denied("two")]],
   ["a code with odd letters", [{ code: "policy/a b", msg: "no" }], ["error policy/a-b no"]],
   ["a code of nothing", [{ code: "policy/", msg: "no" }], [denied("no")]],

@@ -54,7 +54,7 @@ function readAnswer(text: string): Fields[] | undefined {
   if (trimmed === "") return [];
   const whole = parsedJson(trimmed);
   if (whole !== undefined) return flatten(whole);
-  const lines = trimmed.split("\n").map(parsedJson);
+  const lines = trimmed.split(/\n\s*/).map(parsedJson);
   return lines.includes(undefined) ? undefined : flatten(lines);
 }
 
