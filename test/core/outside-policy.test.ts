@@ -1,6 +1,6 @@
 /** Where a credential or a state may go, for the service, the stores and the fleet alike. */
 import { expect, it } from "vitest";
-import { addressFault, isLoopbackHost } from "../../reconciler/core/text/outside-policy";
+import { addressFault, isLoopbackHost, withoutUsers } from "../../reconciler/core/text/outside-policy";
 
 it.each([
   ["https://cloud.example", undefined],
@@ -38,3 +38,14 @@ it("a host is told with and without the brackets of a URL", () => {
     false,
   ]);
 });
+
+it.each([
+  ["a user alone", "https://token@host/x of ops@host", "https://***@host/x of ops@host"],
+  ["a user with a password", "ssh://git:p@host", "ssh://***@host"],
+  ["a password with an @", "at https://u:p@ss@host", "at https://***@host"],
+  ["a password with a blank", "at https://u:pa ss@host: no", "at https://***@host: no"],
+  ["a password with a slash", "'https://u:pa/ss@host/x.git/': bad", "'https://***@host/x.git/': bad"],
+  ["an @ in a path", "https://host/owner@1 and https://host:443/owner@1", undefined],
+  ["an address of its own kind", "http://[::1]:4318/a@b", undefined],
+  ["several lines", "https://host:\nops@host", undefined],
+])("the words of others are shown without %s", (_, text, shown = text) => expect(withoutUsers(text)).toBe(shown));

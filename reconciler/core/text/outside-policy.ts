@@ -56,8 +56,13 @@ export const isUrl = (location: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|
 export const withoutPassword = (address: string): string =>
   address.replace(/^((?:[a-z][a-z0-9+.-]*:)?\/*)[^:]*:.*@/is, "$1");
 
-/** A text in which addresses may stand, as in the words of whoever could not use one: without the user, who may be a token. */
-export const withoutUsers = (text: string): string => text.replace(/\/\/[^/\s]*@/g, "//***@");
+/**
+ * A text in which addresses may stand, as in the words of whoever could not use one: without the user, who may be a token.
+ * A password may hold what has to be written otherwise in an address, such as a slash or a blank, and is repeated as it is;
+ * what stands behind a colon and is no port is one, up to the last `@` of the line.
+ */
+export const withoutUsers = (text: string): string =>
+  text.replace(/\/\/(?:[^/\s:@[]*:(?!\d+(?:[/\s]|$)).*|[^/\s]*)@/g, "//***@");
 
 /** The beginnings that make a place of a state another one than was meant, and how each has to begin instead. */
 const slips: readonly (readonly [begins: RegExp, begin: (scheme: string) => string])[] = [
