@@ -117,6 +117,19 @@ describe("what a plan costs", () => {
     });
   });
 
+  it("names what is taken over unseen, where the file leaves its size alone", () => {
+    const lifecycle = { ignoreChanges: ["size"] };
+    const volume = { kind: "volume", address: "volume.a", name: "a", sizeGb: 10, lifecycle };
+    const planned = costOfPlan({
+      prices,
+      changes: [{ ...change("import", "volume.a"), kind: "volume" }],
+      records: new Map(),
+      desiredOf: () => volume as unknown as DesiredResource,
+      live: notSeen,
+    });
+    expect(planned).toMatchObject({ after: "0.00", unknown: ["volume.a"] });
+  });
+
   it("by a flavor that the list has under both of its names, where these say the same", () => {
     const large = (other: string) =>
       cost(undefined, vm({ flavor: "m1.large" }), "create", { ...prices, vm: { ...prices.vm, "m1.large": other } });

@@ -103,7 +103,7 @@ const billed: {
   },
   volume: {
     recorded: ({ sizeGb }) => ({ disks: [sizeGb] }),
-    desired: ({ sizeGb }, leaves, now) => ({ disks: leaves("size") ? (now?.disks ?? []) : [sizeGb] }),
+    desired: ({ sizeGb }, leaves, now) => ({ disks: leaves("size") ? (now?.disks ?? [undefined]) : [sizeGb] }),
   },
 };
 
