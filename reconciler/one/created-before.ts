@@ -53,7 +53,7 @@ export async function createdBefore(
     const intent: Intent = { step: create.id, address, operation, name, sentAt, idsBefore, record, unknown: true };
     return { intent: accepted === undefined ? intent : { ...intent, accepted } };
   }
-  const known = { can: service.client.can, sentAt: open.sentAt };
+  const known = { can: service.client.can, sentAt: open.sentAt, isFoundLater: true } as const;
   const made = recordOfMade(record, open.id, known);
   const { live } = await planAsObserved(service, desired, stateOf(address, { record: made }), address, signal);
   const kept: Remembered = { record: recordOfMade(record, open.id, { ...known, live }) };
@@ -63,7 +63,7 @@ export async function createdBefore(
     return undefined;
   log(
     "warning",
-    `${name} (${open.id}) was made by a run that was cut off before it could say so; it is managed from now on. Where this run was told to replace it: once a preview has shown it as unchanged, say so again`,
+    `${name} (${open.id}) was made by an earlier run, and Pulumi's state does not have it; it is managed from now on. Where this run was told to replace it: once a preview has shown it as unchanged, say so again`,
   );
   return kept;
 }

@@ -72,9 +72,14 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
     const seen = await look("forCreate");
     await assertOwnProject(service, signal);
-    if (adopted !== undefined) return planWith(service, seen, wish, wishAmong(seen, wish, inputs, undefined, adopted));
     // What stands in the way, or is there already, may have been deleted by another process since that look.
-    return hasErrors(seen.plan.diagnostics) ? look("fresh") : seen;
+    const isDoubtful = adopted === undefined && hasErrors(seen.plan.diagnostics);
+    const planned = isDoubtful ? await look("fresh") : seen;
+    // What an earlier process made is of the kind of this one.
+    const record = earlier.record as Of<K> | undefined;
+    const takes = adopted ?? record?.id;
+    if (takes === undefined) return planned;
+    return planWith(service, planned, wish, wishAmong(planned, wish, inputs, record, takes));
   }
 
   async function planUpdate(

@@ -67,6 +67,29 @@ const groups: Readonly<Record<string, ToldRow>> = {
     },
     answer: ["front", "why", ["22", "80"], true],
   },
+  "made by an earlier run, without the rule that somebody added since": {
+    given: full,
+    asks: async (program, { create, read }) => {
+      const wanted = { name: "front", rules: [rule("22")] };
+      const { id } = await program.startProcess().create("SecurityGroup", "front", wanted);
+      await addElsewhere(program, id, 80);
+      return async () => [portsOf(await read(await create("SecurityGroup", "front", wanted))), portsIn(program)];
+    },
+    answer: [["22"], [22]],
+    sent: ["group.rule.delete #5 200"],
+    says: [expect.stringMatching(/^front \(#5\) was made by an earlier run/)],
+  },
+  "made by an earlier run, with the rules of others, whose it is to keep them": {
+    given: full,
+    asks: async (program, { create, read }) => {
+      const wanted = { name: "front", rulesMode: "shared", rules: [rule("22")] };
+      const { id } = await program.startProcess().create("SecurityGroup", "front", wanted);
+      await addElsewhere(program, id, 80);
+      return async () => [portsOf(await read(await create("SecurityGroup", "front", wanted))), portsIn(program)];
+    },
+    answer: [["22"], [22, 80]],
+    says: [expect.stringMatching(/^front \(#5\) was made by an earlier run/)],
+  },
   "read again shows a rule that was added elsewhere": {
     given: full,
     asks: async (program, { create, read }) => {

@@ -1272,7 +1272,7 @@ const creates: Readonly<Record<string, Row>> = {
     answer: [{ command: "after_ready", reason: "created", since: expect.stringMatching(/^2026-01-01T00:00:00/) }],
     says: [
       expect.stringMatching(
-        /^web \(#5\) was made by a run that was cut off before it could say so; it is managed from now on/,
+        /^web \(#5\) was made by an earlier run, and Pulumi's state does not have it; it is managed from now on/,
       ),
     ],
   },

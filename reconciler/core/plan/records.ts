@@ -32,6 +32,8 @@ export interface SeenMade {
   readonly live?: Live;
   /** The rules that the file has by now. */
   readonly declared?: readonly Rule[];
+  /** Others may have changed it since it was made: of its rules, only such as services make by themselves are the service's. */
+  readonly isFoundLater?: true;
   /** When the create was sent, where that is to be remembered. */
   readonly sentAt?: string;
 }
