@@ -265,7 +265,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         return [refusedLater(notedOpen(inputs, earlier.intent.sentAt))];
       const inItsWay = await nameInItsWay(context, service, planned, inputs, former);
       if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
-      if (isAdopted) refuseLosses(planned, adoptsTooMuch);
+      if (isAdopted || earlier?.record !== undefined) refuseLosses(planned, adoptsTooMuch);
       const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);
       const isOwn = former === "there" || (former === "unasked" && inItsWay.length === 0);
       if (isOwn && loss !== undefined) return [loss, ...warningsOf(planned)];
