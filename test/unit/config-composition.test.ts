@@ -165,6 +165,26 @@ groups: { web: { rules: "\${var.rules}" } }`);
   });
 });
 
+describe("a reference within another one", () => {
+  it("names the part that is meant", () => {
+    const file =
+      'vars: { sizes: { default: { a: 11, b: 12 } } }\nvolumes: { data: { for_each: [a, b], name: "${each.key}-${var.sizes[${each.key}]}", size: 1 } }\n';
+    expect(names(file)).toEqual(["volume.data[a]=a-11", "volume.data[b]=b-12"]);
+  });
+});
+
+describe("commands of a VM", () => {
+  it("are of the file that says them", () => {
+    const ran = 'command: ["./run"]';
+    const file = `vms: { web: { name: web-1, flush: { via: command, ${ran} }, after_ready: { ${ran} }, after_attach: { ${ran} } }, db: { name: db-1 } }\n`;
+    const files = (address: string) => resourceOf<DesiredVm>(desiredOf(file), address).commandFiles;
+    expect(files("vm.web")).toEqual(
+      Object.fromEntries(["flush", "after_ready", "after_attach"].map((command) => [command, "reconcile.yaml"])),
+    );
+    expect(files("vm.db")).toBeUndefined();
+  });
+});
+
 describe("sensitive variables", () => {
   const body = (use: string) =>
     `vars: { hook: { type: text, sensitive: true }, both: { default: "x-\${var.hook}" } }\nvms: { web: { ${use} } }`;
