@@ -112,9 +112,10 @@ export function buildTwin(input: TwinInput): Twin {
     builder.assumptions.push(
       "not every list of flavors, images and regions could be read: what the file names is taken to exist",
     );
-  if (unlisted.length > 0)
+  const taken = unlisted.filter(({ id }) => wantedVms.some(({ image }) => image === id)).map(({ id }) => id);
+  if (taken.length > 0)
     builder.assumptions.push(
-      `what the list of images does not show exists, as a private image may: ${unlisted.map(({ id }) => id).join(", ")}`,
+      `what the list of images does not show exists, as a private image may: ${taken.join(", ")}`,
     );
   builder.assumptions.push(
     "every listed flavor can be provisioned, and no quota is reached",
