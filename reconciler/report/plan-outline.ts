@@ -299,6 +299,8 @@ function emptyText(plan: Plan): string {
   const memory = memoryText(plan);
   if (memory !== undefined)
     return `Nothing to do as far as was looked at: what the service shows matches the file (${known}, ${memory}).`;
+  if (plan.diagnostics.some(({ code }) => code === "apply/not-seen"))
+    return `Nothing to do, and not all that the service has accepted shows (${known}).`;
   if (isPartlyBlind(plan))
     return `Nothing to do as far as this service can be looked at: what it shows matches the file (${known}).`;
   const outputs = plan.outputs?.filter(({ changes }) => changes).length ?? 0;

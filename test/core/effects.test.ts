@@ -51,6 +51,8 @@ describe("whether a look shows it", () => {
     ["rule", sshKey, without(group, "rules"), "hidden"],
     ["removed rule", "r1", group, "not-shown"],
     ["removed rule", "r2", group, "shown"],
+    ["skip_floating_ip", "true", vm, "shown"],
+    ["skip_floating_ip", "true", { ...vm, floatingIp: "198.18.0.3" }, "not-shown"],
     ["reboot", "v", vm, "hidden"],
     ["flavor_id", "m1.large", vm, "hidden"],
   ])("%s %s", (field, value, live, shown) => {
@@ -72,6 +74,13 @@ describe("what a record remembers as unseen", () => {
       { ...vm, flavor: "f" },
       true,
       false,
+    ],
+    [
+      "is kept where no plan compares it",
+      { ...named, field: "skip_floating_ip", value: "true" },
+      { ...vm, floatingIp: "198.18.0.3" },
+      true,
+      true,
     ],
     ["is kept where the plan has nothing to compare", { ...named, field: "flavor_id" }, vm, true, true],
   ])("%s", (_, write, live, isAsWished, kept) => {

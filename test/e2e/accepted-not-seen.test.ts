@@ -221,6 +221,56 @@ describe.each([
   });
 });
 
+describe("a VM that was to have no public address, and has one", () => {
+  const makesPublic = (onCreated: () => void = () => undefined) =>
+    place.proxy.meddle(async ({ method, path, body }, forward) => {
+      if (!path.endsWith("/vm/create")) return forward();
+      await ask(method, path, { ...JSON.parse(body), skip_floating_ip: false });
+      onCreated();
+      return json({ data: "accepted" }, 202);
+    });
+  const hides = () =>
+    place.proxy.meddle(async (_, forward) => {
+      const answer = await forward();
+      return { ...answer, body: answer.body.replaceAll(/"floating_ip":"[^"]*"/g, '"floating_ip":null') };
+    });
+  const isTold = (ran: { readonly stdout: string; readonly stderr: string }) => {
+    expect(said(ran)).toContain("apply/not-seen");
+    expect(said(ran)).toContain("skip_floating_ip: true; its address is 198.18.");
+    expect(said(ran)).not.toContain("matches the file");
+  };
+
+  it("is told by the run and by each plan until the address is off", async () => {
+    declare(vm({ skip_floating_ip: true }), { dialect: whole, timing });
+    makesPublic();
+    const ran = await apply();
+    expect(ran.exitCode, said(ran)).toBe(4);
+    isTold(ran);
+    isTold(await reconcile("plan"));
+    isTold(await done(apply()));
+    hides();
+    await done(apply());
+    expect(said(await reconcile("plan"))).toContain("Nothing to do: the service matches the file");
+  });
+
+  it("is told by the run that waits for it after one that did not see it built", async () => {
+    declare(vm({ skip_floating_ip: true }), { dialect: whole, timing });
+    let looks = Number.POSITIVE_INFINITY;
+    const isBuilding = () =>
+      place.proxy.meddle(async ({ method, path }, forward) => {
+        const answer = await forward();
+        if (method !== "GET" || !/\/vm\//.test(path) || looks-- <= 0) return answer;
+        return { ...answer, body: answer.body.replaceAll("ACTIVE", "BUILD") };
+      });
+    makesPublic(isBuilding);
+    expect((await apply()).exitCode).toBe(1);
+    looks = 2;
+    const next = await apply();
+    expect(next.exitCode, said(next)).toBe(4);
+    isTold(next);
+  });
+});
+
 describe("a service that does what it accepted a while later", () => {
   it.each(lies.filter(({ exit, write }) => exit === 4 && !/create|security-group\$/.test(write.source)))(
     "is waited for, and asked once: $title",

@@ -41,9 +41,10 @@ function rowShows({ field, value }: ExpectedField, live: { readonly kind: Kind }
   return shownIf(shown === undefined ? undefined : String(shown) === value);
 }
 
-function vmShows({ field, value }: ExpectedField, { name, status, phase }: LiveVm): FieldSight {
+function vmShows({ field, value }: ExpectedField, { name, status, phase, floatingIp }: LiveVm): FieldSight {
   if (field === "name") return shownIf(name.toLowerCase() === value);
   if (field === "power") return shownIf(status === undefined ? undefined : phase === value);
+  if (field === "skip_floating_ip") return shownIf((floatingIp === undefined) === (value === "true"));
   return "hidden";
 }
 
@@ -68,6 +69,9 @@ function groupShows({ field, value }: ExpectedField, { name, description, rules 
 /** Fields of which a look at the resource shows how they are now, whatever they were to become, by what its record calls them. */
 const plainly: Partial<Readonly<Record<EffectField, string>>> = { flavor_id: "flavor", image_id: "image" };
 
+/** No plan compares an address that the service gave with what was asked for, so that none is planned proves nothing. */
+const isCompared = (field: EffectField): boolean => field !== "skip_floating_ip";
+
 const showsHowItIs = (field: EffectField, live: object): boolean =>
   plainly[field] !== undefined && fieldsIn(live)[plainly[field]] !== undefined;
 
@@ -85,5 +89,5 @@ export const stillUnseen = <K extends Kind>(
     : writes.filter((write) => {
         const shown = showsEffect(write, live);
         if (shown === "hidden") return !(isAsWished && showsHowItIs(write.field, live));
-        return shown === "not-shown" && !isAsWished;
+        return shown === "not-shown" && !(isAsWished && isCompared(write.field));
       });

@@ -16,6 +16,7 @@ export const effectFields = [
   "flavor_id",
   "image_id",
   "size",
+  "skip_floating_ip",
   "attach_to",
   "detached",
   "snapshot",

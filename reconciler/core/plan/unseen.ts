@@ -85,20 +85,30 @@ const unseenFix = (address: Address, field: EffectField, ...again: Parameters<ty
           "look for it in the service's console; after pulumi refresh the update makes anew what is not there",
         ),
       ]
-    : field === "name" && fieldsOf[kindOf(address)].name.effect === "replace"
-      ? // A new one would have the same name.
-        [
+    : field === "skip_floating_ip"
+      ? [
           toSay(
-            ["write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"],
-            'write the name as the service shows it, or leave it alone with ignoreChanges: ["name"]',
+            [
+              "take its public address off in the service's console; a new one is made with: ",
+              ["apply", "--replace", address],
+            ],
+            "take its public address off in the service's console; a replacement makes another one",
           ),
         ]
-      : [
-          toSay(
-            [...again, sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
-            `run the update${sendsAgain}${elseDo(field, (key) => `ignoreChanges: ["${key}"]`)}`,
-          ),
-        ];
+      : field === "name" && fieldsOf[kindOf(address)].name.effect === "replace"
+        ? // A new one would have the same name.
+          [
+            toSay(
+              ["write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"],
+              'write the name as the service shows it, or leave it alone with ignoreChanges: ["name"]',
+            ),
+          ]
+        : [
+            toSay(
+              [...again, sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
+              `run the update${sendsAgain}${elseDo(field, (key) => `ignoreChanges: ["${key}"]`)}`,
+            ),
+          ];
 
 const sendsAgain = " again: it looks first, and sends again what is still missing; if it does not help, ";
 

@@ -52,7 +52,7 @@ async function settleNew(
   const built = async (shown: LiveVm | undefined): Promise<StepResult> => {
     const fields = { ...shownByVm(step, run, shown), building: undefined };
     await run.recorder.record([{ type: "patch", address, of: vm.id, fields }]);
-    return doneUnseen(...dataVolumeMade(record, fields.dataVolumeId, run));
+    return doneUnseen(...dataVolumeMade(record, fields.dataVolumeId, run), ...madePublic(record, shown));
   };
   run.progress(step, vm.id);
   // The look that found it may have shown all that is waited for.
@@ -78,6 +78,21 @@ function dataVolumeMade({ sizeGb }: Create["record"], id: string | undefined, ru
   if (id === undefined || sizeGb === undefined || !run.ports.client.can.canFindCreated("volume")) return [];
   return [{ kind: "volume", id, field: "size", value: String(sizeGb), said: `size: ${sizeGb}`, ofCreate: true }];
 }
+
+/** It was to have no public address, and shows one. */
+export const madePublic = (
+  { skipFloatingIp }: { readonly skipFloatingIp?: boolean | undefined },
+  vm: LiveVm | undefined,
+): StepWrite[] =>
+  skipFloatingIp !== true || vm?.floatingIp === undefined
+    ? []
+    : [
+        {
+          ...({ kind: "vm", id: vm.id, field: "skip_floating_ip", value: "true" } as const),
+          said: `skip_floating_ip: true; its address is ${vm.floatingIp}`,
+          ofCreate: true,
+        },
+      ];
 
 /** The VM was created, and a person has to say which one it is. */
 async function idUnknown(step: Create, record: Create["record"], run: Run): Promise<StepResult> {

@@ -9,7 +9,7 @@ import type { FieldsOf, StepChange } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { inShell } from "../../core/text/in-shell";
 import { oweNothing } from "../../engine/guest";
-import { recordAccepted, recordAsBefore, recordOf, recordSeen } from "../../engine/record-step";
+import { recordAccepted, recordAsBefore, recordEnd, recordOf, recordSeen } from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -23,13 +23,24 @@ import {
   type Run,
   recordedVm,
   type StepResult,
+  withWrites,
 } from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
-import { performCreateVm } from "./perform-create";
+import { madePublic, performCreateVm } from "./perform-create";
 import { performVmDelete } from "./perform-delete";
 import { check, confirm, resize, revert } from "./perform-resize";
 import { performVmSnapshot } from "./perform-snapshot";
-import { canSee, fetchVm, isConflict, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch";
+import {
+  canSee,
+  fetchVm,
+  isConflict,
+  lookAtVm,
+  onceSteady,
+  shownByVm,
+  vmsUnseen,
+  waitForVm,
+  waitThenRecord,
+} from "./watch";
 import { showsPower } from "./watch-stopped";
 
 /** Performs a step on an existing VM. */
@@ -44,8 +55,14 @@ const mayStart = <O extends ActOn<"vm">>(perform: OnExisting<O>) =>
     return perform(step, action, id, run);
   });
 
-const settle: OnVm<"vm.settle"> = (step, _, id, run) =>
-  waitThenRecord(step, run, id, { for: recordedVm(step, run)?.resizing !== undefined ? "arrived" : "built" });
+const settle: OnVm<"vm.settle"> = async (step, _, id, run) => {
+  const record = recordedVm(step, run);
+  const wait = { for: record?.resizing !== undefined ? "arrived" : "built" } as const;
+  const { vm, ...result } = await waitForVm(step, run, id, wait);
+  if (result.end !== "done") return result;
+  const made = record?.building === true ? withWrites(result, madePublic(record, vm)) : result;
+  return recordEnd(step, run, made, shownByVm(step, run, vm));
+};
 
 const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
   const outcome = await sendAndLook(
