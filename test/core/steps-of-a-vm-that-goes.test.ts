@@ -54,6 +54,16 @@ describe("before the delete of a VM", () => {
   it.each<[what: string, world: World, steps: readonly string[]]>([
     ["it is stopped while it runs, for what outlives it", going({}), [stop, `${whole} < ${stop}`]],
     ["nothing is done where it is stopped", going({ phase: "stopped" }), [whole]],
+    [
+      "nothing is done where an earlier run has sent its delete, and it is on its way",
+      going({ phase: "changing", status: "DELETING" }, { deleting: true, ...photographed }),
+      [whole],
+    ],
+    [
+      "it is stopped once more where an earlier delete came to nothing",
+      going({}, { deleting: true }),
+      [stop, `${whole} < ${stop}`],
+    ],
     ["nothing is done where it takes all of its volumes along", goesWhole({}), ["delete"]],
     [
       "nothing is done where all volumes on it are deleted as well",

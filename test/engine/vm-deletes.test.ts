@@ -80,6 +80,20 @@ describe("the delete of a VM", () => {
       "done | delete, delete | no record",
     ],
     [
+      "that an earlier run has sent is waited for while the VM is on its way, and not sent before",
+      {
+        answers: [gone],
+        shows: [vm({ phase: "changing", status: "DELETING" }), vm({ phase: "changing", status: "DELETING" }), gone],
+        recorded: { deleting: true },
+      },
+      "done | delete | no record",
+    ],
+    [
+      "that an earlier run has sent is not sent again while the VM stays on its way",
+      { shows: [vm({ phase: "changing", status: "DELETING" })], recorded: { deleting: true } },
+      "failed apply/timeout | nothing | deleting true",
+    ],
+    [
       "leaves the volumes that the answer names",
       { shows: [vm(), gone], answers: [preserved("d")] },
       "done | delete | no record",

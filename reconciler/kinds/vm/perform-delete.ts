@@ -25,8 +25,9 @@ import {
   type StepResult,
   whyUnread,
 } from "../../engine/run";
+import { onceArrived } from "../../engine/send-and-look";
 import { onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
-import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch";
+import { canSee, elseGone, fetchVmCheaply, lookAtVm, onceSteady, shownByVm, waitForVm } from "./watch";
 import { proveStopped } from "./watch-stopped";
 
 type Delete = ActionOf<"vm.delete">;
@@ -43,6 +44,8 @@ export async function performVmDelete(
   const before = recordedVm(step, run);
   const record = before === undefined ? undefined : withFields(before, seen);
   const sentBefore = await noteDeleting(step, id, run, true, seen);
+  const unfinished = sentBefore ? await stillGoing(id, run) : undefined;
+  if (unfinished !== undefined) return unfinished;
   // Nothing that takes time comes between this look and the request.
   const refused = await lookBeforeDelete(step, action, id, record, run);
   if (refused !== undefined) {
@@ -77,6 +80,24 @@ export async function performVmDelete(
   if (end.end === "done" || end.code === "apply/attached-since")
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
   return end;
+}
+
+/** An earlier run has sent its delete. While it is on its way, that is not sent again. */
+async function stillGoing(id: string, run: Run): Promise<StepResult | undefined> {
+  const { clock } = run.ports;
+  const started = clock.now();
+  let shown: LiveVm | undefined;
+  const look = lookAtVm(run, id, (vm) => {
+    shown = vm;
+    return false;
+  });
+  if ((await onceArrived(look, run)) !== "changing") return undefined;
+  return {
+    end: "failed",
+    code: "apply/timeout",
+    message: `an earlier run has sent its delete, and it is still not gone after ${Math.round((clock.now() - started) / 1000)} s`,
+    fix: `run the same command again: it goes on waiting; service.timing.vm_create_timeout allows more${elseGone(shown)}`,
+  };
 }
 
 /** Looks at the VM's disks again: since the plan was made, somebody may have attached one, or started the VM. */

@@ -72,6 +72,8 @@ function stepsBeforeDelete(
   const wanted =
     desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
   const snapshots = wanted && live?.phase !== "failed";
+  // An earlier run has sent its delete, and it is on its way: it is waited for, and nothing else is asked of it.
+  if (recorded.deleting === true && live?.phase === "changing") return after;
   /** What the delete waits for, and what the steps before the delete wait for: those have to succeed. */
   const needs: Need[] = [...after];
   const settled: Need[] = [...after];

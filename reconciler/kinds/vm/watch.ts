@@ -120,7 +120,7 @@ function unseenSince(wait: Wait, id: string, failure: Failure): StepResult {
 }
 
 /** A word that has a meaning keeps it: what runs or is stopped is not gone, here nor elsewhere. */
-const elseGone = ({ status, phase }: Partial<Pick<LiveVm, "status" | "phase">> = {}): string =>
+export const elseGone = ({ status, phase }: Partial<Pick<LiveVm, "status" | "phase">> = {}): string =>
   status !== undefined && phase === "changing"
     ? `; if it is gone in the state ${status}, in the dialect: states: { vm: { gone: [${wordInDialect(status)}] } }`
     : "";
