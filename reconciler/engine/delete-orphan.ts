@@ -60,6 +60,9 @@ async function deleteOrphanVolume(orphan: Orphan, watch: Watch): Promise<OrphanR
   if (look.status === "accepted") {
     const { attachedTo, name, sizeGb: now } = look.value;
     const nameThen = shownNameOf(orphan);
+    // An earlier command has sent it: while it is on its way, it is waited for, and not sent again.
+    if (orphan.deleting === true && look.value.changing === true)
+      return { ...(await waitForVolume(watch, id, { for: "gone" })), isSent: true };
     if (typeof attachedTo === "string")
       return volumeChanged(`it hangs on VM ${attachedTo}`, "take it off that VM first, or declare and import it");
     if (isOtherName(name, nameThen))

@@ -528,6 +528,14 @@ describe("a delete", () => {
   it.each<[what: string, row: Row]>([
     ["is done when the volume is gone", { shows: [volume(), gone], becomes: "done | delete d | {}" }],
     [
+      "that an earlier run has sent is waited for while the volume is on its way, and not sent again",
+      {
+        shows: [volume({ changing: true }), volume({ changing: true }), gone],
+        recorded: [{ ...record, deleting: true }],
+        becomes: "done | nothing | {}",
+      },
+    ],
+    [
       "of what is gone already is done",
       { answers: [gone], shows: [gone], planned: { sizeGb: 5 }, becomes: "done | delete d | {}" },
     ],

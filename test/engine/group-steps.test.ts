@@ -806,6 +806,16 @@ describe("an orphan that somebody names", () => {
       },
     ],
     [
+      "a volume that goes since an earlier command",
+      {
+        of: orphan("volume", { deleting: true }),
+        looks: [volume({ changing: true }), volume({ changing: true }), gone],
+        sent: [],
+        ends: /^done/,
+        isSent: true,
+      },
+    ],
+    [
       "a volume that hangs on a VM",
       {
         of: orphan("volume"),

@@ -184,6 +184,9 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   const { client } = run.ports;
   const options = optionsFor(step, run);
   const sentBefore = await noteDeleting(step, id, run, true);
+  // An earlier run has sent it: while it is on its way, it is waited for, and not sent again.
+  if (sentBefore && (await lookAt(run, id, () => false)()) === "changing")
+    return settle(step, id, run, { for: "gone" });
   const refused = await lookAgain(step, id, run);
   if (refused !== undefined) {
     if (!sentBefore) await noteDeleting(step, id, run, undefined);
