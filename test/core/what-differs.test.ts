@@ -306,6 +306,26 @@ const volumes: readonly Row[] = [
     [],
   ],
   [
+    "as applied, and another one has the id of what it replaced",
+    {
+      applied: [data],
+      desired: [data],
+      ...cutOffOn(null, { name: "old-data" }),
+      strangers: [{ kind: "volume", id: "old", name: "theirs", sizeGb: 5, attachedTo: null, failed: false }],
+    },
+    [],
+  ],
+  [
+    "as applied, and what it replaced has another size than would be named",
+    {
+      applied: [data],
+      desired: [data],
+      ...cutOffOn(null),
+      strangers: [{ kind: "volume", id: "old", name: "old", sizeGb: 500, attachedTo: null, failed: false }],
+    },
+    [],
+  ],
+  [
     "protected by now, and what it replaced is still there",
     {
       applied: [data],

@@ -329,6 +329,16 @@ describe("the volume that goes with a VM", () => {
       ["d (data volume of web, 5 GB)"],
     ],
     [
+      "is called otherwise by now: it stays",
+      {
+        ...going,
+        plannedVolume: volume("d", { name: "web-data" }),
+        volumes: at(accepted(volume("d", { name: "theirs" }))),
+      },
+      "failed apply/attached-since | delete | no record",
+      ["d (data volume of web, 5 GB)"],
+    ],
+    [
       "hangs on another VM by now: it stays",
       { ...going, volumes: at(accepted(volume("d", { attachedTo: "w" }))) },
       "failed apply/attached-since | delete | no record",
@@ -375,12 +385,16 @@ describe("the volume that goes with a VM", () => {
     expect([done.told, done.orphans]).toEqual([told, orphans]);
   });
   it("is named where it stays", async () => {
+    const plannedVolume = volume("d", { name: "web-data" });
     const message = async (...looks: readonly Outcome<LiveVolume>[]) =>
-      (await deleted({ ...going, volumes: at(...looks) })).result.message;
-    expect(await message(accepted(volume("d", { sizeGb: 6 })))).toBe(
+      (await deleted({ ...going, plannedVolume, volumes: at(...looks) })).result.message;
+    expect(await message(accepted(volume("d", { name: "theirs" })))).toBe(
+      "the VM is deleted, but its volume d is not what the plan named (5 GB): it is called theirs now, and was called web-data; it stays as an orphan",
+    );
+    expect(await message(accepted(volume("d", { name: "WEB-data", sizeGb: 6 })))).toBe(
       "the VM is deleted, but its volume d is not what the plan named (5 GB): it has 6 GB now; it stays as an orphan",
     );
-    expect(await message(accepted(volume("d", { attachedTo: "w" })))).toBe(
+    expect(await message(accepted(volume("d", { name: "web-data", attachedTo: "w" })))).toBe(
       "the VM is deleted, but its volume d is not what the plan named (5 GB): it hangs on VM w now; it stays as an orphan",
     );
     expect(await message(refused("forbidden"))).toBe(

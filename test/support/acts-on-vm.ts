@@ -35,6 +35,8 @@ export interface Row {
   readonly answers?: readonly Outcome<unknown>[];
   readonly recorded?: Partial<RecordedVm> | null;
   readonly planned?: Partial<LiveVm>;
+  /** The volume that the plan saw. */
+  readonly plannedVolume?: LiveVolume;
   readonly lacks?: readonly string[];
   readonly images?: readonly Outcome<readonly LiveImage[]>[];
   readonly volumes?: Readonly<Record<string, Outcome<LiveVolume>>>;
@@ -57,7 +59,7 @@ export const words = (result: StepResult): string =>
     .join(" ");
 
 export async function stageOf(row: Row) {
-  const { shows = [vm()], answers = [yes], planned, lacks = [], images, volumes = {}, listed } = row;
+  const { shows = [vm()], answers = [yes], planned, plannedVolume, lacks = [], images, volumes = {}, listed } = row;
   let [looked, lookedAtImages] = [0, 0];
   const sent: string[] = [];
   const answer = async (what: string): Promise<Outcome<never>> => {
@@ -87,6 +89,10 @@ export async function stageOf(row: Row) {
               ["v", { seen: "yes", value: { kind: "vm", id: "v", name: "web", phase: "running", ...planned } }],
             ],
           ),
+        },
+        volume: {
+          ...notSeen.of.volume,
+          byId: new Map(plannedVolume && [[plannedVolume.id, { seen: "yes", value: plannedVolume }]]),
         },
       },
     },

@@ -3,6 +3,7 @@
  * because nothing else remembers that. Only the data volume that the plan named is deleted with it.
  */
 
+import { isOtherName } from "../../core/canonical/names";
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded, unseenName } from "../../core/model/disks";
 import { toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
@@ -201,8 +202,8 @@ async function outlivesVm(disk: Disk, named: readonly string[] | undefined, run:
 }
 
 /**
- * Deletes the data volume that the plan named, and only as the plan named it: by now it may hang elsewhere, or have
- * grown.
+ * Deletes the data volume that the plan named, and only as the plan named it: by now it may hang elsewhere, have grown,
+ * or be another one.
  */
 async function deleteOwnVolume(
   step: Step,
@@ -220,10 +221,12 @@ async function deleteOwnVolume(
   });
   const look = await client.getVolume(orphan.id, { signal: run.signal });
   if (look.status === "accepted") {
-    const { sizeGb, attachedTo } = look.value;
+    const { name, sizeGb, attachedTo } = look.value;
+    const nameThen = findSeen(run.live, "volume", orphan.id)?.name;
+    const otherName = isOtherName(name, nameThen) ? `it is called ${name} now, and was called ${nameThen}` : undefined;
     const otherSize = sizeGb !== undefined && sizeGb !== planned.sizeGb ? `it has ${sizeGb} GB now` : undefined;
     const otherHost = attachedTo != null && attachedTo !== vm ? `it hangs on VM ${attachedTo} now` : undefined;
-    const changed = otherSize ?? otherHost;
+    const changed = otherName ?? otherSize ?? otherHost;
     if (changed !== undefined)
       return {
         end: "failed",

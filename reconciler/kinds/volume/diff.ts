@@ -3,7 +3,7 @@
  * because a volume on such a VM comes off first and goes onto the new one.
  */
 
-import { canonicalName } from "../../core/canonical/names";
+import { canonicalName, isOtherName } from "../../core/canonical/names";
 import { type FieldChange, fieldChange, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
@@ -26,6 +26,7 @@ import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/fin
 import type { PairOf } from "../../core/diff/pair";
 import type { DesiredVolume, Inherited, Reference } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { shownNameOf } from "../../core/model/disks";
 import { volumeFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import { findSeen, type LiveVolume, sight } from "../../core/model/live";
@@ -319,7 +320,8 @@ const shownTarget = (target: Target | undefined, { addressOf }: DiffContext): st
 
 /**
  * Volumes that a run replaced and was cut off before it deleted them. One that somebody has attached elsewhere since
- * stays an orphan, and so does one of which nobody sees where it hangs, or whose address is protected by now.
+ * stays an orphan, and so does one of which nobody sees where it hangs, whose id shows another name or size by now, or
+ * whose address is protected.
  */
 function stillToDelete(
   { address, movedFrom, desired, recorded }: VolumePair,
@@ -335,8 +337,10 @@ function stillToDelete(
     const { kind, replacedBy } = orphan;
     if (kind !== "volume" || orphan.id === id) return [];
     if (replacedBy === undefined || ![address, movedFrom].includes(replacedBy)) return [];
-    const on = findSeen(live, "volume", orphan.id)?.attachedTo;
-    if (on === undefined) return [];
+    const seen = findSeen(live, "volume", orphan.id);
+    const on = seen?.attachedTo;
+    if (on === undefined || isOtherName(seen?.name, shownNameOf(orphan))) return [];
+    if ((seen?.sizeGb ?? orphan.sizeGb) !== (orphan.sizeGb ?? seen?.sizeGb)) return [];
     if (on === null) return [{ orphan }];
     const goes = deleted.has(on);
     return goes || on === target?.id ? [{ orphan, on: { id: on, goes } }] : [];
