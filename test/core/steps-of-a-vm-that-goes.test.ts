@@ -109,6 +109,26 @@ describe("before the delete of a VM", () => {
       ["delete (flush: ask)"],
     ],
     [
+      "it is stopped once a person has undone its resize for its snapshot",
+      { ...going({ phase: "verify_resize" }, photographed), missing: ["vm.resize.revert"] },
+      [
+        "revert-pending",
+        "snapshot-delete < revert-pending",
+        `${stop} < revert-pending? snapshot-delete`,
+        `${whole} < revert-pending? snapshot-delete ${stop}`,
+      ],
+    ],
+    [
+      "it is stopped once a person has undone its resize for a volume that comes off it",
+      { ...withData({ phase: "verify_resize" }), missing: ["vm.resize.revert"] },
+      [
+        "revert-pending",
+        `${stop} < revert-pending?`,
+        `volume.data/detach < ${stop}`,
+        `${whole} < revert-pending? ${stop} volume.data/detach`,
+      ],
+    ],
+    [
       "its snapshot is taken while it runs",
       going({}, photographed),
       ["snapshot-delete", `${stop} < snapshot-delete`, `${whole} < snapshot-delete ${stop}`],

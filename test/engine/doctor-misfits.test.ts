@@ -259,6 +259,9 @@ it.each<readonly [what: string, hosts: readonly (string | null | undefined)[], p
   const attachments = { method: "GET", path: "/attachments", items: [""], volume: ["/volume"], vm: ["/vm"] } as const;
   const found = await readByDialect({ can, listVolumes } as unknown as ServiceReader, [], { attachments });
   expect(found.map(({ path }) => path.join("."))).toEqual(paths);
+  // A volume on several VMs is shown like one of which nothing is known.
+  for (const { summary, fix } of found)
+    expect([summary, fix].join()).toMatch(/^(?!.*cannot be read).*which one VM.*several VMs/);
 });
 
 it("an operation that is not where it is said to be is told of once", async () => {

@@ -135,8 +135,8 @@ export async function readByDialect(
     if (volumes.value.every(({ attachedTo }) => attachedTo === undefined))
       misfits.push({
         path: ["operations", "attachments"],
-        summary: `operations.attachments cannot be read at ${attachments?.path}: nobody knows what hangs on what`,
-        fix: "correct its path, or take it out",
+        summary: `operations.attachments at ${attachments?.path} tells of no volume which one VM it hangs on, or that it hangs on none`,
+        fix: "correct its path, or take it out; where each volume hangs on several VMs, nothing is wrong",
       });
   if (client.can.listsFlavors) complain("flavor.list", await client.listFlavors());
   if (client.can.listsImages) complain("image.list", await client.listImages());

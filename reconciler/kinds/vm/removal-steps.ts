@@ -26,7 +26,12 @@ export function planVmDelete(
   const managedVolumes = (hanging ?? []).filter(
     (disk) => (context.addressOf(identity("volume", disk)) ?? keptByAnother(disk, address, context)) !== undefined,
   );
-  const flush = flushOnDelete(difference, recorded, draft);
+  const wanted =
+    desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
+  const snapshots = wanted && difference.live?.phase !== "failed";
+  // Neither a snapshot nor a detach is possible while a resize waits, so it is undone whether anything is flushed or not.
+  const undoes = snapshots || managedVolumes.length > 0;
+  const flush = flushOnDelete(difference, recorded, draft, undoes);
   const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
   const step = addStep(draft, {
     id: `${address}/delete`,
@@ -42,7 +47,7 @@ export function planVmDelete(
       flush,
     },
     title: `delete VM ${name}`,
-    needs: stepsBeforeDelete({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
+    needs: stepsBeforeDelete({ difference, recorded, name, draft, snapshots, undoes }, flush, after),
     holds: [vmHold(draft, { address })],
     forgets: true,
     downtimeOf: action === "replace" ? address : undefined,
@@ -58,20 +63,19 @@ interface Going {
   readonly recorded: Unidentified<RecordedVm>;
   readonly name: string;
   readonly draft: Draft;
+  readonly snapshots: boolean;
+  /** Its resize has to be undone for something else than its stop. */
+  readonly undoes: boolean;
 }
 
 /** What is done before the delete, in this order: it arrives, its resize is undone, its snapshot is taken, it is stopped. */
 function stepsBeforeDelete(
-  { difference, recorded, name, draft }: Going,
-  hasManaged: boolean,
+  { difference, recorded, name, draft, snapshots, undoes }: Going,
   flush: "stop" | "ask" | undefined,
   after: readonly Need[],
 ): readonly Need[] {
-  const { address, id, desired, live } = difference;
+  const { address, id, live } = difference;
   const vm: Reference = { id };
-  const wanted =
-    desired === undefined ? recorded.onDelete.snapshot : desired.lifecycle.snapshotBefore.includes("delete");
-  const snapshots = wanted && live?.phase !== "failed";
   // An earlier run has sent its delete, and it is on its way: it is waited for, and nothing else is asked of it.
   if (recorded.deleting === true && live?.phase === "changing") return after;
   /** What the delete waits for, and what the steps before the delete wait for: those have to succeed. */
@@ -82,7 +86,7 @@ function stepsBeforeDelete(
     settled.push(need(settle));
     needs.push(need(settle, "end"));
   }
-  if (isVerifying(difference, recorded) && (snapshots || hasManaged || flush === "stop")) {
+  if (isVerifying(difference, recorded) && (undoes || flush === "stop")) {
     const holds = [vmHold(draft, { address })];
     const then: Then = (step) =>
       addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
@@ -123,6 +127,7 @@ function flushOnDelete(
   difference: VmDifference,
   recorded: Unidentified<RecordedVm>,
   draft: Draft,
+  undoesResize: boolean,
 ): "stop" | "ask" | undefined {
   const phase = difference.live?.phase;
   const isNew =
@@ -138,6 +143,7 @@ function flushOnDelete(
     return change?.action !== "delete" && !(change?.action === "replace" && draft.context.can.deletesVolumes);
   };
   if (hanging !== undefined && !hanging.some(livesOn)) return undefined;
-  const cannotStop = phase === "failed" || (isVerifying(difference, recorded) && !draft.context.can.revertsResize);
+  const isUndone = undoesResize || draft.context.can.revertsResize;
+  const cannotStop = phase === "failed" || (isVerifying(difference, recorded) && !isUndone);
   return cannotStop ? "ask" : "stop";
 }
