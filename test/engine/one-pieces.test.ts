@@ -375,7 +375,7 @@ describe("words of a file in the words of a program", () => {
     ["detach it from vm.host first", "detach it from the VM first"],
     ["volume.attachment", "the volume"],
     ["group.rule", "the group"],
-    ["volume.other-1: volume 7 is on VM web", "a volume of the VM: volume 7 is on VM web"],
+    ["volume.other_1: volume 7 is on VM web", "a volume of the VM: volume 7 is on VM web"],
     ["a.vm.web stays", "a.vm.web stays"],
     ["RECONCILE_ADDRESS=vm.web mount", "RECONCILE_ADDRESS=vm.web mount"],
     ["the run will end waiting (exit code 4) until", "the run will end waiting until"],
