@@ -223,6 +223,7 @@ function plan(
     takesPortRanges: service.client.takesPortRanges,
     nameProblem: service.client.nameProblem,
     options: { targets: [address] },
+    attachedApart: true,
     findings,
   });
   return { plan: made, live, findings, state, address };

@@ -838,6 +838,18 @@ const updates: Readonly<Record<string, Row>> = {
     answer: "#8",
     sent: ["vm.stop #5 200", "volume.detach 200", "volume.resize #8 200", "volume.attach 200", "vm.start #5 200"],
   },
+  "a volume grows that hangs on a VM, with a command that flushes it": {
+    given: full,
+    asks: async (_, { create, update }) => {
+      const flush = { via: "command", command: [process.execPath, "-e", ""] };
+      const host = await create("Vm", "web", vm);
+      const kept = await create("Volume", "data", { ...data, flush });
+      await create("VolumeAttachment", "att", { vmId: host.id, volumeId: kept.id, flush });
+      return () => update(kept, { ...data, size: 9, flush });
+    },
+    answer: "#8",
+    sent: ["volume.detach 200", "volume.resize #8 200", "volume.attach 200"],
+  },
   "the VM that a volume's grow stopped could not be started: the next update starts it, with nothing else to do": {
     given: full,
     asks: async (program, { create, update, diff }) => {

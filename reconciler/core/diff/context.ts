@@ -69,6 +69,8 @@ export interface DiffContext {
   readonly volumesOn: ReadonlyMap<string, readonly Hanging[]>;
   /** Whether `volumesOn` would show every volume of the project. */
   readonly hostsShown: boolean;
+  /** Where a volume hangs is said by another resource of a program: neither the file nor the state names its VM. */
+  readonly attachedApart: boolean;
 }
 
 /** A disk on a VM. */
@@ -86,6 +88,7 @@ export function diffContext(input: {
   readonly live: Live;
   readonly can: Abilities;
   readonly options: PlanOptions;
+  readonly attachedApart?: true;
 }): DiffContext {
   const { live, state } = input;
   const imported = input.desired.imports.flatMap(({ to, id }) =>
@@ -110,6 +113,7 @@ export function diffContext(input: {
     ),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
     ...indexHosts(live, state),
+    attachedApart: input.attachedApart === true,
   };
 }
 

@@ -71,6 +71,8 @@ export interface PlanInput {
   /** By rules for names that are narrower than the contract's. */
   readonly nameProblem?: NameProblem;
   readonly options: PlanOptions;
+  /** Where a volume hangs is said by another resource of a program. */
+  readonly attachedApart?: true;
   /** Whether a resource created at that time may not show everything of itself yet. */
   readonly isYoung?: (vm: RecordedVm) => boolean;
   /** What the refresh has to say: unreadable answers, missing operations. */
@@ -151,7 +153,7 @@ export function makePlan(input: PlanInput): Plan {
     pair.desired === undefined || pair.recorded === undefined ? [] : [pair.recorded],
   );
   const live = presumeVanished(input.live, declared);
-  const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
+  const context = withClaims(paired.pairs, diffContext({ ...input, desired, state, live }));
   const pairs = setAsideUnreadable(targeted, diagnostics);
   // A plan that destroys pairs only what is recorded: what is declared and gone is no slip.
   diagnostics.push(...unknownAddresses(options, [...paired.pairs, ...input.desired.resources]));

@@ -84,7 +84,7 @@ export interface Requests {
     readonly volume: Reference;
     readonly vm: Reference;
     readonly flush: FlushReason;
-    /** Somebody has moved it to this VM, which neither the file nor the state names. */
+    /** Somebody has attached it to this VM, which neither the file nor the state names for it. */
     readonly elsewhere?: true;
   };
   "volume.resize": { readonly volume: Reference; readonly sizeGb: number };

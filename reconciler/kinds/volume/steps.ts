@@ -153,11 +153,12 @@ function detach(
   return step;
 }
 
-/** Whether somebody has moved it to a VM that neither the file nor the record names. */
-function isOnAnother(address: Address, on: string, wantedOn: Target | undefined, { state }: Draft): boolean {
+/** Whether it hangs on a VM that neither the file nor the record names. */
+function isOnAnother(address: Address, on: string, wantedOn: Target | undefined, { context, state }: Draft): boolean {
   const recorded = ofKind(state.resources.get(address), "volume");
   const named = [recorded?.attachedTo, recorded?.attaching, recorded?.goesBackTo, wantedOn?.id, wantedOn?.address];
-  return named.some((one) => one !== undefined) && !named.includes(on);
+  if (context.attachedApart && named.every((one) => one === undefined)) return false;
+  return !named.includes(on);
 }
 
 /**
