@@ -26,7 +26,7 @@ import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
 import type { FirstCreate, Unread } from "./first-create";
-import { listOfKind } from "./observe";
+import { listOfKind, readOfKind } from "./observe";
 import { failedBy, isoNow, type Run, type StepResult, whyUnread } from "./run";
 
 /** Whether a look has shown what was made, or the answer to its create alone. */
@@ -88,7 +88,7 @@ async function createLooking<K extends Kind>(
   const earlier = run.openBefore(operation, name);
   // An earlier run's create may have made something, so the ids from before that create count.
   const before = earlier?.idsBefore ?? [name, ...cutNames(name)].flatMap((one) => run.idsBefore(kind, one));
-  const isFree = (id: string): boolean => run.deleted.has(`${kind}:${id}`);
+  const isFree = (id: string): boolean => mayBeGivenAgain({ kind, id }, run);
   let intent: Intent = {
     step: step.id,
     address,
@@ -137,10 +137,11 @@ const sharedLists: { readonly [K in Kind]?: (run: Run) => Promise<Outcome<readon
   vm: ({ listVms }) => listVms(),
 };
 
-/**
- * Some services give an id to another resource once it is free: one that this run has deleted is left out where a list
- * after the delete does not show it.
- */
+/** Some services give the lowest number that is free: the id of what this run has deleted. Other ids are never given again. */
+const mayBeGivenAgain = (one: { readonly kind: Kind; readonly id: string }, run: Run): boolean =>
+  /^\d+$/.test(one.id) && run.deleted.has(orphanKey(one));
+
+/** The ids from before, without those that are free: a list after the delete does not show them. */
 async function stillThere<K extends Kind>(
   kind: K,
   before: readonly string[],
@@ -152,6 +153,15 @@ async function stillThere<K extends Kind>(
   if (listed.status !== "accepted") return before;
   const shown = new Set(listed.value.map(({ id }) => id));
   return before.filter((id) => !isFree(id) || shown.has(id));
+}
+
+/** Of an id that is given again a second read tells, for a list that is behind shows what was deleted. */
+async function isThere(kind: Kind, id: string, run: Run): Promise<boolean> {
+  if (!mayBeGivenAgain({ kind, id }, run)) return true;
+  const { client } = run.ports;
+  return (
+    client.can.readsOne(kind) && (await readOfKind(kind, client, id, { signal: run.signal })).status === "accepted"
+  );
 }
 
 /** What follows where a look has not found it: the refusal that holds, a person is asked, or it may be sent again. */
@@ -202,8 +212,8 @@ const answerText = (outcome: Outcome<unknown>): string | undefined =>
 function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boolean {
   const manager = run.recorder.addressOf(identity(kind, id));
   if (manager !== undefined && manager !== address) return true;
-  const key = orphanKey({ kind, id });
-  return run.recorder.state.orphans.has(key) || (sight(run.live, kind, id).seen === "yes" && !run.deleted.has(key));
+  if (run.recorder.state.orphans.has(orphanKey({ kind, id }))) return true;
+  return sight(run.live, kind, id).seen === "yes" && !mayBeGivenAgain({ kind, id }, run);
 }
 
 interface NothingFound {
@@ -263,7 +273,14 @@ async function findAfterCreate<K extends Kind>(
   const { ours, doubtful, strangers } = judge(looked.named);
   if (ours.length + doubtful.length > 1)
     return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
-  if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0], "seen", run) };
+  const [made] = ours;
+  if (made !== undefined && (await isThere(kind, made.id, run)))
+    return { settled: await keepOrShowId(step, creation, made, "seen", run) };
+  if (made !== undefined)
+    return {
+      evidence: `${made.id} has its name, and is what this run has deleted: the list may be behind`,
+      ...{ isOther: false, isDoubtful: true },
+    };
   const isCut = (one: LiveOf[K]): boolean => mayBeCut(one.name, name) && sight(run.live, kind, one.id).seen !== "yes";
   const cut = ours.length + doubtful.length > 0 ? undefined : judge(looked.all.filter(isCut));
   const [shortened] = [...(cut?.ours ?? []), ...(cut?.doubtful ?? [])];

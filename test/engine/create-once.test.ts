@@ -26,6 +26,8 @@ const volume = (id: string, more: Partial<LiveVolume> = {}): LiveVolume => ({
 });
 const ours = volume("ours", { sizeGb: 5 });
 const another = volume("another", { sizeGb: 7 });
+/** Such an id some services give again. */
+const numbered = volume("7", { sizeGb: 5 });
 /** Only its name speaks for it. */
 const hazy = volume("hazy");
 
@@ -56,6 +58,8 @@ interface Row {
   readonly existed?: readonly LiveVolume[];
   /** What existed is deleted by this run, and the list after that shows it no longer, or does. */
   readonly deleted?: "gone" | "listed";
+  /** What is read by its id after the create is not there. */
+  readonly unread?: true;
   readonly earlier?: Intent;
   readonly lists?: false;
   readonly becomes: string;
@@ -90,6 +94,7 @@ async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise
           ? { status: "rejected", condition: "forbidden", message: "not for you" }
           : accepted([...(row.existed ?? []), ...(row.shows ?? [])]);
       },
+      getVolume: async () => (row.unread === true ? refused("not_found") : accepted(numbered)),
     },
   });
   for (const { id } of row.deleted === undefined ? [] : (row.existed ?? [])) run.deleted.add(`volume:${id}`);
@@ -137,21 +142,34 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "the id is that of what this run has deleted, and was free before the create": {
     answers: [accepted(undefined)],
-    existed: [ours],
+    existed: [numbered],
     deleted: "gone",
-    becomes: "done: seen ours, sent 1, open",
+    becomes: "done: seen 7, sent 1, open",
   },
   "and was not free by then": {
     answers: [accepted(undefined)],
-    existed: [ours],
+    existed: [numbered],
     deleted: "listed",
     becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
   },
-  "the answer names the id that this run has freed": {
-    answers: [accepted(ours)],
+  "and the list is behind: by its id it is gone": {
+    answers: [accepted(undefined)],
+    existed: [numbered],
+    deleted: "gone",
+    unread: true,
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "and is none that a service gives again": {
+    answers: [accepted(undefined)],
     existed: [ours],
     deleted: "gone",
-    becomes: "done: answered ours, sent 1, open",
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "the answer names the id that this run has freed": {
+    answers: [accepted(numbered)],
+    existed: [numbered],
+    deleted: "gone",
+    becomes: "done: answered 7, sent 1, open",
   },
   "an answer that names nothing, and the list shows it": {
     answers: [accepted(undefined)],
