@@ -6,7 +6,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { errorCode } from "../core/text/errors";
-import { openOutput, refuseKept, whyNotWritten } from "../outside/private-file";
+import { outputAt, refuseKept, whyNotWritten } from "../outside/private-file";
 import { fail } from "./crash";
 import { tellOutputLost } from "./output-lost";
 
@@ -19,14 +19,16 @@ export interface JsonFile {
 
 /** Opens the file without following a symbolic link that somebody else may have put there. */
 export function openJsonFile(path: string): JsonFile {
-  const output = openOutput(path);
+  const output = outputAt(path);
+  if (output !== undefined)
+    return { write: (line) => void output.write(line), close: () => undefined, lost: undefined };
   let file: number;
   try {
     refuseKept(path);
     const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
     const flags = O_WRONLY | O_CREAT | O_TRUNC | (/^\/(dev|proc)\//.test(path) ? 0 : O_NOFOLLOW);
-    file = output ?? openSync(path, flags, 0o600);
-    if (output === undefined && fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    file = openSync(path, flags, 0o600);
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
   } catch (error) {
     throw fail(
       "cli/file-unwritable",
@@ -47,7 +49,7 @@ export function openJsonFile(path: string): JsonFile {
   return {
     // `writeSync` may write less than it was given, above all on a full disk.
     write: (line) => attempt(() => writeFileSync(file, line)),
-    close: () => attempt(() => (output === undefined ? closeSync(file) : undefined)),
+    close: () => attempt(() => closeSync(file)),
     get lost() {
       return lost;
     },

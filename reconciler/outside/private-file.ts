@@ -48,8 +48,13 @@ export function writePrivately(
   refuseTarget(path, overFiles);
   const temporary = temporaryOf(path);
   try {
+    const output = outputAt(path);
+    if (output !== undefined) {
+      output.write(text);
+      return;
+    }
     if (isStream(path)) {
-      writeFileSync(openOutput(path) ?? path, text);
+      writeFileSync(path, text);
       return;
     }
     const file = openSync(temporary, "wx", mode);
@@ -240,10 +245,13 @@ function nameAsNew(temporary: string, path: string): void {
   }
 }
 
-/** An output of this process, which is no file to be opened: where it is a file, that would begin it anew. */
-export function openOutput(path: string): 1 | 2 | undefined {
-  if (/^\/dev\/(?:stdout|fd\/1)$/.test(path)) return 1;
-  return /^\/dev\/(?:stderr|fd\/2)$/.test(path) ? 2 : undefined;
+/**
+ * An output of this process, which is written behind what it has already: as a file it would be begun anew, as a pipe it
+ * takes no more than its reader has room for, and as a socket it cannot be opened.
+ */
+export function outputAt(path: string): NodeJS.WriteStream | undefined {
+  if (/^\/dev\/(?:stdout|fd\/1)$/.test(path)) return process.stdout;
+  return /^\/dev\/(?:stderr|fd\/2)$/.test(path) ? process.stderr : undefined;
 }
 
 /**

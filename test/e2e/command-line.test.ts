@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cliPath, jsonLines, runCli } from "../support/cli-process";
+import { cliPath, jsonLines, runCli, startCli } from "../support/cli-process";
 
 let folder: string;
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -137,6 +137,21 @@ it.each([
   );
   expect(shown).toMatch(whole);
 });
+
+it.each(["--out /dev/stdout", "--out large.plan.json --json-into /dev/stdout"])(
+  "a reader that takes its time gets all of it: plan %s",
+  async (words) => {
+    // More than fits between the two.
+    const groups = Array.from({ length: 500 }, (_, at) => `  group-${at}: { description: ${"long ".repeat(40)} }\n`);
+    writeFileSync(join(folder, "large"), `version: 1\nservice: { base_url: embedded }\ngroups:\n${groups.join("")}`);
+    const { child, says, finished } = startCli(["plan", "-f", "large", ...words.split(" ")], { cwd: folder });
+    child.stdout.pause();
+    await says("that it has written", ({ stderr }) => /Saved the plan|error\[/.exec(stderr));
+    child.stdout.resume();
+    const { exitCode, stdout, stderr } = await finished;
+    expect([exitCode, stderr, stdout.length > 400_000]).toEqual([0, expect.not.stringContaining("error"), true]);
+  },
+);
 
 it("two results in one file are refused", async () => {
   const ran = await run(["plan", "--out", "x.json", "--json-into", "./x.json"]);
