@@ -865,7 +865,7 @@ export const explanations = {
     "todo": "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached."
   },
   "apply/owed": {
-    "means": "A command of after_attach or after_ready is owed: it did not end with 0, or was not run. It is owed: every run runs it first until it ended with 0. What depends on it was skipped, and nothing was undone.",
+    "means": "A command of after_attach or after_ready is owed: it did not end with 0, or was not run. Every run runs it first until it ended with 0. What depends on it was skipped, and nothing was undone.",
     "todo": "Read what it printed, correct the cause, and run the same command again. After it was done by hand: reconcile state resolve ADDR --paid."
   },
   "apply/resize-undone": {
