@@ -8,6 +8,7 @@ import { inShell } from "../core/text/in-shell";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { type Commands, findCommand, type NamedCommand } from "./command";
 import type { Flags } from "./flags";
+import { isPlanFile } from "./plan-file";
 
 /**
  * Answers with a text in which each command of ours names what this run was told. What is said by a command that is about
@@ -23,13 +24,13 @@ export function onSameProject(
   const files = [...named, ...(flags.file ?? [])];
   // A saved plan names all of it, and so does the command that applies it.
   const isOfSeveral = [flags.to, flags["to-state"], flags["changed-since"]].some((flag) => flag !== undefined);
-  if (isOfSeveral || !files.every(isOfFiles)) return (text) => text;
   const given = (flag: "env" | "state" | "base-url" | "dialect"): string[] => {
     const value = flags[flag];
     return value === undefined || value === "all" ? [] : [`--${flag} ${inShell(withoutSecrets(value))}`];
   };
-  return (text) =>
-    text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {
+  return (text) => {
+    if (isOfSeveral || !files.every(isOfFiles)) return text;
+    return text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {
       const found = findCommand(commands, [first, second ?? ""])?.found;
       if (found === undefined || !found.flags.includes("state")) return whole;
       const name = `reconcile ${found.name}`;
@@ -43,12 +44,17 @@ export function onSameProject(
       ];
       return [name, ...words].join(" ") + whole.slice(name.length);
     });
+  };
 }
 
 const commandInText = /\breconcile ([a-z]+)(?: ([a-z]+))?(?![a-z])/g;
 
-const isOfFiles = (path: string): boolean =>
-  /\.ya?ml$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** A pipe is read once, by the command itself. */
+function isOfFiles(path: string): boolean {
+  if (/\.ya?ml$/.test(path)) return true;
+  const there = statSync(path, { throwIfNoEntry: false });
+  return there !== undefined && !(there.isFile() && isPlanFile(path));
+}
 
 /** With no state at all, the command would be about the one beside the files. */
 function withoutSecrets(place: string): string {

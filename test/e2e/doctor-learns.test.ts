@@ -162,6 +162,9 @@ test("a dialect that fits is told so with exit 0, by its name as well", async ()
 test("the dialects that are ready pass their tests, and a case that does not hold is told", async () => {
   for (const name of ["openstack-like", "camel-case", "documented-only"])
     expect([name, (await runCli(["dialect", "test", name], { cwd: folder })).exitCode]).toEqual([name, 0]);
+  mkdirSync(join(folder, "cases"));
+  writeFileSync(join(folder, "cases/named.yaml"), "dialect: openstack-like\ncases: []\n");
+  expect(await runCli(["dialect", "test", "cases/named.yaml"], { cwd: folder })).toMatchObject({ exitCode: 0 });
   writeFileSync(join(folder, "my.yaml"), "records: { vm: { name: /label } }\n");
   writeFileSync(
     join(folder, "my.test.yaml"),

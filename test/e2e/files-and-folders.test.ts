@@ -87,6 +87,15 @@ describe("several files and folders", () => {
     write("here/d.json", text);
     for (const words of [["plan"], ["apply", "-y"]])
       expect(await runCli([...words, "d.json"], { cwd: join(root, "here") })).toMatchObject({ exitCode: 0 });
+    write("here/f", text.replace('"volumes"', '"volumes":{"data":{"size":5}},"environments":{"prod":{}},"groups"'));
+    write("here/g.json", readFileSync(join(root, "here/f"), "utf8"));
+    for (const [given, named] of [
+      [["f"], "-f f --env prod"],
+      [["-f", "g.json"], "-f g.json --env prod"],
+    ] as const) {
+      const asked = await runCli(["apply", ...given, "--env", "prod"], { cwd: join(root, "here") });
+      expect([asked.exitCode, asked.stderr]).toEqual([3, expect.stringContaining(`reconcile plan ${named} --out F`)]);
+    }
     write("here/e.json", '{"volumes":{}}');
     const other = await runCli(["apply", "-y", "e.json"], { cwd: join(root, "here") });
     expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("e.json is no plan of this tool")]);

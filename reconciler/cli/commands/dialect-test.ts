@@ -36,10 +36,9 @@ export const dialectTestCommand = command({
           "cases: [{ operation: vm.list, answer: …, reads: [{ id: … }] }]",
         );
       const named = own(value, "dialect");
-      const path =
-        flags.dialect ??
-        (typeof named === "string" ? join(dirname(file), named) : file.replace(/\.test\.yaml$/, ".yaml"));
-      const read = readDialectFile(path);
+      const beside = typeof named === "string" ? named : basename(file).replace(/\.test\.yaml$/, ".yaml");
+      const path = flags.dialect ?? join(dirname(file), beside);
+      const read = readDialectFile(path, path, undefined, flags.dialect ?? beside);
       if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
       for (const one of cases) {
         const differences = tryCase(read.dialect, one);
