@@ -147,6 +147,10 @@ describe("order", () => {
     expect(order).toEqual(["a", "c", "d", "b"]);
     expect([...open]).toEqual([["a", ["b"]]]);
   });
+  it("places each node once, where something free stands before a cycle", () => {
+    const { order, open } = orderBreakingCycles(["free", "a", "b"], needs({ free: [], a: ["b"], b: ["a"] }));
+    expect([order, [...open]]).toEqual([["free", "a", "b"], [["a", ["b"]]]]);
+  });
   it("a node that needs itself is no cycle", () => {
     expect(orderBreakingCycles(["a"], needs({ a: ["a"] })).open.size).toBe(0);
   });

@@ -495,6 +495,11 @@ describe("why a VM changes", () => {
       ["VM web never finished building (ERROR)"],
     ],
     [
+      "it never finished building, and shows no word",
+      { applied: [{ ...web, now: { ...failed, status: undefined }, memory: { building: true } }], desired: [web] },
+      ["VM web never finished building (failed)"],
+    ],
+    [
       "it is adopted",
       { desired: [web], strangers: [liveVm("s", { flavor: web.flavor })], options: { adopt: true } },
       ["--adopt takes over the VM named web"],

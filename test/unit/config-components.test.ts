@@ -67,6 +67,11 @@ describe("a component", () => {
       group: { address: "shop/group.web" },
     });
   });
+  it("names each file that was opened for it, once", () => {
+    const shop = "{ from: ./nested.yaml, with: { zones: [x1] } }";
+    const { opened } = read(`components: { shop: ${shop}, other: ${shop} }`);
+    expect(opened?.map(({ file }) => file)).toEqual(["nested.yaml", "tier.yaml"]);
+  });
   it("hands out references and values, and is handed them", () => {
     const world = desired(`
 components:

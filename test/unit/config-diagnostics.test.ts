@@ -234,6 +234,10 @@ describe("shape", () => {
       'vms: { web: { lifecycle: { prevent_destroy: "true" } } }',
       'wrong-type 1:45 | prevent_destroy cannot be "true" | write true, without quotes',
     ],
+    "a block that is one reference": [
+      'vars: { all: { default: { power: running } } }\nvms: { web: "${var.all}" }',
+      'wrong-type 2:13 | web cannot be "${var.all}"',
+    ],
     "a duration with its unit written out": [
       "service: { timing: { poll_interval: 2 sec } }",
       'invalid-value 1:37 | poll_interval cannot be "2 sec" | write 2s',
