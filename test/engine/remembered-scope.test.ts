@@ -1,9 +1,17 @@
-/** What a run writes down of where it was, and when the state has it already (engine/scope.ts). */
+/**
+ * What a run writes down of where it was, and when the state has it already (engine/scope.ts); which volume is read as a
+ * witness of it (engine/seen-again.ts).
+ */
 import { describe, expect, it } from "vitest";
 import { noEnvironment } from "../../reconciler/core/model/evidence";
 import { type Live, notSeen } from "../../reconciler/core/model/live";
+import { accepted } from "../../reconciler/core/model/outcome";
+import type { RecordedVm } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
+import type { LooksOf } from "../../reconciler/engine/look";
 import { scopeToRemember } from "../../reconciler/engine/scope";
+import { witnessesRead } from "../../reconciler/engine/seen-again";
+import type { ServiceReader } from "../../reconciler/service/client";
 
 const origin = "https://cloud.example";
 
@@ -96,4 +104,63 @@ describe("the strangers that a run remembers", () => {
     const state = { ...emptyState("here"), ...(scope === undefined ? {} : { scope: { origin, ...scope } }) };
     expect(scopeToRemember(state, { origin }, live, false, false, taken)).toEqual(remembered);
   });
+});
+
+it.each<
+  readonly [
+    what: string,
+    world: {
+      readonly vms?: readonly string[];
+      readonly orphans?: readonly string[];
+      readonly shown: readonly string[];
+    },
+    asked: readonly string[],
+    seen: readonly string[],
+    lost: readonly string[],
+  ]
+>([
+  ["the data volume of a VM that is absent", { vms: ["a"], shown: ["d-a"] }, ["d-a"], ["volume:d-a"], []],
+  [
+    "the next one where it is gone too",
+    { vms: ["a", "b"], shown: ["d-b"] },
+    ["d-a", "d-b"],
+    ["volume:d-b"],
+    ["volume:d-a"],
+  ],
+  ["an orphan after those", { vms: ["a"], orphans: ["o"], shown: ["o"] }, ["d-a", "o"], ["volume:o"], ["volume:d-a"]],
+  [
+    "three and no more",
+    { vms: ["a", "b", "c", "e"], shown: ["d-e"] },
+    ["d-a", "d-b", "d-c"],
+    [],
+    ["volume:d-a", "volume:d-b", "volume:d-c"],
+  ],
+  ["none where nothing is absent", { orphans: ["o"], shown: ["o"] }, [], [], []],
+])("read as a witness: %s", async (_, { vms = [], orphans = [], shown }, asked, seen, lost) => {
+  const recorded = vms.map(
+    (id): RecordedVm => ({
+      kind: "vm",
+      address: `vm.${id}`,
+      id,
+      name: id,
+      dataVolumeId: `d-${id}`,
+      preventDestroy: false,
+      onDelete: { snapshot: false, preservedVolumes: "retain" },
+    }),
+  );
+  const state = {
+    ...emptyState("here"),
+    resources: new Map(recorded.map((record) => [record.address, record])),
+    orphans: new Map(orphans.map((id) => [`volume:${id}`, { kind: "volume" as const, id, name: id, reason: "left" }])),
+  };
+  const absent = { seen: "absent", because: "it is not listed" } as const;
+  const looks = { vm: new Map(vms.map((id) => [id, absent])), volume: new Map(), group: new Map() };
+  const reads: string[] = [];
+  const getVolume = async (id: string) => {
+    reads.push(id);
+    return shown.includes(id) ? accepted({ id }) : { status: "rejected", condition: "not_found", message: "no" };
+  };
+  const client = { getVolume } as unknown as ServiceReader;
+  const found = await witnessesRead(client, state, looks as unknown as LooksOf, false, undefined, {});
+  expect([reads, [...found.seen], found.lost]).toEqual([asked, seen, lost]);
 });
