@@ -39,6 +39,7 @@ interface Row {
   readonly answers?: readonly Outcome<undefined>[];
   readonly manual?: true;
   readonly lacksConfirm?: true;
+  readonly looksFirst?: true;
   /** No list of flavors: a flavor cannot be compared. */
   readonly noFlavors?: true;
   readonly ends: string;
@@ -151,6 +152,16 @@ const reverts: Readonly<Record<string, Row>> = {
     shows: [vm("running", "large"), vm("running", "m1.large"), vm("running", "small")],
     ends: "done, sent 1: flavor small, nothing open",
   },
+  "it was confirmed since the plan looked": {
+    shows: [vm("running", "large")],
+    looksFirst: true,
+    ends: "failed apply/resize-undone, sent 0: flavor large, nothing open",
+  },
+  "it was reverted since the plan looked, and its record is a little behind": {
+    shows: [vm("running", "large"), vm("running", "small")],
+    looksFirst: true,
+    ends: "done, sent 0: flavor small, nothing open",
+  },
   "it runs, and shows no flavor": { shows: [vm("running")], ends: "done, sent 1: flavor small, nothing open" },
   "the revert is refused": {
     shows: [waiting],
@@ -160,7 +171,7 @@ const reverts: Readonly<Record<string, Row>> = {
 };
 
 async function ends(row: Row, isRevert = false): Promise<string> {
-  const { shows, answers = isRevert ? [yes] : [], manual, lacksConfirm, noFlavors } = row;
+  const { shows, answers = isRevert ? [yes] : [], manual, lacksConfirm, looksFirst, noFlavors } = row;
   let [looked, sent] = [0, 0];
   const look = (): LiveVm => shows[Math.min(looked++, shows.length - 1)]!;
   const poller = {
@@ -185,7 +196,7 @@ async function ends(row: Row, isRevert = false): Promise<string> {
     more: { poller, flavors: noFlavors === true ? undefined : flavors },
   });
   const result = isRevert
-    ? await revert(reverting, reverting.action, "v", run)
+    ? await revert(reverting, { ...reverting.action, looksFirst }, "v", run)
     : await confirm(step, { ...step.action, manual: manual === true }, "v", run);
   const kept = recorder.state.resources.get(address) as RecordedVm;
   const code = "code" in result && result.code !== undefined ? ` ${result.code}` : "";

@@ -208,10 +208,16 @@ export async function revert(
   run: Run,
 ): Promise<StepResult> {
   const before = recordedVm(step, run);
+  const to = before?.resizing?.to;
+  const isReverted = ({ flavor }: LiveVm): boolean =>
+    to === undefined || flavor === undefined || isEntry(flavor, catalogueId(to, run.flavors), run.flavors) !== true;
   const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
-  // A service that confirms resizes by itself has nothing left to revert.
-  if (read?.seen === true && powerShown(read.vm) !== undefined)
-    return recordSeen(step, run, { flavor: read.vm?.flavor ?? before?.flavor });
+  const seen = read?.seen === true ? read.vm : undefined;
+  // Somebody has decided it since the plan looked, or the service by itself: nothing is left to revert.
+  if (seen !== undefined && powerShown(seen) !== undefined)
+    return (await becomesSo(isReverted, id, seen, run))
+      ? recordSeen(step, run, { flavor: (isReverted(seen) ? seen.flavor : undefined) ?? before?.flavor })
+      : notReverted(step, id, to, "the resize was confirmed before it could be reverted", run);
   if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(
     () => run.ports.client.revertResize(id, optionsFor(step, run)),
@@ -221,17 +227,23 @@ export async function revert(
   if (outcome.status !== "accepted") return failedBy(outcome);
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
   if (decided.end !== "done") return decided;
-  const to = before?.resizing?.to;
-  const isReverted = ({ flavor }: LiveVm): boolean =>
-    to === undefined || flavor === undefined || isEntry(flavor, catalogueId(to, run.flavors), run.flavors) !== true;
-  if (await becomesSo(isReverted, id, vm, run)) return recordEnd(step, run, decided, shownByVm(step, run, vm));
-  await run.recorder.record([
-    { type: "patch", address: step.address, of: id, fields: { resizing: undefined, flavor: to } },
-  ]);
+  return (await becomesSo(isReverted, id, vm, run))
+    ? recordEnd(step, run, decided, shownByVm(step, run, vm))
+    : notReverted(step, id, to, "the service accepted the revert of the resize", run);
+}
+
+async function notReverted(
+  { address }: Step,
+  id: string,
+  to: string | undefined,
+  how: string,
+  run: Run,
+): Promise<StepResult> {
+  await run.recorder.record([{ type: "patch", address, of: id, fields: { resizing: undefined, flavor: to } }]);
   return {
     end: "failed",
     code: "apply/resize-undone",
-    message: `the service accepted the revert of the resize, and the VM is of flavor ${to} all the same`,
+    message: `${how}, and the VM is of flavor ${to} all the same`,
     fix: "give it the flavor that it is to have, and run the same command again: it resizes it",
   };
 }
