@@ -240,7 +240,7 @@ describe("the data volume that was taken off to be grown", () => {
     ...more,
   });
   const unknown = (how: string) =>
-    `error plan/outcome-unknown: outcome unknown: its data volume ${own} (vm.web) was to be ${how} VM ${idOf("vm.web")}, and the answer was lost => reconcile state resolve vm.web --attached (it hangs there), or reconcile state resolve vm.web --detached (it does not)`;
+    `error plan/outcome-unknown: outcome unknown: its data volume ${own} (vm.web) was to be ${how} VM ${idOf("vm.web")}, and nothing shows what became of that => reconcile state resolve vm.web --attached (it hangs there), or reconcile state resolve vm.web --detached (it does not)`;
   const shown = (attachedTo: string | null): Partial<World> => ({ strangers: [liveVolume(own, { attachedTo })] });
   it.each<[what: string, world: World, told: readonly string[]]>([
     ["is put back", off({ dataVolumeDetached: true }, shown(null)), ["vm.web update interrupted"]],
@@ -606,7 +606,7 @@ describe("why a VM changes", () => {
 
 describe("a volume", () => {
   const moveUnknown = (how: string) =>
-    `error plan/outcome-unknown: outcome unknown: volume id-volume-data (volume.data) was to be ${how} VM id-vm-web, and the answer was lost => reconcile state resolve volume.data --attached (it hangs there), or reconcile state resolve volume.data --detached (it does not)`;
+    `error plan/outcome-unknown: outcome unknown: volume id-volume-data (volume.data) was to be ${how} VM id-vm-web, and nothing shows what became of that => reconcile state resolve volume.data --attached (it hangs there), or reconcile state resolve volume.data --detached (it does not)`;
   const hidden = { attachedTo: undefined } as const;
   const blindWeb = { ...web, now: { volumes: undefined } };
   it.each<[what: string, world: World, says: readonly string[]]>([

@@ -187,6 +187,37 @@ describe("an attach", () => {
         becomes: 'failed service/conflict | attach d to v | {"id":"d","sizeGb":5}',
       },
     ],
+    ...(
+      [
+        ["bad_request", "Volume is already attached to VM v; detach it first", true],
+        ["refused", "the volume is in use already", true],
+        ["conflict", "no", true],
+        ["volume_attached", "no", true],
+        ["bad_request", "a VM in state ERROR takes no volume", false],
+        ["invalid_state", "another request is already under way", false],
+        ["forbidden", "this volume is already attached", false],
+      ] as const
+    ).map(([condition, message, isOpen]): [string, Row] => [
+      `that is refused (${condition}: ${message}) where nothing shows where it hangs is ${isOpen ? "open" : "refused"}`,
+      {
+        answers: [refused(condition, message)],
+        shows: [hidden],
+        becomes: isOpen
+          ? 'unknown apply/outcome-unknown | attach d to v | {"id":"d","sizeGb":5,"attaching":"v"}'
+          : `failed service/${condition} | attach d to v | {"id":"d","sizeGb":5}`,
+      },
+    ]),
+    [
+      "of a data volume that is refused as being so already is open where nothing shows where it hangs",
+      {
+        address: "vm.web",
+        recorded: [{ ...host, dataVolumeId: "d" }],
+        answers: [refused("bad_request", "already attached")],
+        shows: [hidden],
+        becomes:
+          'unknown apply/outcome-unknown | attach d to v | {"id":"v","dataVolumeId":"d","dataVolumeMoving":"attaching"}',
+      },
+    ],
     [
       "whose answer was lost is done where a look shows it",
       { answers: [lost], shows: [on], becomes: 'done | attach d to v | {"id":"d","sizeGb":5,"attachedTo":"v"}' },
@@ -360,6 +391,14 @@ describe("an attach", () => {
       "outcome unknown: volume d was to be attached to VM v, the answer was lost (the connection broke), and looking could not tell whether it was done",
     );
   });
+  it("says what the refusal says, and what settles it", async () => {
+    const answers = [refused("bad_request", "Volume is already attached", 400)];
+    const { result } = await performed({ answers, shows: [hidden], becomes: "" }, attach);
+    expect(result.message).toBe(
+      "outcome unknown: volume d was to be attached to VM v, and looking could not tell whether it hangs there: refused (HTTP 400): Volume is already attached",
+    );
+    expect(adviceText(result.end === "unknown" ? (result.fix ?? "") : "")).toMatch(/--attached .*--detached /);
+  });
 });
 
 describe("a detach", () => {
@@ -391,6 +430,26 @@ describe("a detach", () => {
           'failed service/bad_request | detach d from v | {"id":"d","sizeGb":5,"attachedTo":"v","detaching":"v"}',
       },
     ],
+    ...(
+      [
+        ["bad_request", "Volume is not attached to this VM", true],
+        ["bad_request", "the volume is not currently attached", true],
+        ["invalid_state", "Volume is detached already", true],
+        ["conflict", "no", true],
+        ["bad_request", "the VM is not in a state in which it is attached or detached", false],
+      ] as const
+    ).map(([condition, message, isOpen]): [string, ActionOf<"volume.detach">, Row] => [
+      `that is refused (${condition}: ${message}) where nothing shows where it hangs is ${isOpen ? "open" : "refused"}`,
+      detach,
+      {
+        recorded: held,
+        answers: [refused(condition, message)],
+        shows: [hidden],
+        becomes: isOpen
+          ? 'unknown apply/outcome-unknown | detach d from v | {"id":"d","sizeGb":5,"attachedTo":"v","detaching":"v"}'
+          : `failed service/${condition} | detach d from v | {"id":"d","sizeGb":5,"attachedTo":"v"}`,
+      },
+    ]),
     [
       "that nobody may send is noted no longer",
       detach,

@@ -1,5 +1,5 @@
 /**
- * What an interrupted run left of a move. An attach or a detach whose answer was lost: what the service shows of it, and
+ * What an interrupted run left of a move. An attach or a detach whose answer was lost, or was that it is so already: what the service shows of it, and
  * the question to a person where it shows nothing. A VM that was stopped for it: whether it may still be.
  */
 
@@ -48,7 +48,7 @@ export const moveUnknown = (
 ): Diagnostic => ({
   severity: "error",
   code: "plan/outcome-unknown",
-  summary: `outcome unknown: ${what} (${pair.address}) was to be ${how} VM ${vm}, and the answer was lost`,
+  summary: `outcome unknown: ${what} (${pair.address}) was to be ${how} VM ${vm}, and nothing shows what became of that`,
   detail: "This service does not show what a volume hangs on. Look in the service's console.",
   ...told(openMoveFix(recordedAt(pair))),
   address: pair.address,

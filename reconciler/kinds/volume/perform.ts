@@ -3,7 +3,7 @@
 import { isOtherName } from "../../core/canonical/names";
 import { toAsk, toSay } from "../../core/model/fix";
 import { findSeen, type LiveVolume } from "../../core/model/live";
-import { accepted, isGone, type Outcome, type Unknown } from "../../core/model/outcome";
+import { accepted, type Failure, isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
@@ -111,7 +111,20 @@ async function move(
     return isAttach ? saidByVm(settled, id, vmId, run) : settled;
   }
   if (outcome.status === "unknown" && noted !== undefined)
-    return moveNotAnswered(step.address, { id, vmId, way }, outcome);
+    return moveUnknown(
+      step.address,
+      { id, vmId, way },
+      `the answer was lost (${outcome.reason}), and looking could not tell whether it was done`,
+    );
+  if (noted !== undefined && maySayAlready(outcome, way) && (await look()) === "cannot-tell") {
+    await oweNothing(step, run);
+    const { message = outcome.message } = failedBy(outcome);
+    return moveUnknown(
+      step.address,
+      { id, vmId, way },
+      `and looking could not tell whether it hangs there: ${message}`,
+    );
+  }
   if (outcome.status !== "unknown") {
     // What the service shows on the VM and will not take off may be off by an earlier request: a later look tells.
     if (isAttach || !isConflict(outcome) || (await look()) !== "not-done") await note(noted?.refused);
@@ -241,11 +254,23 @@ async function settle(step: Step<ActOn<"volume">>, id: string, run: Run, wait: V
   return settled.end === "done" ? recordEnd(step, run, settled) : settled;
 }
 
+const alreadySo: Readonly<Record<VolumeMove["way"], RegExp>> = {
+  attaching: /\balready\b.*\b(attached|in[ _-]use|mounted|connected)\b|\b(attached|in[ _-]use)\b.*\balready\b/is,
+  detaching: /\balready\b.*\bdetached\b|\bdetached\b.*\balready\b|\bnot\b( \w+)?\W+attached\b/is,
+};
+
+/** Whether a refusal may be because the volume hangs there already, or not any more. */
+const maySayAlready = (outcome: Failure, way: VolumeMove["way"]): outcome is Rejection =>
+  outcome.status === "rejected" &&
+  (outcome.condition === "conflict" ||
+    (way === "attaching" && outcome.condition === "volume_attached") ||
+    (isConflict(outcome) && alreadySo[way].test(outcome.message)));
+
 /** Where the service does not show what a volume hangs on, only a person can tell. */
-const moveNotAnswered = (address: string, { id, vmId, way }: VolumeMove, { reason }: Unknown): StepResult => ({
+const moveUnknown = (address: string, { id, vmId, way }: VolumeMove, why: string): StepResult => ({
   end: "unknown",
   code: "apply/outcome-unknown",
-  message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, the answer was lost (${reason}), and looking could not tell whether it was done`,
+  message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, ${why}`,
   fix: openMoveFix(address),
 });
 

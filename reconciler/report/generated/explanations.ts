@@ -613,7 +613,7 @@ export const explanations = {
     "todo": "Look in the console. An operation or a pointer in the dialect with which it can be looked at ends the note."
   },
   "plan/outcome-unknown": {
-    "means": "The answer to an earlier create, attach or detach was lost, and nothing shows how it ended.",
+    "means": "The answer to an earlier create, attach or detach was lost, or a refusal said that the volume hangs there already or not any more, and nothing shows what is so.",
     "todo": "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached."
   },
   "plan/power-unobserved": {
