@@ -574,6 +574,7 @@ describe("a grow", () => {
   it.each<[what: string, row: Omit<Row, "becomes">, fix: string | undefined]>([
     ["refused, of a volume that shows no size", { answers: [refused("bad_request")], planned: {} }, byHand],
     ["lost each time", { answers: [lost, lost, lost], planned: {} }, `${byHand}, or else run the same command again`],
+    ["refused, of a volume at which the plan did not look", { answers: [refused("bad_request")] }, undefined],
     ["refused where the size shows", { answers: [refused("bad_request")], planned: { sizeGb: 5 } }, undefined],
   ])("that may have been done before says what settles it: %s", async (_, row, fix) => {
     const { result } = await performed({ ...row, shows: [volume({ sizeGb: undefined })], becomes: "" }, grow);
@@ -710,6 +711,15 @@ describe("a delete", () => {
     expect(await message({ shows: [on] })).toBe(
       "nothing was sent: volume d is not what the plan named: it hangs on VM v now",
     );
+  });
+  it("says how the volume is looked at where the plan was made from memory", async () => {
+    const fix = async (row: Partial<Row>) => {
+      const { result } = await performed({ becomes: "", ...row }, remove);
+      return "fix" in result ? result.fix : undefined;
+    };
+    const then = "it plans on the volume as it is now, and names what would be lost";
+    expect(await fix({ planned: { sizeGb: 4 } })).toBe(`run the same command again: ${then}`);
+    expect(await fix({ shows: [on] })).toBe(`run the same command again without --no-refresh: ${then}`);
   });
 });
 

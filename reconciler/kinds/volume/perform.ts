@@ -1,8 +1,9 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
 import { isOtherName } from "../../core/canonical/names";
+import { notLookedAt } from "../../core/model/evidence";
 import { toAsk, toSay } from "../../core/model/fix";
-import { findSeen, type LiveVolume } from "../../core/model/live";
+import { findSeen, type LiveVolume, sight } from "../../core/model/live";
 import { accepted, type Failure, isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
@@ -182,7 +183,7 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
   const failed = failedBy(outcome);
   const isLost = outcome.status === "unknown";
   const owner = run.recorder.state.resources.get(step.address)?.id;
-  const isShown = findSeen(run.live, "volume", id)?.sizeGb !== undefined;
+  const isShown = findSeen(run.live, "volume", id)?.sizeGb !== undefined || isUnlooked(id, run);
   if (isShown || owner === undefined || !(isLost || failed.fix === undefined)) return failed;
   // A request whose answer was lost may have been done, and no look ever tells.
   const when = `the service does not show its size; where its console says ${action.sizeGb} GB by now`;
@@ -245,8 +246,14 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
     end: "failed",
     code: "apply/volume-changed",
     message: `nothing was sent: volume ${id} is not what the plan named: ${now}`,
-    fix: "run the same command again: it plans on the volume as it is now, and names what would be lost",
+    fix: `run the same command again${isUnlooked(id, run) ? " without --no-refresh" : ""}: it plans on the volume as it is now, and names what would be lost`,
   };
+}
+
+/** The plan was made from memory. */
+function isUnlooked(id: string, { live }: Run): boolean {
+  const sighting = sight(live, "volume", id);
+  return sighting.seen === "unobserved" && sighting.reason === notLookedAt.reason;
 }
 
 async function settle(step: Step<ActOn<"volume">>, id: string, run: Run, wait: VolumeWait): Promise<StepResult> {
