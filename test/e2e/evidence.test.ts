@@ -193,7 +193,7 @@ describe("a state that knows nothing but an open create", () => {
     const unlisted = await reconcile(["plan", "--dialect", "no-list.yaml"]);
     expect([unlisted.exitCode, unlisted.stderr]).toEqual([
       1,
-      expect.stringContaining("reconcile state resolve vm.db --not-created"),
+      expect.stringContaining("reconcile state resolve --dialect no-list.yaml vm.db --not-created"),
     ]);
   });
 });

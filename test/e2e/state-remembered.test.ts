@@ -344,9 +344,8 @@ describe("a state that is given another place", () => {
     const refused = await alone(["plan", "--env", "prod"]);
     expect(refused.stderr).toContain("error[state/elsewhere]");
     const [, from = "", to = ""] =
-      /state pull --state '(.*)' --env prod \| reconcile state push --state '(.*)' --env prod -;/.exec(
-        refused.stderr,
-      ) ?? [];
+      /state pull --state (\S+) --env prod \| reconcile state push --state (\S+) --env prod -;/.exec(refused.stderr) ??
+      [];
     writeFileSync(join(folder, "copy.json"), (await alone(["state", "pull", "--state", from, "--env", "prod"])).stdout);
     expect(await alone(["state", "push", "--state", to, "--env", "prod", join(folder, "copy.json")])).toMatchObject({
       exitCode: 0,
@@ -371,7 +370,7 @@ describe("a state that is given another place", () => {
     expect(await alone(["plan", "--env", "production"])).toMatchObject({ exitCode: 0 });
     // The former state lies there still when it was brought, and is nobody's any more.
     declare("{ production: {}, dev: {} }");
-    const [, from = "", to = ""] = /--state '(.*?)' .* --state '(.*?)'/.exec(refused.stderr) ?? [];
+    const [, from = "", to = ""] = /--state (\S+) .* --state (\S+)/.exec(refused.stderr) ?? [];
     const brought = join(folder, "brought.json");
     writeFileSync(brought, (await alone(["state", "pull", "--state", from, "--env", "production"])).stdout);
     const push = ["state", "push", "--state", to, "--env", "production", brought];
@@ -428,14 +427,14 @@ describe("a state that is given another place", () => {
     const ran = await reconcile(["plan"], join(folder, "moved.json"));
     expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`${server.url}/s?…, which was used here`)]);
     // With what is left of it the state would be looked for, and brought, elsewhere.
-    expect(ran.stderr).toMatch(/state pull --state ADDRESS \| reconcile state push \S.*moved\.json' -$/m);
+    expect(ran.stderr).toMatch(/state pull --state ADDRESS \| reconcile state push \S.*moved\.json -$/m);
   });
 
   it("is not brought to an address of which a part is not shown", async () => {
     const file = join(folder, "reconcile.state.json");
     expect(await reconcile(["apply", "-y"], file)).toMatchObject({ exitCode: 0 });
     const { stderr } = await reconcile(["plan"], `${server.url}/t?name=two`);
-    expect(stderr).toContain(`state pull --state '${file}' | reconcile state push --state ADDRESS -;`);
+    expect(stderr).toContain(`state pull --state ${file} | reconcile state push --state ADDRESS -;`);
   });
 });
 

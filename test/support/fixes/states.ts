@@ -214,7 +214,7 @@ export const states = {
       before: both(applied, rewritten("project: acme", "project: acme\nstate: ./moved.json")),
       follow: [
         {
-          hand: /reconcile state pull --state '.*reconcile\.state\.json' \| reconcile state push --state '.*moved\.json' -;/,
+          hand: /reconcile state pull --state \S*reconcile\.state\.json \| reconcile state push --state \S*moved\.json -;/,
           done: async (here) => {
             here.write("copy.json", (await here.reconcile("state", "pull", "--state", "reconcile.state.json")).stdout);
             await here.ok("state", "push", "copy.json");
