@@ -105,6 +105,15 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(rules()).toHaveLength(1);
   });
 
+  it("a rule of a resource that goes, in a group that is adopted with that rule", async () => {
+    const group = await handlers.SecurityGroup.create(context, { name: "web-group", rulesMode: "shared" });
+    const rule = { protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" };
+    const old = await handlers.SecurityGroupRule.create(context, { securityGroupId: group.id, ...rule });
+    await handlers.SecurityGroup.create(context, { name: "web-group", adopt: group.id, rules: [rule] });
+    await handlers.SecurityGroupRule.delete(context, old.id, old.outputs);
+    expect(world.emulator.dump().rules.filter(({ port_range_min }) => port_range_min === 22)).toHaveLength(1);
+  });
+
   it("a VM whose resource changes its name while adopt names its id", async () => {
     const old = await handlers.Vm.create(context, vm);
     const renamed = await handlers.Vm.create(context, { ...vm, adopt: old.id });
