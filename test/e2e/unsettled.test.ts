@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { RecordedVolume } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { jsonLines, type Ran } from "../support/cli-process";
@@ -20,21 +21,20 @@ const createVm = (name: string) =>
     ...{ owner: "ops@acme.example", project: "acme", region: "in-west-1", size: "10" },
   });
 
+const recordOf = (address: string, name: string) => ({
+  ...{ kind: "volume" as const, address, name, sizeGb: 5 },
+  ...{ flush: { via: "ask" as const }, preventDestroy: false },
+});
+
 /** A state in which the create of a volume was sent, and its answer never came. */
-function leaveOpen(address: string, name: string): void {
-  const record = {
-    kind: "volume" as const,
-    address,
-    name,
-    sizeGb: 5,
-    flush: { via: "ask" as const },
-    preventDestroy: false,
-  };
+function leaveOpen(address: string, name: string, ...beside: readonly RecordedVolume[]): void {
+  const record = recordOf(address, name);
   const intent = {
     ...{ step: `${address}/create`, address, operation: "volume.create" as const, name, record },
     ...{ sentAt: new Date(0).toISOString(), idsBefore: [] },
   };
-  const open = { ...emptyState("a-lineage"), serial: 1, intents: new Map([[address, intent]]) };
+  const resources = new Map(beside.map((other) => [other.address, other]));
+  const open = { ...emptyState("a-lineage"), serial: 1, intents: new Map([[address, intent]]), resources };
   writeFileSync(join(place.folder, "reconcile.state.json"), writeSnapshot(open));
 }
 
@@ -62,6 +62,23 @@ describe("a create that is open", () => {
     expect((await apply("--allow-empty")).exitCode).toBe(0);
     expect([state().resources, state().intents, state().orphans]).toEqual([{}, {}, {}]);
     expect(readDump(await ask("GET", "/_control/world")).volume).toEqual([]);
+  });
+
+  it("made what has the freed id of a resource that is gone: that one is forgotten, and the import goes on", async () => {
+    declare({ volumes: { first: { size: 5 }, second: { size: 5 } } });
+    const { id } = (await ask("POST", "/api/v1/volume/create", { name: "second", size: "5" })) as { id: string };
+    leaveOpen("volume.second", "second", { ...recordOf("volume.first", "first"), id });
+    const refused = await reconcile("import", "volume.second", id);
+    expect([refused.exitCode, refused.stderr.includes("reconcile state rm volume.first (then import")]).toEqual([
+      1,
+      true,
+    ]);
+    expect((await reconcile("state", "rm", "volume.first")).exitCode).toBe(0);
+    expect((await reconcile("import", "volume.second", id)).exitCode).toBe(0);
+    expect((await apply()).exitCode).toBe(0);
+    expect(state().resources["volume.second"].id).toBe(id);
+    const { volume } = readDump(await ask("GET", "/_control/world"));
+    expect(volume.map(({ name }) => name).sort()).toEqual(["first", "second"]);
   });
 
   it("is not written over by a record that moves to its address, by state mv or by a moved entry", async () => {
@@ -117,6 +134,8 @@ describe("what was deleted by hand, and made again by hand under its name", () =
     expect([nothing.exitCode, nothing.stderr.includes("plan/import-not-found")]).toEqual([1, true]);
     const other = await reconcile("import", "volume.b", id);
     expect([other.exitCode, other.stderr.includes(`${id} is managed as volume.a already`)]).toEqual([1, true]);
+    // Neither to forget a volume that is there, nor to move one to an address that has another.
+    expect(other.stderr).not.toMatch(/state (rm|mv)/);
   });
 
   it("nor is the own data volume of a VM: it would have two addresses, and each would undo what the other does", async () => {

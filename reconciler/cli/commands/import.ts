@@ -23,7 +23,7 @@ import { type Diagnostic, errorsAmong, hasErrors } from "../../core/model/diagno
 import type { Sighting } from "../../core/model/evidence";
 import { recordAsDesired } from "../../core/model/facts";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
-import { fixText, toRun } from "../../core/model/fix";
+import { type Advice, adviceText, fixText, toAsk, toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import { definitionOf, kindRows, ofKind } from "../../core/model/kinds";
 import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
@@ -178,6 +178,16 @@ function refuseMoved({ desired }: Workspace, state: State, address: Address): vo
     );
 }
 
+/** An address that has a record or an open create is no place to move to. A freed id may be the one that it was given. */
+function instead(state: State, address: Address, owner: Address): Advice {
+  if (state.intents.has(address))
+    return [
+      toAsk("another id"),
+      toRun(["state rm", owner], `then import again, where ${owner} is gone and its id was given to ${address}`),
+    ];
+  return [state.resources.has(address) ? toAsk("another id") : toRun(["state mv", owner, address])];
+}
+
 function refuseManaged({ desired }: Workspace, state: State, address: Address, id: string): void {
   const owner = [...state.resources.values()].find(
     (record) => record.kind === kindOf(address) && record.id === id && record.address !== address,
@@ -186,7 +196,7 @@ function refuseManaged({ desired }: Workspace, state: State, address: Address, i
     throw fail(
       "state/occupied",
       `${id} is managed as ${owner.address} already`,
-      fixText(toRun(["state mv", owner.address, address])),
+      adviceText(instead(state, address, owner.address)),
     );
   const keeper = keepersIn(desired, state)(identity(kindOf(address), id));
   if (keeper !== undefined)
