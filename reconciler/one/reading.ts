@@ -1,4 +1,5 @@
 /** A resource as the service shows it, for a refresh, an import or a look-up. */
+import { stillUnseen } from "../core/diff/effect";
 import type { Kind } from "../core/model/address";
 import { sight } from "../core/model/live";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
@@ -70,7 +71,10 @@ export async function readAgain<K extends Kind>(
     return { id, inputs, outputs: before };
   }
   const change = changeOf(planned);
-  const next = change === undefined ? record : shape.drifted(record, sighting.value, change, before);
+  const drifted = change === undefined ? record : shape.drifted(record, sighting.value, change, before);
+  // Who refreshes has looked: what was sent and shows otherwise is a difference that the next preview tells.
+  const unseen = drifted.unseen && stillUnseen(drifted.unseen, sighting.value, true);
+  const next = unseen === undefined ? drifted : { ...drifted, unseen };
   const shown = shape.inputsOf(next);
   for (const field of change?.fields ?? []) {
     const property = asProperty(field.field);

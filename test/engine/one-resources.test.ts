@@ -1,9 +1,10 @@
 /** What the handler of one resource answers, sends and says (one/resource.ts and what it is made of), in virtual time. */
 import { describe, expect, it } from "vitest";
+import { accepted } from "../../reconciler/core/model/outcome";
 import { type Found, PartialFailure, type Props, unknownValue } from "../../reconciler/one/handler";
 import type { KeptOne, ProgramProcess } from "../support/program-process";
 import { checkTold as check, type ToldRow as Row } from "../support/told-by-a-program";
-import { shortIds, type VirtualProgram } from "../support/virtual-program";
+import { shortIds, startVirtualProgram, type VirtualProgram } from "../support/virtual-program";
 
 const vm = {
   ...{ name: "web", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
@@ -1323,4 +1324,19 @@ const creates: Readonly<Record<string, Row>> = {
 
 describe("the create of a resource, where", () => {
   it.each(Object.entries(creates))("%s", (_, row) => check(row));
+});
+
+it("a rebuild that did not show is sent again after a refresh, and not before", async () => {
+  const program = startVirtualProgram(full);
+  const deaf = program.startProcess({ client: { rebuildVm: async () => accepted(undefined) } });
+  const made = await deaf.create("Vm", "web", vm);
+  const other = { ...vm, imageId: "00000000-0000-4000-8003-000000000002" };
+  const failed: unknown = await deaf.update(made, other).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ message: expect.stringContaining("it is still not rebuilt") });
+  const kept = { ...made, outputs: (failed as { readonly kept: Pick<KeptOne, "outputs"> }).kept.outputs };
+  const heard = program.startProcess();
+  await expect(heard.update(kept, other)).rejects.toThrow(/is wiped by the rebuild — run a refresh/);
+  const found = await heard.read(kept);
+  await heard.update({ ...kept, outputs: found!.outputs }, other);
+  expect(program.vms()[0]).toMatchObject({ image_id: other.imageId });
 });
