@@ -106,6 +106,27 @@ describe("S3", () => {
       expect(readState(await createS3Store("s3://states/gap").read(), "l").ok).toBe(false);
     });
 
+    it("reads anew where an object that was listed is compacted away before it is read", async () => {
+      const store = createS3Store("s3://states/compacted");
+      const session = await store.lock(holder());
+      await session.append([line(1, session.epoch), line(2, session.epoch)]);
+      const { objects } = server;
+      const get = objects.get.bind(objects);
+      let gone = "";
+      objects.get = (path) => {
+        if (gone !== "" || !/\/\d{10}$/.test(path)) return get(path);
+        gone = path;
+        return undefined;
+      };
+      try {
+        expect(await keysIn(store)).toEqual(["v1", "v2"]);
+        expect(gone).toContain("states/compacted/");
+      } finally {
+        objects.get = get;
+      }
+      await session.release();
+    });
+
     const inAnHour = (now: Date): string => new Date(now.getTime() + 3_600_000).toUTCString();
     const anHourAgo = (now: Date): string => new Date(now.getTime() - 3_600_000).toUTCString();
     it.each<[string, (now: Date) => string | null]>([
