@@ -117,12 +117,19 @@ export function readPlan(path: string): SavedPlan | undefined {
   return "text" in read ? readSaved(path, unsealFile(readKeys(process.env), "plan", path, read.text)) : undefined;
 }
 
-/** A plan may have any name; what is JSON by its name is one, unless it has the version of a desired state at its top. */
+/** No plan does, whose keys are in the order of the alphabet. */
+const beginsWithVersion = /^(?:[\s{]|#.*\n)*["']?version["']?\s*:/;
+
+/**
+ * A plan may have any name; what is JSON by its name is one, unless it has the version of a desired state at its top. A
+ * desired state is read as YAML, so that it may have comments, and the mark that Windows puts before a text.
+ */
 export function isPlanFile(path: string): boolean {
   const read = readPlainFile(path, mostOfGiven);
   if (path.endsWith(".json")) {
-    const { version, format } = fieldsOfJson("text" in read ? read.text : "");
-    return version === undefined || format !== undefined;
+    const text = "text" in read ? read.text.replace(/^\uFEFF/, "") : "";
+    const { version, format } = fieldsOfJson(text);
+    return format !== undefined || (version === undefined && !beginsWithVersion.test(text));
   }
   if ("problem" in read) return false;
   // The keys of a plan are in the order of the alphabet, so that its format stands far behind its beginning.

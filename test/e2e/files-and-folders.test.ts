@@ -87,6 +87,17 @@ describe("several files and folders", () => {
     write("here/d.json", text);
     for (const words of [["plan"], ["apply", "-y"]])
       expect(await runCli([...words, "d.json"], { cwd: join(root, "here") })).toMatchObject({ exitCode: 0 });
+    for (const same of [
+      `\uFEFF${text}`,
+      `# made by a program\n${text.replace(",", ", # ours\n")}`,
+      "version: 1\nservice: {base_url: embedded}\n",
+    ]) {
+      write("here/d.json", same);
+      expect(await runCli(["apply", "-y", "d.json"], { cwd: join(root, "here") })).toMatchObject({ exitCode: 0 });
+    }
+    write("here/cut.json", '{\n "base_url": "embedded",\n "version": 1, ');
+    const cut = await runCli(["apply", "cut.json"], { cwd: join(root, "here") });
+    expect([cut.exitCode, cut.stderr]).toEqual([1, expect.stringContaining("plan/unreadable")]);
     write("here/f", text.replace('"volumes"', '"volumes":{"data":{"size":5}},"environments":{"prod":{}},"groups"'));
     write("here/g.json", readFileSync(join(root, "here/f"), "utf8"));
     for (const [given, named] of [
