@@ -6,7 +6,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { errorCode } from "../core/text/errors";
-import { outputAt, refuseKept, whyNotWritten } from "../outside/private-file";
+import { ownStreamAt, refuseKept, whyNotWritten } from "../outside/private-file";
 import { fail } from "./crash";
 import { tellOutputLost } from "./output-lost";
 
@@ -19,7 +19,7 @@ export interface JsonFile {
 
 /** Opens the file without following a symbolic link that somebody else may have put there. */
 export function openJsonFile(path: string): JsonFile {
-  const output = outputAt(path);
+  const output = ownStreamAt(path);
   if (output !== undefined)
     return { write: (line) => void output.write(line), close: () => undefined, lost: undefined };
   let file: number;

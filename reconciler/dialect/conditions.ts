@@ -284,15 +284,21 @@ function wentWell(
   return succeeded === true || (succeeded === undefined && isOwnAnswer);
 }
 
-function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
-  const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
+/** A read whose status says that this is not what there is: a part of it, or a list that is still to be made. */
+function unfinishedRead(operation: Operation, answer: Answer, nowMs: number): Failure | undefined {
   const { kind } = rowOf(operation);
   if (kind === "read" && partial.has(answer.status) && !saysOfHowMany(answer))
     return lost(kind, `the service answered ${answer.status}: this is a part of what there is`, answer.status);
-  // What was accepted is not answered: a list that is still to be made shows nothing yet.
   const waitMs = readRetryAfter(answer.retryAfter, nowMs);
-  if (answer.status === 202 && waitMs !== undefined && (isList(operation) || operation === "group.rule.list"))
-    return lost(kind, "the service answered 202 and asks to come back: this list is not made yet", 202, waitMs);
+  return answer.status === 202 && waitMs !== undefined && (isList(operation) || operation === "group.rule.list")
+    ? lost(kind, "the service answered 202 and asks to come back: this list is not made yet", 202, waitMs)
+    : undefined;
+}
+
+function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
+  const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
+  const unfinished = unfinishedRead(operation, answer, nowMs);
+  if (unfinished !== undefined) return unfinished;
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === undefined) return judgeNotJson(operation, answer, judging);
@@ -314,7 +320,8 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   }
   if (inside === undefined) return accepted(body);
   const line = code === undefined ? "" : ` (in the dialect, if nothing was done: errors: [{ is: …, code: ${code} }])`;
-  return lost(kind, `the service answered ${answer.status} with an error inside: ${inside}${line}`, answer.status);
+  const reason = `the service answered ${answer.status} with an error inside: ${inside}${line}`;
+  return lost(rowOf(operation).kind, reason, answer.status);
 }
 
 /**

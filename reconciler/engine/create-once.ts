@@ -156,7 +156,7 @@ async function stillThere<K extends Kind>(
 }
 
 /** Of an id that is given again a second read tells, for a list that is behind shows what was deleted. */
-async function isThere(kind: Kind, id: string, run: Run): Promise<boolean> {
+async function isReadThere(kind: Kind, id: string, run: Run): Promise<boolean> {
   if (!mayBeGivenAgain({ kind, id }, run)) return true;
   const { client } = run.ports;
   return (
@@ -274,7 +274,7 @@ async function findAfterCreate<K extends Kind>(
   if (ours.length + doubtful.length > 1)
     return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
   const [made] = ours;
-  if (made !== undefined && (await isThere(kind, made.id, run)))
+  if (made !== undefined && (await isReadThere(kind, made.id, run)))
     return { settled: await keepOrShowId(step, creation, made, "seen", run) };
   if (made !== undefined)
     return {

@@ -20,7 +20,7 @@ export function changesOf(now: ReadonlyMap<string, StackSpec>, wanted: ReadonlyM
   for (const [name, spec] of wanted) {
     const before = now.get(name);
     if (before === undefined) {
-      const insteadOf = leaving.find((one) => isOtherName(one, spec));
+      const insteadOf = leaving.find((one) => hasOtherName(one, spec));
       changes.push({ action: "add", name, spec, fields: [], ...onlyDefined({ insteadOf }) });
       continue;
     }
@@ -37,7 +37,7 @@ const whatItSays = ({ source, env, service, vars }: StackSpec): readonly unknown
   return [place, env, service, vars];
 };
 
-const isOtherName = (one: StackSpec, other: StackSpec): boolean =>
+const hasOtherName = (one: StackSpec, other: StackSpec): boolean =>
   one.state !== other.state && deepEqual(whatItSays(one), whatItSays(other));
 
 function differingFields(before: StackSpec, after: StackSpec): string[] {

@@ -48,7 +48,7 @@ export function writePrivately(
   refuseTarget(path, overFiles);
   const temporary = temporaryOf(path);
   try {
-    const output = outputAt(path);
+    const output = ownStreamAt(path);
     if (output !== undefined) {
       output.write(text);
       return;
@@ -249,7 +249,7 @@ function nameAsNew(temporary: string, path: string): void {
  * An output of this process, which is written behind what it has already: as a file it would be begun anew, as a pipe it
  * takes no more than its reader has room for, and as a socket it cannot be opened.
  */
-export function outputAt(path: string): NodeJS.WriteStream | undefined {
+export function ownStreamAt(path: string): NodeJS.WriteStream | undefined {
   if (/^\/dev\/(?:stdout|fd\/1)$/.test(path)) return process.stdout;
   return /^\/dev\/(?:stderr|fd\/2)$/.test(path) ? process.stderr : undefined;
 }

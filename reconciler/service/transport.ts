@@ -82,7 +82,7 @@ const largestBody = 32 * 1024 * 1024;
  * What a request that is under way is told of. Node asks each connection's error for its stack, and the engine would count
  * the lines of the whole program for it.
  */
-const closed = Object.assign(new Error("the connections were closed"), { stack: "" });
+const closedByUs = Object.assign(new Error("the connections were closed"), { stack: "" });
 
 export function createConnections(baseUrl: string, connections: number): Connections {
   let pool: Pool | undefined;
@@ -101,7 +101,7 @@ export function createConnections(baseUrl: string, connections: number): Connect
       });
       return pool;
     },
-    close: async () => pool?.destroy(closed),
+    close: async () => pool?.destroy(closedByUs),
   };
 }
 

@@ -10,7 +10,7 @@ import { hostname } from "node:os";
 import { ifPossible } from "../core/text/errors";
 import { fieldsIn, parsedJson } from "../core/text/objects";
 import { ageOf, createWhole, readIfThere, removeIfThere, tell, touch } from "./durable-file";
-import { readHolder, steadyMs } from "./lease";
+import { monotonicMs, readHolder } from "./lease";
 import { isProcessGone } from "./process-gone";
 import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store";
 
@@ -94,14 +94,14 @@ function withMark<T>(mark: string, use: () => T): T {
     ...{ token: randomUUID() },
     processes: processSpace(),
   };
-  const deadline = steadyMs() + markPatienceMs;
+  const deadline = monotonicMs() + markPatienceMs;
   while (!createWhole(mark, JSON.stringify(mine), mine.token)) {
     const other = readLock(mark);
     if (other === undefined) continue;
     // On the same machine a dead process can be seen; on another machine only time tells.
     const isStale = isSameSpace(other) ? isProcessGone(other.pid) : (ageOf(mark) ?? 0) > markPatienceMs;
     if (isStale) removeStale(mark, other, mine.token);
-    else if (steadyMs() > deadline)
+    else if (monotonicMs() > deadline)
       throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
     else sleepSync(5);
   }

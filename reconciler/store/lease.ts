@@ -69,12 +69,12 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
   return { stop: () => clearInterval(timer) };
 }
 
-/** A clock that nobody sets. `performance` has the same one, and eight modules of Node to load. */
-export const steadyMs = (): number => process.uptime() * 1000;
-
 export type Clocks = ReturnType<typeof bothClocks>;
 
-export const bothClocks = () => ({ steady: steadyMs(), wall: Date.now() });
+/** A clock that nobody sets. `performance` has the same one, and eight modules of Node to load. */
+export const monotonicMs = (): number => process.uptime() * 1000;
+
+export const bothClocks = () => ({ steady: monotonicMs(), wall: Date.now() });
 
 /** Two clocks that nobody set and that ran all the time differ by less. */
 const mostApartMs = 500;
@@ -110,10 +110,10 @@ export function vouch({ trustMs, since, ask, clocks = bothClocks }: VouchingPart
     confirm,
     async assertHeld() {
       const now = clocks();
-      const [steadyMs, wallMs] = [now.steady - known.steady, now.wall - known.wall];
+      const [passedMs, wallMs] = [now.steady - known.steady, now.wall - known.wall];
       // The steady clock stands still while the machine sleeps, and the wall clock may be set: where they differ, the
       // store is asked.
-      if (steadyMs < trustMs && Math.abs(wallMs - steadyMs) < mostApartMs) return;
+      if (passedMs < trustMs && Math.abs(wallMs - passedMs) < mostApartMs) return;
       await confirm(ask);
     },
   };

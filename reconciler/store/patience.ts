@@ -3,7 +3,7 @@
  * Stops waiting for a store that does not answer once the command was told to stop.
  */
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import { steadyMs } from "./lease";
+import { monotonicMs } from "./lease";
 import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
 
 const firstLockPauseMs = 100;
@@ -150,13 +150,13 @@ async function tryUntilFree<T>(
   { waitMs, onWait }: Patience,
   signal?: AbortSignal,
 ): Promise<T> {
-  const deadline = steadyMs() + waitMs;
+  const deadline = monotonicMs() + waitMs;
   let pauseMs = firstLockPauseMs;
   for (let tried = 0; ; tried++) {
     try {
       return await attempt();
     } catch (error) {
-      const leftMs = deadline - steadyMs();
+      const leftMs = deadline - monotonicMs();
       if (!(error instanceof StateLocked) || leftMs <= 0) throw error;
       if (isStopped(signal)) throw new WaitStopped(error.holder);
       if (tried === 0) onWait(error.holder);

@@ -1,6 +1,6 @@
 /** What the stores behind a network have in common: a second try when the first one broke, and messages without secrets. */
 import { firstLine, percentDecoded } from "../core/text/parts";
-import { steadyMs } from "./lease";
+import { monotonicMs } from "./lease";
 import { LeaseLost, StateLocked, StoreFailed } from "./store";
 
 const firstRetryPauseMs = 200;
@@ -27,7 +27,7 @@ export interface Insistence {
 
 /** For requests that may be sent twice: a passing failure is tried again, never faster than the pauses here. */
 export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, patienceMs }: Insistence): Promise<T> {
-  const began = steadyMs();
+  const began = monotonicMs();
   let pauseMs = firstRetryPauseMs;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -36,7 +36,7 @@ export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, 
       if (error instanceof StoreFailed || error instanceof LeaseLost || error instanceof StateLocked) throw error;
       const askedMs = error instanceof StoreUnavailable ? (error.retryAfterMs ?? 0) : 0;
       const waitMs = Math.max(pauseMs, askedMs);
-      const isOver = attempt > 1 && steadyMs() - began + waitMs > Math.max(patienceMs(), askedMs);
+      const isOver = attempt > 1 && monotonicMs() - began + waitMs > Math.max(patienceMs(), askedMs);
       if (isOver || askedMs > longestStoreWaitMs || !isPassing(error)) {
         const failure = asFailure(error);
         failure.cause = error;

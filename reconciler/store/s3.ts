@@ -15,9 +15,9 @@ import {
   bothClocks,
   type Clocks,
   lastEpoch,
+  monotonicMs,
   readHolder,
   startHeartbeat,
-  steadyMs,
   unknownHolder,
   vouch,
 } from "./lease";
@@ -127,8 +127,8 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   /** The lock as this process saw it first, and when, by a clock that nobody sets. */
   let watched: { readonly version: string; readonly since: number } | undefined;
   const unchangedMs = ({ version }: StoredObject): number => {
-    if (watched?.version !== version) watched = { version, since: steadyMs() };
-    return steadyMs() - watched.since;
+    if (watched?.version !== version) watched = { version, since: monotonicMs() };
+    return monotonicMs() - watched.since;
   };
 
   /** For a reader, who takes nothing away. Without an age, the lock counts as held until it has been watched for a lease. */

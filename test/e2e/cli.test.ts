@@ -297,7 +297,7 @@ describe("--json", () => {
       1,
       expect.stringContaining(`(${ids[1]}): the service does not find it`),
     ]);
-    expect(ran.stderr).toContain(`reconcile orphans delete ${ids[0]}`);
+    expect(ran.stderr).toContain(`reconcile orphans delete --dialect no-delete.dialect.yaml ${ids[0]}`);
     const left = jsonLines((await reconcile("orphans", "list", "--json")).stdout).map(({ id }) => id);
     expect(left).toEqual([ids[0], undefined]);
   });

@@ -1,6 +1,7 @@
 /** For how long an answer of a store vouches for its lock, whatever happens to the process and to the clocks between. */
 import { expect, it } from "vitest";
-import { steadyMs, vouch } from "../../reconciler/store/lease";
+
+import { monotonicMs, vouch } from "../../reconciler/store/lease";
 
 type Act =
   /** Both clocks go on, or one of them alone. */
@@ -44,7 +45,7 @@ it("an answer that says no vouches for nothing", async () => {
   const ask = (): never => {
     throw new Error("lost");
   };
-  const longAgo = { steady: steadyMs() - 60_000, wall: Date.now() - 60_000 };
+  const longAgo = { steady: monotonicMs() - 60_000, wall: Date.now() - 60_000 };
   const vouching = vouch({ trustMs: 5000, since: longAgo, ask });
   await expect(vouching.confirm(() => Promise.reject(new Error("the disk is full")))).rejects.toThrow("full");
   await expect(vouching.assertHeld()).rejects.toThrow("lost");

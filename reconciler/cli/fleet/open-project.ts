@@ -424,15 +424,15 @@ function judgesOf(workspace: Workspace, checkout: Checkout): string {
   return canonicalJson({
     judge,
     beside: digestBeside(filesBeside(policy?.command, [], checkout)) ?? "",
-    checks: withoutPlaces(checks),
-    deny: withoutPlaces(deny),
+    checks: withoutSources(checks),
+    deny: withoutSources(deny),
     address: service.baseUrl ?? "",
     dialect: readDialectWith(workspace, {}).dialect,
   });
 }
 
 /** Where in the file something stands changes with every line above it. */
-const withoutPlaces = (value: unknown): unknown =>
+const withoutSources = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value ?? null, (key, one: unknown) => (key === "source" ? undefined : one)));
 
 /** What the file itself forbids: a broken assertion, a failed check, its policy, a code that it denies. */

@@ -46,13 +46,13 @@ export function orphanedDisk(disk: Disk, host: string, name: string): Orphan {
 }
 
 /** What a disk is called whose own name nobody has seen. */
-export const unseenName = (host: string, isOwn: boolean): string => `${unseenNames[isOwn ? 0 : 1]} ${host}`;
+export const unseenDiskName = (host: string, isOwn: boolean): string => `${unseenDiskNames[isOwn ? 0 : 1]} ${host}`;
 
-const unseenNames = ["data volume of", "volume that hung on"] as const;
+const unseenDiskNames = ["data volume of", "volume that hung on"] as const;
 
 /** The name that the service showed. */
 export const shownNameOf = ({ id, name }: Orphan): string | undefined =>
-  name === id || unseenNames.some((words) => name.startsWith(`${words} `)) ? undefined : name;
+  name === id || unseenDiskNames.some((words) => name.startsWith(`${words} `)) ? undefined : name;
 
 export const orphansAdded = (orphans: readonly Orphan[]) =>
   orphans.map((orphan) => ({ type: "orphan" as const, key: orphanKey(orphan), orphan }));

@@ -18,16 +18,16 @@ import { isAbandoned } from "./consent";
 interface RenamedKey {
   readonly from: Address;
   readonly to: Address;
-  readonly going: Going;
+  readonly going: WayOfGoing;
   readonly source?: Change["source"];
   /** Its name changes with the key, and it cannot be renamed. */
   readonly otherwiseNamed: boolean;
 }
 
-type Going = "deleted" | "left behind" | "deleted or left behind";
+type WayOfGoing = "deleted" | "left behind" | "deleted or left behind";
 
 /** Where a service cannot delete a kind, what is no longer declared stays there as an orphan. */
-function goingOf(changes: readonly Change[]): Going {
+function goingOf(changes: readonly Change[]): WayOfGoing {
   const left = changes.filter(({ action }) => action === "forget").length;
   return left === 0 ? "deleted" : left === changes.length ? "left behind" : "deleted or left behind";
 }
@@ -142,7 +142,7 @@ interface RenamedComponent {
   /** More than one: instances that are all alike, in the order of their keys. */
   readonly entries: readonly { readonly from: string; readonly to: string }[];
   readonly count: number;
-  readonly going: Going;
+  readonly going: WayOfGoing;
   /** Volumes whose names have the key in them: a volume cannot be renamed, and would be replaced by an empty one. */
   readonly otherwiseNamed: readonly Address[];
   readonly source?: Change["source"];

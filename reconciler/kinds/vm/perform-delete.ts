@@ -4,7 +4,7 @@
  */
 
 import { isOtherName } from "../../core/canonical/names";
-import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded, unseenName } from "../../core/model/disks";
+import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded, unseenDiskName } from "../../core/model/disks";
 import { toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
 import { findSeen, type LiveVm } from "../../core/model/live";
@@ -190,7 +190,11 @@ async function leftByDelete(
     const told = { ...disk, sizeGb: disk.sizeGb ?? (isOwn ? sizeGb : undefined) };
     const isDoubtful = doubtful === true && named?.includes(volume) !== true;
     // The answer gives only the id. The record says which volume of which size it was.
-    return orphanedDisk(isDoubtful ? { ...told, maybeRoot: true } : told, host, disk.name ?? unseenName(host, isOwn));
+    return orphanedDisk(
+      isDoubtful ? { ...told, maybeRoot: true } : told,
+      host,
+      disk.name ?? unseenDiskName(host, isOwn),
+    );
   });
 }
 

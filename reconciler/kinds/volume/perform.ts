@@ -112,7 +112,7 @@ async function move(
     return isAttach ? saidByVm(settled, id, vmId, run) : settled;
   }
   if (outcome.status === "unknown" && noted !== undefined)
-    return moveUnknown(
+    return endOfMoveUnknown(
       step.address,
       { id, vmId, way },
       `the answer was lost (${outcome.reason}), and looking could not tell whether it was done`,
@@ -120,7 +120,7 @@ async function move(
   if (noted !== undefined && maySayAlready(outcome, way) && (await look()) === "cannot-tell") {
     await oweNothing(step, run);
     const { message = outcome.message } = failedBy(outcome);
-    return moveUnknown(
+    return endOfMoveUnknown(
       step.address,
       { id, vmId, way },
       `and looking could not tell whether it hangs there: ${message}`,
@@ -274,7 +274,7 @@ const maySayAlready = (outcome: Failure, way: VolumeMove["way"]): outcome is Rej
     (isConflict(outcome) && alreadySo[way].test(outcome.message)));
 
 /** Where the service does not show what a volume hangs on, only a person can tell. */
-const moveUnknown = (address: string, { id, vmId, way }: VolumeMove, why: string): StepResult => ({
+const endOfMoveUnknown = (address: string, { id, vmId, way }: VolumeMove, why: string): StepResult => ({
   end: "unknown",
   code: "apply/outcome-unknown",
   message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, ${why}`,
