@@ -8,7 +8,7 @@ export const declarationMark = (declared: DesiredResource): string =>
   fingerprint(canonicalJson(withoutPlaces(declared)));
 
 /** The keys under which a declaration says where something of it is written. */
-const placeKeys: ReadonlySet<string> = new Set([
+const keysOfPlaces: ReadonlySet<string> = new Set([
   ...(["source", "inherited", "protectedAt"] satisfies (keyof DesiredResource)[]),
   ...["rulePlaces", "commandFile", "commandFiles"],
 ]);
@@ -16,6 +16,6 @@ const placeKeys: ReadonlySet<string> = new Set([
 function withoutPlaces(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPlaces);
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([key]) => !placeKeys.has(key));
+  const kept = Object.entries(value).filter(([key]) => !keysOfPlaces.has(key));
   return Object.fromEntries(kept.map(([key, one]) => [key, withoutPlaces(one)]));
 }
