@@ -475,9 +475,8 @@ export const commonFlags = [
   ...reachFlags,
 ] as const satisfies readonly FlagName[];
 
-/** The flags of the commands that plan. Those for consents and for carrying a plan out follow. */
-export const planFlags = [
-  "file",
+/** What is looked at and what of it is planned. */
+const choosingFlags = [
   "target",
   "target-file",
   "exclude",
@@ -488,6 +487,11 @@ export const planFlags = [
   "refresh",
   "max-age",
   "no-refresh",
+] as const satisfies readonly FlagName[];
+/** The flags of the commands that plan. Those for consents and for carrying a plan out follow. */
+export const planFlags = [
+  "file",
+  ...choosingFlags,
   "steps",
   "summary",
   "deny",
@@ -496,21 +500,7 @@ export const planFlags = [
   ...commonFlags,
 ] as const satisfies readonly FlagName[];
 /** They decide what is planned: a saved plan has their effect in it. */
-export const decidingFlags = [
-  "target",
-  "target-file",
-  "exclude",
-  "replace",
-  "owe",
-  "adopt",
-  "accept-service",
-  "no-refresh",
-  "refresh",
-  "max-age",
-  "var",
-  "var-file",
-  "prices",
-] as const satisfies readonly FlagName[];
+export const decidingFlags = [...choosingFlags, "var", "var-file", "prices"] as const satisfies readonly FlagName[];
 export const consentFlags = [
   "allow-data-loss",
   "allow-loss",
