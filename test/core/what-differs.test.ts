@@ -524,10 +524,37 @@ const groups: readonly Row[] = [
   [
     "a rule for what may leave, where the service lets everything out",
     {
-      applied: [{ ...leaving, memory: { platformRules: ["egress IPv4 any * any"] } }],
+      applied: [
+        {
+          ...leaving,
+          memory: { platformRules: ["egress IPv4 any * any"] },
+          now: {
+            rules: [
+              { id: "r-1", direction: "egress", ethertype: "IPv4", protocol: "tcp", portMin: 443, portMax: 443 },
+              { id: "r-2", direction: "egress", ethertype: "IPv4" },
+            ],
+          },
+        },
+      ],
       desired: [leaving],
     },
     ["warning plan/egress-open"],
+  ],
+  [
+    "a rule for what may leave, where the service let everything out and nobody can look any more",
+    {
+      applied: [{ ...leaving, memory: { platformRules: ["egress IPv4 any * any"] }, now: { rules: undefined } }],
+      desired: [leaving],
+    },
+    ["warning plan/egress-open", "note plan/rules-unobserved"],
+  ],
+  [
+    "a rule for what may leave, where somebody took the rule away with which the service let everything out",
+    {
+      applied: [{ ...leaving, memory: { platformRules: ["egress IPv4 any * any"] } }],
+      desired: [leaving],
+    },
+    [],
   ],
   [
     "a rule for what may leave, where it lets out over the other family alone",

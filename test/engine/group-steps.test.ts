@@ -719,6 +719,17 @@ describe("a group that is made", () => {
     expect(kept?.platformRules).toHaveLength(1);
     expect(kept?.rules.map((one) => ruleKey(one))).toEqual([ruleKey(ssh)]);
   });
+  it.each<readonly [what: string, sent: readonly Rule[], listed: readonly LiveRule[], platformRules: number]>([
+    ["shows nothing of a group that was made without rules", [], [], 2],
+    ["shows nothing of what was sent", [ssh], [], 2],
+    ["shows one of two that were sent", [ssh, cidr(443, "10.0.0.0/8")], [liveSsh], 2],
+    ["shows a rule of the service alone", [ssh], [own], 2],
+    ["shows all that was sent and nothing beside it", [ssh], [liveSsh], 0],
+    ["shows all that was sent and a rule of the service", [ssh], [liveSsh, own], 1],
+  ])("keeps the usual rules as the service's own where a list %s and may be behind", async (_, sent, listed, own) => {
+    const { kept } = await perform(create(...sent), { record: null, answers: [made()], rules: [listed] });
+    expect(kept?.platformRules).toHaveLength(own);
+  });
   it("has as its own the rules of the file alone, where others went along from the group that it replaces", async () => {
     const world: World = { record: null, answers: [made([liveSsh, own])], made: { left: [ssh] } };
     const { kept, sent } = await perform(create(cidr(443, "10.0.0.0/8"), ssh), world);

@@ -1,5 +1,5 @@
 /** What a reader of a plan has to know of a group's rules, beside what changes. */
-import { describeRule, describeRuleKey, ruleKey } from "../../core/canonical/rules";
+import { canonicalLiveRule, describeRule, describeRuleKey, ruleKey } from "../../core/canonical/rules";
 import type { DiffContext } from "../../core/diff/context";
 import type { Known } from "../../core/diff/find";
 import type { DesiredGroup } from "../../core/model/desired";
@@ -34,11 +34,10 @@ export function groupNotes(
       address: desired.address,
       source: desired.source,
     });
+  const shown = entry.live?.rules?.map((live) => ruleKey(canonicalLiveRule(live)));
+  const letsAllOut = (key: string): boolean => compared.platformRules.includes(key) && shown?.includes(key) !== false;
   const meaningless = desired.rules.filter(
-    (rule) =>
-      rule.direction === "egress" &&
-      !isPlatformShaped(rule) &&
-      compared.platformRules.includes(openEgress(rule.ethertype)),
+    (rule) => rule.direction === "egress" && !isPlatformShaped(rule) && letsAllOut(openEgress(rule.ethertype)),
   );
   if (meaningless.length > 0)
     diagnostics.push({
