@@ -188,7 +188,7 @@ export function createPostgresStore(
       // Lines are numbered on from one holder to the next, and not always from one.
       acknowledged: row?.tail == null ? undefined : lines.length + Math.max(0, Number(row.tail) - Number(row.last)),
     };
-    return { stored, end: Math.max(Number(row?.tail_line ?? 0), Number(row?.last ?? 0)) };
+    return { stored, end: Math.max(Math.abs(Number(row?.tail_line ?? 0)), Number(row?.last ?? 0)) };
   }
 
   const read = async (): Promise<StoredState> => (await readWhole()).stored;
@@ -332,9 +332,15 @@ export function createPostgresStore(
     const held = `UPDATE ${states} SET alive_at = clock_timestamp() WHERE name = $1 AND token = $2 RETURNING name`;
     /**
      * The number is noted in another row than the lines, in the same statement: whatever loses lines does not lose it
-     * with them.
+     * with them. Below zero: the snapshot has all lines up to it.
      */
     const tail = (line: string): string => (hasTail ? `, tail_epoch = epoch, tail_line = ${line}` : "");
+    /**
+     * A write was sent again because it was not answered, and the network delivers the first one as well, after what was
+     * written later: it does not count.
+     */
+    const noLater = (least: string, most: string): string =>
+      hasTail ? ` AND coalesce(tail_line, 0) BETWEEN ${least} AND ${most}` : "";
     const heartbeat = startHeartbeat(times, async () => void (await ask(held, [state, token])));
     const assertHeld = (result: QueryResult): void => {
       if (fieldsIn(result.rows[0])["held"] !== 1) throw new LeaseLost(location);
@@ -355,8 +361,10 @@ export function createPostgresStore(
         // Lines are numbered by this side: a repeated statement whose first answer was lost finds its lines there.
         const numbers = lines.map((_, index) => written + index + 1);
         const last = written + lines.length;
+        // Also where it fails: they may be there all the same, and the next line is another one.
+        written = last;
         const add = `WITH held AS (UPDATE ${states} SET alive_at = clock_timestamp()${tail("$5::bigint")}
-               WHERE name = $1 AND token = $2 RETURNING name),
+               WHERE name = $1 AND token = $2${noLater("1 - $5::bigint", "$5::bigint")} RETURNING name),
              added AS (
                INSERT INTO ${journal} (name, line, body)
                SELECT held.name, new.line, new.body FROM held, unnest($3::bigint[], $4::text[]) AS new (line, body)
@@ -365,16 +373,15 @@ export function createPostgresStore(
         await vouching.confirm(async () =>
           assertHeld(await ask(add, [state, token, numbers, lines, ...(hasTail ? [last] : [])])),
         );
-        written = last;
       },
       async replace(snapshot) {
         assertHeld(
           await ask(
-            `WITH held AS (UPDATE ${states} SET snapshot = $3, alive_at = clock_timestamp()${tail("0")}
-               WHERE name = $1 AND token = $2 RETURNING name),
+            `WITH held AS (UPDATE ${states} SET snapshot = $3, alive_at = clock_timestamp()${tail("-$4::bigint")}
+               WHERE name = $1 AND token = $2${noLater("-$4::bigint", "$4::bigint")} RETURNING name),
              cleared AS (DELETE FROM ${journal} USING held WHERE journal.name = held.name)
              SELECT count(*)::int AS held FROM held`,
-            [state, token, snapshot],
+            [state, token, snapshot, ...(hasTail ? [written] : [])],
           ),
         );
       },

@@ -103,6 +103,39 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     await session.release();
   });
 
+  it("a write that the network delivers once more, after what was written later, changes nothing", async () => {
+    const { Client, Pool } = require("pg") as typeof import("pg");
+    const sent = vi.spyOn(Pool.prototype, "query");
+    const lastSent = () => sent.mock.calls.at(-1) as unknown as [string, unknown[]];
+    const store = createPostgresStore(`${server.url}?state=late`);
+    const network = new Client({ connectionString: server.url });
+    await network.connect();
+    for (const first of [1, 11]) {
+      const session = await store.lock(holder());
+      const { epoch } = session;
+      const late: [string, unknown[]][] = [];
+      const write = async (writing: Promise<void>): Promise<void> => {
+        await writing;
+        const own = lastSent();
+        for (const [text, values] of late) await network.query(text, values);
+        late.push(own);
+      };
+      await write(session.replace(snapshot(first, epoch, [`s${first}`])));
+      await write(session.append([line(first + 1, epoch)]));
+      await write(session.append([line(first + 2, epoch), line(first + 3, epoch)]));
+      const added = [1, 2, 3].map((n) => `v${first + n}`);
+      expect(await keysIn(store)).toEqual([`s${first}`, ...added].sort());
+      await write(session.replace(snapshot(first + 3, epoch, ["all"])));
+      expect((await store.read()).journal).toEqual([]);
+      expect(await keysIn(store)).toEqual(["all"]);
+      await write(session.append([line(first + 4, epoch)]));
+      expect(await keysIn(store)).toEqual(["all", `v${first + 4}`]);
+      await session.release();
+    }
+    await network.end();
+    sent.mockRestore();
+  });
+
   describe("on a way that fails", () => {
     const limits = { connectMs: 400, statementMs: 800, restartMs: 20_000 };
     let proxy: MoodyProxy;
@@ -125,6 +158,17 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
         expect(failed).toBeInstanceOf(StoreFailed);
         expect(String(failed)).toContain("did not answer within");
       }
+    });
+
+    it("a line behind one whose answer never came, and that is there, is another line", async () => {
+      const store = open("unanswered", { restartMs: 1 });
+      const session = await store.lock(holder());
+      proxy.set("swallows answers");
+      await expect(session.append([line(1, session.epoch)])).rejects.toThrow("did not answer within");
+      proxy.set("open");
+      await session.append([line(2, session.epoch)]);
+      await session.release();
+      expect(await keysIn(store)).toEqual(["v1", "v2"]);
     });
 
     it("is waited for as long as the address says", async () => {
