@@ -9,6 +9,7 @@ import type { SourcePosition } from "../core/model/diagnostic";
 import { type Kind, sectionOf } from "../core/model/kinds";
 import { onlyDefined } from "../core/text/objects";
 import { isSwitchedOn } from "./enabled";
+import { isGiven } from "./fields";
 import { expandForEach } from "./for-each";
 import {
   type Each,
@@ -227,13 +228,14 @@ const keepsSecrets = (path: Path): boolean =>
 const mayInterpolate = ({ text, isLiteral }: YamlFile): boolean =>
   isLiteral !== true && (text.includes("${") || text.includes("\\"));
 
-/** Maps are merged, everything else is replaced. */
+/** Maps are merged, everything else is replaced. A key with nothing behind it (`lifecycle:`) leaves what is below. */
 export function mergeUnder(own: YamlMap, defaults: Readonly<YamlMap>): YamlMap {
   if (Object.keys(defaults).length === 0) return own;
   const merged: YamlMap = { ...defaults };
   for (const key of Object.keys(own)) {
     const below = Object.hasOwn(defaults, key) ? defaults[key] : undefined;
     const value = own[key];
+    if (value === null && below !== undefined) continue;
     merged[key] = isMap(value) && isMap(below) && !replacesWhole(key) ? mergeUnder(value, below) : value;
   }
   return merged;
@@ -302,9 +304,7 @@ function ownReferences(block: Block): FieldReferences[] {
 
 const fromDefaults = (block: Block): FieldReferences[] => {
   const { value } = block.entry;
-  return referencesIn(block, valuesOf(block.defaults)).filter(
-    ([field]) => !isMap(value) || !Object.hasOwn(value, field),
-  );
+  return referencesIn(block, valuesOf(block.defaults)).filter(([field]) => !isMap(value) || !isGiven(value, field));
 };
 
 const valuesOf = ({ values, below }: Defaults): Readonly<YamlMap> =>
@@ -312,7 +312,7 @@ const valuesOf = ({ values, below }: Defaults): Readonly<YamlMap> =>
 
 function leftToDefaults({ entry: { value }, defaults }: Block): Inherited | undefined {
   const all = inheritedPlaces(defaults);
-  const isOwn = (field: string): boolean => isMap(value) && Object.hasOwn(value, field);
+  const isOwn = (field: string): boolean => isMap(value) && isGiven(value, field);
   const fields = Object.keys(all);
   if (!fields.some(isOwn)) return fields.length === 0 ? undefined : all;
   const left = fields.flatMap((field) => (isOwn(field) ? [] : [[field, all[field]]]));

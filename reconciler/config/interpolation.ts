@@ -188,27 +188,24 @@ function asProblem(
   return { code: "config/interpolation", summary, detail, fix: right };
 }
 
-type Evaluate = (expression: Expression, scope: InterpolationScope, report: Report, path: Path) => unknown;
+type Evaluate = (expression: Expression, scope: InterpolationScope, report: Report) => unknown;
 
-const valueElsewhere: Evaluate = (expression, scope, report, path) => {
-  const { elsewhere, onSensitive } = scope;
-  if (elsewhere === undefined)
-    return failReference(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone");
-  const here = onSensitive === undefined ? scope : { ...scope, onSensitive: (name: string) => onSensitive(name, path) };
-  return elsewhere(expression, report, here);
-};
+const valueElsewhere: Evaluate = (expression, scope, report) =>
+  scope.elsewhere === undefined
+    ? failReference(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone")
+    : scope.elsewhere(expression, report, scope);
 
 const evaluators: Record<Root, Evaluate> = {
-  var: (expression, scope, report, path) =>
+  var: (expression, scope, report) =>
     scope.component === undefined
-      ? evaluateVariable(expression, variablesOf(scope), scope, report, path)
+      ? evaluateVariable(expression, variablesOf(scope), scope, report)
       : failReference(
           report,
           `\${${expression.text}} has no meaning in a component`,
           "a component sees its parameters, and no variables of the file that uses it",
           `declare a parameter and pass it: with: { ${firstName(expression) ?? "NAME"}: "\${${expression.text}}" }`,
         ),
-  param: (expression, scope, report, path) =>
+  param: (expression, scope, report) =>
     scope.component === undefined
       ? failReference(
           report,
@@ -216,7 +213,7 @@ const evaluators: Record<Root, Evaluate> = {
           "only a component has parameters",
           scope.vars.has(firstName(expression) ?? "") ? `write \${var.${firstName(expression)}}` : undefined,
         )
-      : evaluateVariable(expression, parametersOf(scope.component), scope, report, path),
+      : evaluateVariable(expression, parametersOf(scope.component), scope, report),
   each: evaluateEach,
   env: ({ text, steps }, scope, report) => {
     if (steps.length > 0) return failReference(report, `\${${text}} is not known`, "expected ${env}", "write ${env}");
@@ -228,8 +225,8 @@ const evaluators: Record<Root, Evaluate> = {
       scope.vars.has("env") ? "write ${var.env}" : "declare environments: { NAME: {} }, and give --env NAME",
     );
   },
-  component: (expression, scope, report, path) => {
-    if (expression.steps.length > 0) return valueElsewhere(expression, scope, report, path);
+  component: (expression, scope, report) => {
+    if (expression.steps.length > 0) return valueElsewhere(expression, scope, report);
     if (scope.component !== undefined) return scope.component.key;
     return failReference(
       report,
@@ -245,8 +242,12 @@ const evaluators: Record<Root, Evaluate> = {
   stack: valueElsewhere,
 };
 
-const evaluate = (expression: Expression, scope: InterpolationScope, path: Path, report: Report): unknown =>
-  evaluators[expression.root](expression, scope, report, path);
+/** What it evaluates for a key within the reference goes to the same place. */
+function evaluate(expression: Expression, scope: InterpolationScope, path: Path, report: Report): unknown {
+  const { onSensitive } = scope;
+  const here = onSensitive === undefined ? scope : { ...scope, onSensitive: (name: string) => onSensitive(name, path) };
+  return evaluators[expression.root](expression, here, report);
+}
 
 function failReference(report: Report, summary: string, detail?: string, fix?: string): undefined {
   report({ code: "config/interpolation", summary, detail, fix });
@@ -284,7 +285,6 @@ function evaluateVariable(
   named: NamedValue,
   scope: InterpolationScope,
   report: Report,
-  path: Path,
 ): unknown {
   const { root, what, values, declare } = named;
   const name = firstName(expression);
@@ -300,7 +300,7 @@ function evaluateVariable(
   }
   const value = values.get(name);
   if (value === undefined) return undefined;
-  if (values.isSensitive?.(name) === true) scope.onSensitive?.(name, path);
+  if (values.isSensitive?.(name) === true) scope.onSensitive?.(name, []);
   return walk(value, expression.steps.slice(1), `${root}.${name}`, expression, scope, report);
 }
 
@@ -361,7 +361,7 @@ export function keyOf(step: TemplateStep, scope: InterpolationScope, report: Rep
   );
 }
 
-function evaluateEach(expression: Expression, scope: InterpolationScope, report: Report, path: Path): unknown {
+function evaluateEach(expression: Expression, scope: InterpolationScope, report: Report): unknown {
   const { each } = scope;
   const { text, steps } = expression;
   if (each === undefined)
@@ -392,7 +392,7 @@ function evaluateEach(expression: Expression, scope: InterpolationScope, report:
     each.secrets ?? [],
     fields.flatMap((field) => keyOf(field, scope, report) ?? []),
   );
-  if (secret !== undefined) scope.onSensitive?.(secret, path);
+  if (secret !== undefined) scope.onSensitive?.(secret, []);
   const ofKey: Report = (problem) => report({ ...problem, summary: `${problem.summary} for the key ${each.key}` });
   if (each.value === null) return reportEmptyKey("${each.value}", ofKey);
   return walk(each.value, fields, "each.value", expression, scope, ofKey);

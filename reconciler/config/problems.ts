@@ -9,6 +9,7 @@ import { type Advice, told } from "../core/model/fix";
 import { credentialMask, shortestHidden } from "../core/text/credential-mask";
 import { asOneSentence } from "../core/text/list-text";
 import { groupedBy } from "../core/text/objects";
+import { withoutUsers } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
 import { excerptOf, lineOfOffset, type Place, positionOf, type YamlFile } from "./yaml/file";
@@ -73,6 +74,9 @@ export const problemsIn = (problems: Problems, along: string): Problems => ({
 
 const spellingsOf = (secrets: readonly string[]): string[] =>
   secrets
+    // References are read without the spaces around them, and names without capital letters.
+    .flatMap((secret) => [secret, secret.trim()])
+    .flatMap((secret) => [secret, secret.toLowerCase()])
     .filter((secret) => secret.length >= shortestHidden)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .flatMap((text) => [text, printable(text)])
@@ -245,13 +249,13 @@ function oddSpace({ source: { text }, offset }: Place): string | undefined {
 
 const placeKey = ({ source, offset }: Place): string => `${source.file}:${offset}`;
 
-/** A value the way a message shows it: short, and recognisable in the file. */
+/** A value the way a message shows it: short, recognisable in the file, and without the user and password of an address. */
 export function shown(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty map" : "a map";
   if (typeof value === "string" && holdsOpen(value)) return withoutMarks(value);
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = typeof value === "string" ? JSON.stringify(withoutUsers(value)) : String(value);
   return text.length > 80 ? `${text.slice(0, 79)}${cutSign}` : text;
 }
 

@@ -309,7 +309,7 @@ function fixOfShape(field: string, expected: readonly string[], value: unknown):
   if (!expected.includes("a map")) return undefined;
   if (Array.isArray(value)) return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
   if (typeof value !== "string") return undefined;
-  return entryOf(field, value) ?? (/^[\w-]+:\S/.test(value) ? "put a space behind the colon" : undefined);
+  return entryOf(field, value) ?? (/^[\w-]+:(?!\/\/)\S/.test(value) ? "put a space behind the colon" : undefined);
 }
 
 function entryOf(list: string, address: string): string | undefined {

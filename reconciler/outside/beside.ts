@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { OpenFile } from "../config/read/desired";
+import { withoutUsers } from "../core/text/outside-policy";
 import { mostOfNamed, readPlainFile, shownPath } from "./files";
 import { refusedPath, type Trust, trustFrom } from "./trust";
 
@@ -24,7 +25,7 @@ export const openBesideIn =
     const read = readPlainFile(found, mostOfNamed);
     if ("text" in read) return { source: { file: shownPath(found), text: read.text } };
     return read.isMissing
-      ? { problem: `there is no file ${path}`, fix: `paths are relative to ${beside}: correct the path` }
+      ? { problem: `there is no file ${withoutUsers(path)}`, fix: `paths are relative to ${beside}: correct the path` }
       : { problem: `${path} cannot be read: ${read.problem}`, fix: read.fix };
   };
 

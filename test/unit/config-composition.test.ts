@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readDesired } from "../../reconciler/config/read/desired";
 import type { DesiredGroup, DesiredVm } from "../../reconciler/core/model/desired";
+import { openBeside } from "../../reconciler/outside/beside";
 import { desiredOf, readText, resourceOf } from "../support/desired-file";
 
 const problemsOf = (body: string, options = {}): string[] =>
@@ -220,6 +222,12 @@ outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
       "components: { c: { from: c.yaml, with: { p: x } } }",
       "{ vm: { owner: '${var.hook}' } }",
     ],
+    [
+      "a key within a check, where it may stand",
+      "vms: { web: { for_each: { a: { open-sesame: x } }, lifecycle: { verify_resize: { check: { http: 'http://${each.value[${var.hook}]}' } } } } }",
+      "{}",
+      0,
+    ],
     ["what is imported", "vms: { web: {} }\nimports: [{ to: vm.web, id: '${var.hook}' }]"],
     [
       "another part of the value of a for_each",
@@ -285,6 +293,8 @@ outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
     ["with signs that reports escape", "open_Sesame<&'%>!"],
     ["of several lines", "open-one\nopen-two"],
     ["with quotes", 'open "sesame"\\'],
+    ["with capital letters", "Open-Sesame"],
+    ["with spaces around it", " opensesame "],
     ["that is cut where it is shown", `open\t${"sesame".repeat(40)}`],
   ])("%s are in no problem, nor is a fix made of them", (_, hook) => {
     for (const use of [
@@ -292,11 +302,54 @@ outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
       'name: "x ${var.hook}"',
       'size: "${var.hook}"',
       'flavor_id: "${var.hook}"',
+      'name: "${var.hook}" }, other: { name: "${var.hook}"',
+      '} }\nvolumes: { data: { size: 1, attach_to: "${var.hook}"',
     ]) {
       const { diagnostics } = readText(body(use), { vars: { hook } });
       expect(diagnostics.length).toBeGreaterThan(0);
       expect(JSON.stringify(diagnostics).toLowerCase(), use).not.toMatch(/open|sesame/);
     }
+  });
+});
+
+describe("a key with nothing behind it", () => {
+  const settings = "{ volume: { lifecycle: { prevent_destroy: true } } }";
+  it.each([
+    ["a block", ""],
+    ["an environment", "environments: { prod: { defaults: { volume: { lifecycle: } } } }"],
+    ["a protected environment", "environments: { prod: { protect: true, defaults: { volume: { lifecycle: } } } }"],
+  ])("leaves the defaults as they are: in %s", (_, environments) => {
+    const text = `version: 1\nproject: acme\nregion: r\ndefaults: ${settings}\n${environments}\nvolumes: { data: { size: 1, lifecycle: } }`;
+    const env = environments === "" ? {} : { env: "prod" };
+    const { desired, diagnostics } = readDesired([{ file: "a.yaml", text }], env);
+    expect(diagnostics).toEqual([]);
+    expect(desired?.resources[0]).toMatchObject({
+      lifecycle: { preventDestroy: true },
+      inherited: { lifecycle: { file: "a.yaml" } },
+    });
+  });
+});
+
+describe("an address with a password", () => {
+  it.each([
+    ["where a map is wanted", 'service: "https://u:sesame@h.example"'],
+    ["as a read", 'reads: { a: "https://u:sesame@h.example" }'],
+    ["within a command", 'policy: { command: "curl https://u:sesame@h.example" }'],
+    ["as a file", "prices: https://u:sesame@h.example/x"],
+  ])("is shown without it %s, once", (_, body) => {
+    const { diagnostics } = readText(body, { open: openBeside });
+    expect(diagnostics).toHaveLength(1);
+    expect(JSON.stringify(diagnostics)).not.toMatch(/sesame|space behind/);
+  });
+  it("is shown without it where two files give different ones", () => {
+    const files = ["a", "b"].map((name) => ({
+      file: name,
+      text: `version: 1\nstate: https://u:sesame@${name}.example`,
+    }));
+    const { diagnostics } = readDesired(files);
+    expect(diagnostics[0]?.code).toBe("config/invalid-value");
+    expect(diagnostics[1]?.detail).toContain("b.example");
+    expect(JSON.stringify(diagnostics)).not.toContain("sesame");
   });
 });
 

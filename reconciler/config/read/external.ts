@@ -13,16 +13,7 @@ import type { Json } from "../../core/model/output";
 import { listed } from "../../core/text/list-text";
 import { nearestText } from "../../core/text/nearest";
 import { unlikelyPlace } from "../../core/text/outside-policy";
-import {
-  readMap,
-  readText,
-  readUnmanagedId,
-  reportMissing,
-  reportValue,
-  type Subject,
-  subjectWithin,
-  type Values,
-} from "../fields";
+import { readMap, readText, readUnmanagedId, reportMissing, type Subject, subjectWithin, type Values } from "../fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "../interpolation";
 import { holdsForeignMark } from "../open-text";
 import type { Problems } from "../problems";
@@ -52,10 +43,8 @@ function externalSubject(
 ): Written | undefined {
   const { value } = entry;
   const subject = subjectOfEntry(section, entry, problems);
-  if (!isMap(value)) {
-    reportValue(subject, [], value, "a map", { code: "config/wrong-type" });
-    return undefined;
-  }
+  // What is no map is told by the schema.
+  if (!isMap(value)) return undefined;
   const values = interpolated(subject, value, scope);
   return { subject, values: isMap(values) ? values : {} };
 }
