@@ -6,17 +6,20 @@ import { perClient } from "./per-client";
 
 const gone = perClient(() => new Map<string, string>());
 const successors = perClient(() => new Map<string, string>());
-const takenOff = perClient(() => new Set<string>());
+const takenOff = perClient(() => new Map<string, string>());
 const replaced = perClient(() => new Set<string>());
 const said = perClient(() => new Map<string, Props>());
 
 /** Where an attachment of the program had it, this process has taken it off. */
-export const noteTakenOff = (service: HandlerService, volumeId: string): void => void takenOff(service).add(volumeId);
+export const noteTakenOff = (service: HandlerService, volumeId: string, vmId: string): void =>
+  void takenOff(service).set(volumeId, vmId);
 
 /** It has put it on a VM since. */
 export const notePutOn = (service: HandlerService, volumeId: string): void => void takenOff(service).delete(volumeId);
 
-export const isTakenOff = (service: HandlerService, volumeId: string): boolean => takenOff(service).has(volumeId);
+/** The VM that this process has taken it off. */
+export const takenOffFrom = (service: HandlerService, volumeId: string): string | undefined =>
+  takenOff(service).get(volumeId);
 
 /** Its difference has told that another one takes its place, and so that it goes. */
 export const noteReplaced = (service: HandlerService, { kind, id }: NamedId): void =>

@@ -7,11 +7,12 @@ import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import { idsNamedBy } from "../core/model/facts";
 import { findSeen } from "../core/model/live";
+import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
 import { hangsElsewhere } from "./guards";
 import { type HandlerContext, type HandlerService, type Props, throwErrors } from "./handler";
 import { lookAtAll } from "./looking";
-import { isTakenOff } from "./made-here";
+import { takenOffFrom } from "./made-here";
 import { addressOf } from "./one-desired";
 import {
   assertOwnProject,
@@ -132,10 +133,23 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const isRefused = before["flushConfirmed"] !== true && seen.plan.consents.some(({ kind }) => kind === "flush");
     const comesOff = shape.hangsOn !== undefined && seen.plan.steps.length > 1;
     if (!isRefused && !comesOff) return seen;
-    const planned = await look(service.client, "fresh");
-    const shown = findSeen(planned.live, kind, id);
-    const host = shown === undefined ? undefined : shape.hangsOn?.(shown);
-    if (host !== undefined && isTakenOff(service, id)) throw hangsElsewhere(`${kind} ${id}`, host);
+    const { client, clock, timing } = service;
+    let planned = await look(client, "fresh");
+    const from = takenOffFrom(service, id);
+    if (from === undefined) return planned;
+    const hostShown = (): string | undefined => {
+      const shown = findSeen(planned.live, kind, id);
+      return shown === undefined ? undefined : shape.hangsOn?.(shown);
+    };
+    // A list may be behind: it still shows the volume where it was taken off.
+    let window = openWindow(timing.discoveryWindowMs, clock.now());
+    while (hostShown() === from && !isWindowOver(window) && !signal.aborted) {
+      await clock.sleep(timing.pollIntervalMs, signal);
+      planned = await look(client, "fresh");
+      window = lookedAgain(window, clock.now());
+    }
+    const host = hostShown();
+    if (host !== undefined) throw hangsElsewhere(`${kind} ${id}`, host);
     return planned;
   }
 

@@ -1059,6 +1059,28 @@ const removals: Readonly<Record<string, Row>> = {
     answer:
       "refused: volume #11 is attached to #8, and no attachment of this program says so: flushConfirmed and flush are not said of that VM — remove that attachment first",
   },
+  "the list still shows a volume where its attachment was taken off": {
+    given: full,
+    asks: async (program, { create }) => {
+      const host = await create("Vm", "web", vm);
+      const volume = await create("Volume", "data", data);
+      const ids = { vmId: host.id, volumeId: volume.id };
+      const attachment = await create("VolumeAttachment", "att", { ...ids, flushConfirmed: true });
+      const late = await program.client.listVolumes();
+      const isBehind = { until: Number.POSITIVE_INFINITY };
+      const { remove } = program.startProcess({
+        client: {
+          listVolumes: async (options) =>
+            program.clock.now() < isBehind.until ? late : program.client.listVolumes(options),
+        },
+      });
+      await remove(attachment);
+      isBehind.until = program.clock.now() + 20_000;
+      return () => remove(volume);
+    },
+    answer: undefined,
+    sent: ["volume.delete #8 200"],
+  },
   "it is there": {
     asks: async (_, { create, remove }) => {
       const kept = await create("Volume", "data", data);

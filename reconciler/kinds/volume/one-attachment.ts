@@ -402,7 +402,7 @@ const attachment: FieldResource<AttachmentIds> = {
       throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
     if (changeOf(planned)?.action !== "create")
       await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
-    noteTakenOff(service, ids.volumeId);
+    noteTakenOff(service, ids.volumeId, ids.vmId);
     return true;
   },
 };
