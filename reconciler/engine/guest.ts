@@ -13,6 +13,7 @@ import type { StepChange } from "../core/plan/record-patch";
 import type { ActionOf, Due, Step } from "../core/plan/step";
 import { onlyDefined } from "../core/text/objects";
 import { fetchVm, waitForVm } from "../kinds/vm/watch";
+import { lookForAttachment } from "../kinds/volume/watch";
 import { plainText } from "./fill-in";
 import type { CommandResult } from "./ports";
 import { recordOf } from "./record-step";
@@ -60,12 +61,13 @@ export const performDuty: Performer<Duty> = async (step, action, run) => {
   const { address } = step;
   const { operation: duty } = action;
   const debt = debtAt({ address, command: duty }, run);
-  // Nothing is owed any more, such as after a create that was refused.
-  if (debt === undefined) return doneAndSeen;
+  // Such as after a create that was refused.
+  if (debt === undefined) return { ...doneAndSeen, message: "not run: nothing is owed" };
   const vmId = idOf(action.vm, run);
   if (vmId === undefined) return noId(action.vm);
   const closedBy = run.ports.noPrograms;
   if (closedBy !== undefined) return leftOwed(address, duty, `${closedBy} starts no program that a file names`);
+  if (await mayBeOff(step, vmId, run)) return leftOwed(address, duty, `its volume may be off VM ${vmId}`);
   const arrived = await whenRunning(step, vmId, run);
   if (arrived.end !== "done") return arrived;
   const values = valuesFor(step, action, vmId, arrived.vm, debt.reason, run);
@@ -79,6 +81,19 @@ export const performDuty: Performer<Duty> = async (step, action, run) => {
   await run.recorder.record([{ type: "patch", address, owes: { paid: [duty] } }, ...recordOf(step, run)]);
   return doneAndSeen;
 };
+
+/** The plan takes the volume off and hangs it back: what became of the first shows where the second was not done. */
+async function mayBeOff({ address, needs }: Step<Duty>, vmId: string, run: Run): Promise<boolean> {
+  const goesBack = [`${address}/attach`, `${address}/data-attach`];
+  if (!needs.some(({ step, on }) => on === "end" && goesBack.includes(step))) return false;
+  const record = run.recorder.state.resources.get(address);
+  const disk = ofKind(record, "volume");
+  const vm = ofKind(record, "vm");
+  if (disk === undefined ? vm?.dataVolumeDetached === true : disk.attachedTo !== vmId) return true;
+  const isOpen = (disk?.attaching ?? disk?.detaching ?? vm?.dataVolumeMoving) !== undefined;
+  const id = disk?.id ?? vm?.dataVolumeId;
+  return isOpen && id !== undefined && (await lookForAttachment(run, id, vmId, false)()) !== "not-done";
+}
 
 /** A VM that an interrupted run left on its way is waited for: on its former disk the command would count for nothing. */
 async function whenRunning(

@@ -187,6 +187,34 @@ describe("a step makes a command necessary", () => {
     ["no step, where nothing changes", { applied: [vm("web", ready), data], desired: [vm("web", ready), data] }, []],
     ["no step of a VM without commands", { desired: [web] }, []],
     [
+      "the growth of a volume with a flush command, also where that alone is done",
+      {
+        applied: [web, volume("data", { ...onWeb, ...attach, ...flushed })],
+        desired: [web, volume("data", { ...onWeb, ...attach, ...flushed, sizeGb: 200 })],
+      },
+      [
+        "data/flush makes data owe after_attach: attached_again",
+        "data/detach makes data owe after_attach: attached_again",
+        "data/resize makes data owe after_attach: grown",
+        "data/attach makes data owe after_attach: attached_again",
+        "data/after_attach after data/flush end, data/detach end, data/attach end",
+      ],
+    ],
+    [
+      "the growth of a VM's data volume with a flush command, also where that alone is done",
+      {
+        applied: [vm("web", { ...attach, ...flushed })],
+        desired: [vm("web", { ...attach, ...flushed, sizeGb: 40 })],
+      },
+      [
+        "web/flush makes web owe after_attach: attached_again",
+        "web/data-detach makes web owe after_attach: attached_again",
+        "web/data-resize makes web owe after_attach: grown",
+        "web/data-attach makes web owe after_attach: attached_again",
+        "web/after_attach after web/flush end, web/data-detach end, web/data-resize end, web/data-attach end",
+      ],
+    ],
+    [
       "the growth of a VM's data volume",
       { applied: [vm("web", attach)], desired: [vm("web", { ...attach, sizeGb: 40 })] },
       [

@@ -1,5 +1,5 @@
 /** Commands that are owed to guests: from before the request that makes them necessary until they ended with 0. */
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, root, runCli } from "../support/cli-process";
@@ -103,6 +103,38 @@ describe("a command that is owed", () => {
     fails("");
     await done("apply", "-y");
     expect(ran()).toEqual(["mount created volume.data 5", "mount created volume.data 5"]);
+    await done("plan", "--detailed-exitcode");
+  });
+
+  it("is run where its volume was flushed and did not come off, and not where it is off", async () => {
+    const guest = (name: string, size: number) => ({
+      size,
+      // As umount: what is not mounted is an error.
+      flush: { via: "command", command: ["rm", name] },
+      after_attach: { command: ["touch", name] },
+    });
+    const isMounted = () => ["own", "disk"].map((name) => existsSync(join(place.folder, name)));
+    const grow = async (size: number, refused?: string): Promise<number> => {
+      place.emulator.setFaults(refused === undefined ? [] : [{ operation: refused, kind: "status", code: 400 }]);
+      declare({
+        vms: { db: { ...host, ...guest("own", size) } },
+        volumes: { data: { attach_to: "db", ...guest("disk", size) } },
+      });
+      return (await reconcile("apply", "-y")).exitCode;
+    };
+    expect([await grow(5), isMounted()]).toEqual([0, [true, true]]);
+    expect([await grow(9, "volume.detach"), isMounted()]).toEqual([1, [true, true]]);
+    expect([await grow(9), isMounted()]).toEqual([0, [true, true]]);
+    expect([await grow(12, "volume.attach"), isMounted()]).toEqual([1, [false, false]]);
+    expect((await reconcile("plan")).stdout.match(/^owed: after_attach of \S+/gm)).toEqual([
+      "owed: after_attach of vm.db,",
+      "owed: after_attach of volume.data,",
+    ]);
+    expect([await grow(12), isMounted()]).toEqual([0, [true, true]]);
+    // A flush that fails may have stopped what it was to flush, or an earlier run has flushed it and was killed.
+    for (const name of ["own", "disk"]) unlinkSync(join(place.folder, name));
+    expect([await grow(14), isMounted()]).toEqual([1, [true, true]]);
+    expect([await grow(14), isMounted()]).toEqual([0, [true, true]]);
     await done("plan", "--detailed-exitcode");
   });
 

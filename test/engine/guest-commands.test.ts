@@ -223,7 +223,7 @@ describe("a command that is owed", () => {
     ]);
   });
   it.each<readonly [what: string, given: Given, end: string, ran: number, owed: number]>([
-    ["by nobody any more is not run", { records: [web()] }, "done", 0, 0],
+    ["by nobody any more is not run", { records: [web()] }, "done not run: nothing is owed", 0, 0],
     [
       "to a VM without an id is not run",
       { vm: { address: "vm.later" } },

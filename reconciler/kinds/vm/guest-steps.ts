@@ -52,6 +52,7 @@ import {
   type StepId,
   type StepOperation,
 } from "../../core/plan/step";
+import { deepEqual } from "../../core/text/deep-equal";
 import { appendTo, groupedBy, onlyDefined } from "../../core/text/objects";
 import { editSteps } from "../order";
 import type { VolumeDifference } from "../volume/diff";
@@ -282,9 +283,9 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
   const step = payStep(one, host, asks, draft);
   const known = [...readyNeeds(one, host, others), ...valueNeeds(step.action, draft)];
   const first = makes.length === 0 && known.length === 0 && isHostRunning(host, draft);
-  const own = new Set(makes.map(({ id }) => id));
-  const isDecisive = ({ id, action }: Step): boolean =>
-    action.operation === "vm.start" || (own.has(id) && decisive.has(action.operation));
+  const isDecisive = (step: Step): boolean =>
+    step.action.operation === "vm.start" ||
+    (makes.includes(step) && decisive.has(step.action.operation) && !makes.some((off) => isUndoneBy(off, step)));
   const after = first ? [] : touching.map((other) => need(other.id, isDecisive(other) ? "done" : "end"));
   addStep(draft, { ...step, needs: [...known, ...after] });
   if (duty === "after_ready") others.provisioned.add(address);
@@ -295,6 +296,16 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
 
 /** A command that was made necessary by these makes no sense without them. */
 const decisive: ReadonlySet<StepOperation> = new Set(["vm.create", "vm.rebuild", "volume.attach"]);
+
+/**
+ * What a flush command took away is missing also where nothing was detached after it: where the volume still hangs on
+ * its VM then, its own command brings it back.
+ */
+const isUndoneBy = ({ action: off }: Step, { action: on }: Step): boolean =>
+  off.operation === "volume.detach" &&
+  on.operation === "volume.attach" &&
+  off.flush === "command" &&
+  deepEqual([off.vm, off.volume], [on.vm, on.volume]);
 
 function payStep(
   { address, duty, command: { argv, env, timeoutMs, again }, volume }: DeclaredDuty,

@@ -37,11 +37,11 @@ import {
   type StepResult,
   withWrites,
 } from "../../engine/run";
-import { onceArrived, type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
+import { onceArrived, sendAndLook } from "../../engine/send-and-look";
 import { fetchVm, isConflict, onceSteady } from "../vm/watch";
 import { proveStopped } from "../vm/watch-stopped";
 import { openMoveFix } from "./open-moves";
-import { onceVolumeSteady, waitForVolume, watchOf } from "./watch";
+import { lookAtVolume, lookForAttachment, onceVolumeSteady, waitForVolume, watchOf } from "./watch";
 
 /** Performs a step on an existing volume. */
 type OnVolume<O extends ActOn<"volume">> = OnExisting<O>;
@@ -173,7 +173,7 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
   const outcome = await onceVolumeSteady(watchOf(step, run), id, () =>
     sendAndLook(
       () => client.resizeVolume(id, action.sizeGb, options),
-      lookAt(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
+      lookAtVolume(run, id, (volume) => (volume.sizeGb ?? 0) >= action.sizeGb),
       run,
       isConflict,
     ),
@@ -199,7 +199,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   const options = optionsFor(step, run);
   const sentBefore = await noteDeleting(step, id, run, true);
   // An earlier run has sent it: while it is on its way, it is waited for, and not sent again.
-  if (sentBefore && (await lookAt(run, id, () => false)()) === "changing")
+  if (sentBefore && (await lookAtVolume(run, id, () => false)()) === "changing")
     return settle(step, id, run, { for: "gone" });
   const refused = await lookAgain(step, id, run);
   if (refused !== undefined) {
@@ -280,28 +280,6 @@ const endOfMoveUnknown = (address: string, { id, vmId, way }: VolumeMove, why: s
   message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, ${why}`,
   fix: openMoveFix(address),
 });
-
-const lookAt =
-  (run: Run, id: string, isDone: (volume: LiveVolume) => boolean | undefined) => async (): Promise<SeenAfterwards> => {
-    const outcome = await run.ports.client.getVolume(id, { signal: run.signal });
-    if (outcome.status !== "accepted") return "cannot-tell";
-    const verdict = isDone(outcome.value);
-    if (verdict === true) return "done";
-    if (outcome.value.changing === true) return "changing";
-    return verdict === undefined ? "cannot-tell" : "not-done";
-  };
-
-/** The volume's record where it shows where the volume hangs, else the VM's list of disks. */
-const lookForAttachment =
-  (run: Run, id: string, vmId: string, attached: boolean) => async (): Promise<SeenAfterwards> => {
-    const seen = await lookAt(run, id, (volume) =>
-      volume.attachedTo === undefined ? undefined : (volume.attachedTo === vmId) === attached,
-    )();
-    if (seen !== "cannot-tell") return seen;
-    const read = await fetchVm(run, vmId);
-    if (!read.seen || read.vm?.volumes === undefined) return "cannot-tell";
-    return read.vm.volumes.some((disk) => disk.id === id) === attached ? "done" : "not-done";
-  };
 
 const create: Performer<"volume.create"> = async (step, action, run) => {
   const { client } = run.ports;

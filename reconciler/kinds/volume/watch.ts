@@ -21,7 +21,8 @@ import {
   type StepWrite,
   stoppedWhile,
 } from "../../engine/run";
-import { failedAs, isConflict, unsaidVerdict } from "../vm/watch";
+import type { SeenAfterwards } from "../../engine/send-and-look";
+import { failedAs, fetchVm, isConflict, unsaidVerdict } from "../vm/watch";
 
 const asked: Readonly<Record<VolumeWait["for"], string>> = {
   steady: "it settled",
@@ -155,3 +156,25 @@ export async function onceVolumeSteady<T>(
   const waited = await waitForVolume(watch, id, { for: "steady" });
   return waited.end === "done" ? ask() : outcome;
 }
+
+export const lookAtVolume =
+  (run: Run, id: string, isDone: (volume: LiveVolume) => boolean | undefined) => async (): Promise<SeenAfterwards> => {
+    const outcome = await run.ports.client.getVolume(id, { signal: run.signal });
+    if (outcome.status !== "accepted") return "cannot-tell";
+    const verdict = isDone(outcome.value);
+    if (verdict === true) return "done";
+    if (outcome.value.changing === true) return "changing";
+    return verdict === undefined ? "cannot-tell" : "not-done";
+  };
+
+/** The volume's record where it shows where the volume hangs, else the VM's list of disks. */
+export const lookForAttachment =
+  (run: Run, id: string, vmId: string, attached: boolean) => async (): Promise<SeenAfterwards> => {
+    const seen = await lookAtVolume(run, id, (volume) =>
+      volume.attachedTo === undefined ? undefined : (volume.attachedTo === vmId) === attached,
+    )();
+    if (seen !== "cannot-tell") return seen;
+    const read = await fetchVm(run, vmId);
+    if (!read.seen || read.vm?.volumes === undefined) return "cannot-tell";
+    return read.vm.volumes.some((disk) => disk.id === id) === attached ? "done" : "not-done";
+  };
