@@ -313,6 +313,22 @@ describe("a command that was owed before", () => {
       ["web owes after_ready: created", "web/after_ready after nothing"],
     ],
     [
+      "goes first, before a volume that is flushed by its command comes off its VM",
+      {
+        applied: [owing(), volume("data", { ...onWeb, ...flushed })],
+        desired: [declared, volume("data", { ...onWeb, ...flushed, sizeGb: 200 })],
+      },
+      ["web owes after_ready: created", "web/after_ready after nothing"],
+    ],
+    [
+      "waits for a volume that a person has flushed, since it may mount that again",
+      {
+        applied: [owing(), volume("data", onWeb)],
+        desired: [declared, volume("data", { ...onWeb, sizeGb: 200 })],
+      },
+      ["web owes after_ready: created", "web/after_ready after data/detach end, data/attach end"],
+    ],
+    [
       "is run once more necessary after what makes it so",
       { applied: [owing()], desired: [vm("web", { ...ready, image })] },
       [

@@ -282,7 +282,9 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
   const asks = before?.since === undefined && makes.length === 0 ? before?.reason : undefined;
   const step = payStep(one, host, asks, draft);
   const known = [...readyNeeds(one, host, others), ...valueNeeds(step.action, draft)];
-  const first = makes.length === 0 && known.length === 0 && isHostRunning(host, draft);
+  const isFree = makes.length === 0 && known.length === 0 && isHostRunning(host, draft);
+  // A command such as mount -a would undo what a person has flushed by hand.
+  const first = isFree && !touching.some(({ action }) => "flush" in action && action.flush === "ask");
   const isDecisive = (step: Step): boolean =>
     step.action.operation === "vm.start" ||
     (makes.includes(step) && decisive.has(step.action.operation) && !makes.some((off) => isUndoneBy(off, step)));
