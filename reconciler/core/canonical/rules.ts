@@ -73,6 +73,7 @@ export function canonicalPorts(
 /** `10.0.0.0/255.0.0.0` as `10.0.0.0/8`. */
 function withPrefix(range: string): string {
   const [address = "", mask = ""] = range.split("/");
+  if (!mask.includes(".")) return range;
   const prefix = ipaddr.IPv4.isValidFourPartDecimal(mask) ? ipaddr.IPv4.parse(mask).prefixLengthFromSubnetMask() : null;
   return prefix === null ? range : `${address}/${prefix}`;
 }
