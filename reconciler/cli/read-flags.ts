@@ -103,7 +103,7 @@ function flagProblem(
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
-    const ours = ourFlagFor(token.name, known);
+    const ours = ourFlag(token.name, known);
     const near = nearestText(token.name, known, (near) => `; did you mean --${near}?`) ?? "";
     return ours === undefined ? `${noFlag(command, rawName)}${near}` : noFlag(command, rawName, ours);
   }
@@ -116,7 +116,7 @@ function flagProblem(
   if (row.with !== undefined && known.has(row.with) && !given.has(row.with))
     return `${rawName} says nothing without --${row.with}`;
   if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
-  const ours = ourFlag(`${token.name}=${value}`);
+  const ours = ourFlag(`${token.name}=${value}`, known);
   const near = nearestText(value, row.oneOf, (word) => `; did you mean ${word}?`) ?? "";
   const meant = ours === undefined ? near : `; here it is ${ours}`;
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
@@ -150,13 +150,6 @@ function withoutOneDash(
   return { words, foreign };
 }
 
-/** Another program's flag is not answered with one that the command does not have either. */
-const ourFlagFor = (name: string, known: ReadonlySet<string>): string | undefined => {
-  const ours = ourFlag(name);
-  const flag = /^--([a-z-]+)/.exec(ours ?? "")?.[1];
-  return flag === undefined || known.has(flag) ? ours : undefined;
-};
-
 const noFlag = (command: string, flag: string, ours?: string): string =>
   `${`reconcile ${command}`.trimEnd()} has no flag ${flag}${ours === undefined ? "" : `; here it is ${ours}`}`;
 
@@ -167,12 +160,12 @@ const beginsShort = (letters: string, known: ReadonlySet<string>): boolean =>
   );
 
 function withTwoDashes(name: string, given: string | undefined, known: ReadonlySet<string>): string | undefined {
-  const ours = ourFlagFor(`${name}=${given}`, known);
+  const ours = ourFlag(`${name}=${given}`, known);
   if (ours !== undefined) return ours;
   const row = flagRowOf(name);
   if (row === undefined || !known.has(name)) {
     const near = name.length > 3 ? nearestName(name, known) : undefined;
-    return ourFlagFor(name, known) ?? (near === undefined ? undefined : `--${near}`);
+    return ourFlag(name, known) ?? (near === undefined ? undefined : `--${near}`);
   }
   return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;
 }

@@ -120,6 +120,13 @@ describe("help", () => {
     ["graph -type=plan", "--plan"],
     ["init -migrate-state", "reconcile state pull"],
     ["plan --selector tier=web", "--target ADDR"],
+    ["plan -input=false", "here it is nothing: without a terminal nothing is asked"],
+    ["plan --non-interactive", "here it is nothing: without a terminal nothing is asked"],
+    ["plan --yes", "here it is nothing: it asks nothing"],
+    ["plan -lock-timeout=5m", "here it is nothing"],
+    ["apply -destroy", "reconcile destroy"],
+    ["apply -detailed-exitcode", "reconcile plan --detailed-exitcode"],
+    ["plan --warnings-as-errors", "--strict"],
   ])("answers a command or flag of another tool with ours: %s", async (line, ours) => {
     const { stderr, stdout, exitCode } = await runCli(line.split(" "), { cwd: folder });
     expect([exitCode, stdout]).toEqual([1, ""]);
