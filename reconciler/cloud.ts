@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { baseUrlOf, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
-import { findingAsDiagnostic } from "./core/findings/finding";
+import { type Finding, findingAsDiagnostic } from "./core/findings/finding";
 import type { Desired } from "./core/model/desired";
 import { type Diagnostic, errorsAmong, hasErrors } from "./core/model/diagnostic";
 import type { ExternalValues } from "./core/model/external";
@@ -229,6 +229,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       throw refuse("apply/interrupted", "stopped before everything was looked at, so there is no plan", "plan again");
     const { plan } = prepared;
     if (saved !== undefined) assertSame(saved, plan);
+    const judged = judgedByFiles(prepared);
     const asJson = (): SavedPlan =>
       saved ??
       savePlan(plan, prepared.desired, {
@@ -238,9 +239,11 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         baseUrl: baseUrl(),
         state: place,
         dialect: service.dialect,
+        findings: judged.map(findingAsDiagnostic),
       });
     const { changes, steps, consents, estimate, unchanged, orphans, outputs, cost, owed } = plan;
-    const diagnostics = [...plan.diagnostics, ...refusals(prepared)];
+    const refusals = judged.filter(({ refused, code }) => refused !== undefined || code === "policy/not-run");
+    const diagnostics = [...plan.diagnostics, ...refusals.map(findingAsDiagnostic)];
     return {
       ...{ changes, steps, consents, diagnostics, estimate, unchanged, orphans, outputs, cost, owed },
       ...{ options: plan.options, serial: plan.serial },
@@ -384,24 +387,14 @@ function fromOf(plan: CloudPlan): PlannedFrom {
 
 const locationOf = (state: StatePlace): string => (typeof state === "string" ? state : state.location);
 
-/** What the files refuse the plan for, and the policy that did not judge it. */
-function refusals(prepared: Prepared): readonly Diagnostic[] {
+/** With the policy, which did not judge it. */
+function judgedByFiles(prepared: Prepared): readonly Finding[] {
   const { deny = [], policy } = prepared.desired;
   const { findingsWith } = judgePlan(prepared, prepared.plan.diagnostics, { deny, strict: false });
-  const refused = findingsWith([]).filter((finding) => finding.refused !== undefined);
-  const unjudged: Diagnostic[] =
-    policy === undefined
-      ? []
-      : [
-          {
-            severity: "warning",
-            code: "policy/not-run",
-            summary: `the file's policy was not run: ${printable(policy.command.join(" "))}`,
-            detail: "the library runs none",
-            source: policy.source,
-          },
-        ];
-  return [...refused.map(findingAsDiagnostic), ...unjudged];
+  if (policy === undefined) return findingsWith([]);
+  const summary = `the file's policy was not run: ${printable(policy.command.join(" "))}`;
+  const detail = "the library runs none";
+  return findingsWith([{ severity: "warning", code: "policy/not-run", summary, detail, source: policy.source }]);
 }
 
 function refuseErrors(diagnostics: readonly Diagnostic[]): void {

@@ -55,6 +55,7 @@ const parts: Readonly<Record<string, Check>> = {
   steps: list(
     shape({ id: text, address: text, owes: optional(list(shape({ address, command: text, reason: text }))) }),
   ),
+  findings: optional(list(shape({ severity: text, code: text, summary: text, detail: optional(text) }))),
   files: optional(list(shape({ file: text, sha256: text }))),
   sensitive: optional(list(text)),
   attached: optional(mapWith(list(text))),

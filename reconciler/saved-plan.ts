@@ -8,7 +8,7 @@ import { dirname, relative, resolve } from "node:path";
 import type { ConfigSource } from "./config/read/desired";
 import type { Address } from "./core/model/address";
 import type { Desired } from "./core/model/desired";
-import type { SourcePosition } from "./core/model/diagnostic";
+import type { Diagnostic, SourcePosition } from "./core/model/diagnostic";
 import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
@@ -44,6 +44,8 @@ export interface SavedPlan extends ReturnType<typeof essenceOf> {
    * older version.
    */
   readonly files?: readonly FileMark[];
+  /** What its reviewer was told. Absent in a plan of an older version. */
+  readonly findings?: readonly Diagnostic[];
   /** The sensitive values that stand in it, which whoever shows it leaves out. Only a sealed plan has any. */
   readonly sensitive?: readonly string[];
 }
@@ -60,6 +62,7 @@ export interface PlanOrigin {
   readonly baseUrl: string;
   readonly state: string;
   readonly dialect: Dialect;
+  readonly findings?: readonly Diagnostic[];
   readonly sensitive?: ReadonlySet<string>;
 }
 
@@ -74,6 +77,7 @@ export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): Save
     base_url: origin.baseUrl,
     state: origin.state,
     dialect: origin.dialect,
+    ...onlyDefined({ findings: origin.findings?.map(withoutFixParts) }),
     files: origin.sources
       .filter(({ file }) => !isNameOfHandedOver(file))
       .map(({ file, text }) => ({ file: relative(folder, resolve(file)), sha256: sha256(text) })),
@@ -88,9 +92,11 @@ const essenceOf = (plan: Plan) => ({
   ...partsOf(plan),
   // A state that does not exist yet would get another lineage at each plan, and the same inputs give the same bytes.
   lineage: plan.serial === 0 ? "" : plan.lineage,
-  // The text of a fix is made of its parts.
-  diagnostics: plan.diagnostics.map(({ fixParts: _parts, ...diagnostic }) => diagnostic),
+  diagnostics: plan.diagnostics.map(withoutFixParts),
 });
+
+/** The text of a fix is made of its parts. */
+const withoutFixParts = <T extends Diagnostic>({ fixParts: _parts, ...told }: T): Omit<T, "fixParts"> => told;
 
 /** What the file holds of a plan. */
 function partsOf(plan: Omit<Plan, "orphans" | "unguarded" | "fromMemory">) {

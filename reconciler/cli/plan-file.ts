@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { findingAsDiagnostic } from "../core/findings/finding";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
@@ -17,6 +18,7 @@ import { planFormat, readSaved, type SavedPlan, savePlan } from "../saved-plan";
 import { isSealed, readKeys, sealFile, unsealFile } from "../store/seal";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
+import type { Review } from "./review";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
@@ -72,13 +74,23 @@ export function checkoutDiffers({ files = [] }: Pick<SavedPlan, "files">, folder
 export function keepPlan(
   { invocation: { flags, output }, service, store, workspace }: Session,
   { plan, desired }: Prepared,
+  { findings }: Pick<Review, "findings">,
   planFile: string,
   sources = workspace.sources,
 ): void {
   const { baseUrl, dialect } = service;
   const state = nameState(store.location, workspace, flags);
   const { folder, sensitive } = workspace;
-  const origin = { folder, sources, planFile, baseUrl, dialect, state, ...onlyDefined({ sensitive }) };
+  const origin = {
+    folder,
+    sources,
+    planFile,
+    baseUrl,
+    dialect,
+    state,
+    findings: findings.map(findingAsDiagnostic),
+    ...onlyDefined({ sensitive }),
+  };
   writePlan(planFile, savePlan(plan, desired, origin), (text) => output.masked(text));
   output.note(`Saved the plan: reconcile apply ${inShell(planFile)}`);
   // Whoever applies it has seen what it loses. Whether something is flushed by then is not known now.

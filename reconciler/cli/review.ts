@@ -76,7 +76,7 @@ function permissionsUnused(flags: Flags, { desired, state, plan }: Prepared): Di
 const looking: readonly string[] = ["plan", "graph", "rehearse"];
 
 /** The findings for a reader who does not see the plan's text: all but the consents, which are shown elsewhere. */
-export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
+export const withoutPlanText = ({ findings }: Pick<Review, "findings">): readonly Diagnostic[] =>
   findings.filter((finding) => finding.code.startsWith("exposure/") || !isInPlanText(finding)).map(findingAsDiagnostic);
 
 /** `policy:` of the file: a program that reads the plan and answers with findings within a time limit. */

@@ -96,6 +96,22 @@ describe("a plan", () => {
     expect(losses.length).toBeGreaterThan(0);
     expect(told.at(-1)?.["findings"]).toHaveLength(told.filter(({ type }) => type === "finding").length);
   });
+
+  it("is shown from its file with all that plan said of it: what it opens, checks, the file itself", async () => {
+    write(
+      world.replace("dst_port: 443", "dst_port: 22").replace("size: 7", "size: 1700") +
+        `policy: { command: [echo, '{ "findings": [ { "severity": "warning", "code": "p/x", "summary": "hm" } ] }'] }\n`,
+    );
+    const codesOf = (stdout: string) =>
+      jsonLines(stdout).flatMap(({ type, code }) => (type === "finding" ? [code] : []));
+    const planned = codesOf((await reconcile("plan", "--json", "--out", "open.plan.json")).stdout);
+    expect(planned).toEqual(expect.arrayContaining(["exposure/open-port", "config/size-over-limit", "policy/p/x"]));
+    expect(codesOf((await reconcile("show", "open.plan.json", "--json")).stdout)).toEqual(planned);
+    const text = await reconcile("show", "open.plan.json");
+    expect(text.stderr).toContain("warning[exposure/open-port]: group.front: SSH (tcp 22) is now open to the world");
+    expect(text.stderr).toContain("hm");
+    expect((await reconcile("show", "open.plan.json", "--markdown")).stdout).toContain("SSH (tcp 22) is now open");
+  });
 });
 
 describe("--json-into", () => {

@@ -163,7 +163,7 @@ describe("a person approves", () => {
       writeFileSync(join(folder, "reconcile.yaml"), `version: 1\nservice: { base_url: embedded }\n${blocks}\n`);
     write("volumes: { zz: { size: 7 } }");
     expect((await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "0" } })).exitCode).toBe(0);
-    write(volumes(60));
+    write(`${volumes(60)}\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }`);
     const [question] = await converse(
       folder,
       () => ({ action: "decline" }),
@@ -173,7 +173,8 @@ describe("a person approves", () => {
     expect(question).toContain("+ volume.a0  create");
     expect(question).toMatch(/lines more: reconcile show/);
     expect(question).toMatch(/DATA LOSS: .*\n +volume\.zz /);
-    expect(question).toContain("60 to create");
+    expect(question).toContain("61 to create");
+    expect(question).toContain("SSH (tcp 22) is now open to the world");
   });
 
   it.each([

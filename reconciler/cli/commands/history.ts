@@ -92,7 +92,7 @@ function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<n
     showPlan(invocation, prepared, review);
     const { diagnostics, findings, exitCode } = review;
     // The plan is made from the records of a run, so the files are expected to differ from it.
-    if (exitCode === 0) keepPlan(session, prepared, flags.out, []);
+    if (exitCode === 0) keepPlan(session, prepared, review, flags.out, []);
     return output.finish({ exitCode, diagnostics, plan: prepared.plan, findings });
   });
 }

@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Diagnostic } from "../../core/model/diagnostic";
 import type { ConsentKind } from "../../core/plan/consent";
 import type { Plan } from "../../core/plan/plan";
 import { errorMessage, ifPossible } from "../../core/text/errors";
@@ -16,8 +17,9 @@ import { inShell } from "../../core/text/in-shell";
 import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
 import { isReallyBelow } from "../../outside/trust";
+import { diagnosticsText } from "../../report/diagnostics-text";
 import { planLines } from "../../report/plan-text";
-import { planOfSaved } from "../../saved-plan";
+import { planOfSaved, type SavedPlan } from "../../saved-plan";
 import { shortestPassphrase } from "../../store/seal";
 import { type Approver, approvalOf, approved, newApprover, readApprover, writeApprover } from "../approvals";
 import { ask, askForSecret } from "../ask";
@@ -27,6 +29,7 @@ import type { Flags } from "../flags";
 import { type PersonAtClient, serveTools, type Tool, type ToolResult } from "../mcp-server";
 import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
+import { withoutPlanText } from "../review";
 import { environmentsOf, readWorkspace } from "../workspace";
 
 export const mcpCommand = command({
@@ -195,6 +198,7 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
   const bytes = readFileSync(planFile(id));
   output.hide(saved.sensitive ?? []);
   showPlanText(invocation, plan);
+  output.tell(openedBy(saved));
   const flushed: string[] = [];
   for (const address of flushesOf(plan)) {
     if (await ask(`Is ${address} unmounted or synced in its guest?`, never, process.stdin, process.stderr)) {
@@ -389,7 +393,7 @@ async function apply(
     const made = planOfSaved(saved);
     if (whyNoTool(made, server.startsPrograms) !== undefined)
       return { text: nextStep(server, id, made, person), isError: true };
-    const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, made, signal, person));
+    const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, saved, signal, person));
     if (flushed === undefined)
       return { text: `plan ${id} is not approved. ${nextStep(server, id, made, person)}`, isError: true };
     return await runTool(
@@ -413,12 +417,16 @@ const mostLinesShown = 40;
 /** Asks the person at the client: yes to the plan, and a yes to each volume that is to be flushed. */
 async function approvedInWindow(
   id: string,
-  made: Plan,
+  saved: SavedPlan,
   signal: AbortSignal,
   person: PersonAtClient | undefined,
 ): Promise<readonly string[] | undefined> {
   if (person === undefined) return undefined;
-  const lines = [...planLines(made, { colour: false, width: 100, steps: false })];
+  const made = planOfSaved(saved);
+  const lines = [
+    ...diagnosticsText(openedBy(saved)).split("\n"),
+    ...planLines(made, { colour: false, width: 100, steps: false }),
+  ];
   const rest = lines.length - 2 * mostLinesShown;
   if (rest > 0) lines.splice(mostLinesShown, rest, `… ${rest} lines more: reconcile show ${planFile(id)}`);
   const flushed = flushesOf(made);
@@ -437,6 +445,10 @@ async function approvedInWindow(
   if (answer?.["apply"] !== true) return undefined;
   return flushed.every((_, index) => answer[`flushed_${index}`] === true) ? flushed : undefined;
 }
+
+/** What the text of the plan does not say: what it opens, and what checks and the policy found. */
+const openedBy = ({ findings = [] }: SavedPlan): readonly Diagnostic[] =>
+  withoutPlanText({ findings }).filter(({ severity }) => severity !== "note");
 
 /** Runs the command as a process, as a person would; its output is the tool's answer. */
 function runTool(server: Server, argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {

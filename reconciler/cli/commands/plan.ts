@@ -184,7 +184,7 @@ async function planFiles(invocation: Invocation, part?: CommentPart): Promise<nu
       output.print(planMarkdown(plan, { ...own, findings }) + exposure);
     }
     const failed = review.exitCode !== 0;
-    if (flags.out !== undefined && !failed) keepPlan(session, prepared, flags.out);
+    if (flags.out !== undefined && !failed) keepPlan(session, prepared, review, flags.out);
     const pending =
       plan.changes.length > 0 || plan.steps.length > 0 || plan.owed !== undefined || changesOutputs(plan.outputs);
     return output.finish({

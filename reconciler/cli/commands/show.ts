@@ -7,6 +7,7 @@ import { command, oneArgument } from "../command";
 import { fail } from "../compose";
 import { readPlan } from "../plan-file";
 import { showPlanText, tellPlan } from "../planning";
+import { withoutPlanText } from "../review";
 import { readGiven } from "../workspace";
 
 export const showCommand = command({
@@ -34,14 +35,14 @@ export const showCommand = command({
     output.locate({ service: saved.base_url, ...onlyDefined({ project, environment }), state: saved.state });
     // The marker is that of `plan --markdown`: one comment for each environment.
     const comment = { where: output.where, limit: commentLimit, ...onlyDefined({ key: environment }) };
-    if (flags.markdown === true) output.print(planMarkdown(plan, comment));
+    const { findings = findingsOfPlan({ plan, diagnostics: plan.diagnostics }, { deny: [], strict: false }) } = saved;
+    if (flags.markdown === true) output.print(planMarkdown(plan, { ...comment, findings }));
     else {
       if (!output.json) output.print(`${headOfPlan(saved)}\n`);
       showPlanText(invocation, plan);
     }
-    const findings = findingsOfPlan({ plan, diagnostics: plan.diagnostics }, { deny: [], strict: false });
     tellPlan(output, plan, findings);
-    return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, findings, plan });
+    return output.finish({ exitCode: 0, diagnostics: withoutPlanText({ findings }), findings, plan });
   },
 });
 
