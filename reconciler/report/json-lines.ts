@@ -5,7 +5,7 @@
 import type { Change } from "../core/diff/changes";
 import type { Finding } from "../core/findings/finding";
 import { inAddressOrder } from "../core/model/address";
-import type { Diagnostic } from "../core/model/diagnostic";
+import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import { countChanges, type Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
@@ -136,6 +136,10 @@ export interface SummaryInput {
 
 export function summaryLine(input: SummaryInput): object {
   const { command, exitCode, plan, run, where } = input;
+  // What failed, waits or lacks a consent is about what a line of the files declares.
+  const declared = new Map<string | undefined, SourcePosition | undefined>(
+    plan?.changes.map(({ address, source }) => [address, source]),
+  );
   const told = (key: Exclude<keyof NonNullable<typeof where>, "uncommitted">) => where?.[key] ?? null;
   return {
     type: "summary",
@@ -144,7 +148,9 @@ export function summaryLine(input: SummaryInput): object {
     exit_code: exitCode,
     changes: countChanges(plan?.changes ?? []),
     steps: stepCounts(run),
-    diagnostics: input.diagnostics.map(diagnosticEntry),
+    diagnostics: input.diagnostics.map((one) =>
+      diagnosticEntry({ ...one, source: one.source ?? declared.get(one.address) }),
+    ),
     orphans: input.orphans.map(({ kind, id, name, reason, missingSince }) => ({
       kind,
       id,

@@ -183,7 +183,7 @@ describe("what a plan costs", () => {
     [
       "a part without a price",
       { world: grows, cost: money("0", "1", ["vm.web", "vm.other"]), checks: { atMost: { monthlyCost: "10" } } },
-      [`error check/cost-unknown what vm.web cost is not known: something of them has no price${refused}`],
+      [`error check/cost-unknown the cost of vm.web is not known: not everything has a price${refused}`],
     ],
   ])("%s", (_what, asked, says) => expect(said(asked)).toEqual(says));
 
@@ -196,7 +196,7 @@ describe("what a plan costs", () => {
       keys.map((key) => `vm.${key}`),
     );
     expect(said({ world, cost, checks: { atMost: { monthlyCost: "10" } } })).toEqual([
-      `error check/cost-unknown what vm.a, vm.b, vm.c, vm.d, vm.e and 2 more cost is not known: something of them has no price${refused}`,
+      `error check/cost-unknown the cost of vm.a, vm.b, vm.c, vm.d, vm.e and 2 more is not known: not everything has a price${refused}`,
     ]);
   });
 });

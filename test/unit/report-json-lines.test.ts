@@ -30,6 +30,21 @@ describe("the summary line", () => {
     );
   });
 
+  it("says where the resource is declared that a refusal or a failed step is about", () => {
+    const data = { ...volume("data"), source: { file: "reconcile.yaml", line: 7 } };
+    const diagnostics = [
+      { severity: "error", code: "apply/failed", summary: "no", address: data.address },
+      { severity: "error", code: "plan/stale", summary: "no" },
+    ] as const;
+    const rest = { command: "apply", exitCode: 1, orphans: [], durationMs: 1 };
+    expect(summaryLine({ ...rest, plan: planFor({ desired: [data] }), diagnostics })).toMatchObject({
+      diagnostics: [
+        { address: "volume.data", file: "reconcile.yaml", line: 7 },
+        { address: null, file: null, line: null },
+      ],
+    });
+  });
+
   it("counts no steps when nothing ran", () => {
     const line = summaryLine({
       command: "plan",

@@ -110,7 +110,7 @@ function costFindings(plan: Plan, checks: Checks): Finding[] {
   if (open.length > 0)
     refuse(
       "check/cost-unknown",
-      `what ${listed(open, 5)} cost is not known: something of them has no price`,
+      `the cost of ${listed(open, 5)} is not known: not everything has a price`,
       "add the price to the list; 0 where there is nothing to pay",
     );
   return findings;
