@@ -40,8 +40,9 @@ export function createNames(): NamesTaken {
   };
 }
 
+/** No file can have `__proto__` as a key. */
 const fitKey = (name: string): string =>
-  name.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "") || "unnamed";
+  name.replaceAll(/[^A-Za-z0-9_-]+|^__proto__$/g, "-").replaceAll(/^-+|-+$/g, "") || "unnamed";
 
 /** The name rule, whatever was written: lower case, other characters as hyphens, 3 to 50 long. */
 export function fitName(name: string): string {

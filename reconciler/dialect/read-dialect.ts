@@ -6,7 +6,7 @@
 import type { ErrorObject } from "ajv";
 import { problemsOf } from "../config/generated/dialect";
 import { readIfOurs, topKeys } from "../config/own-files";
-import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
+import { addNumberProblems, collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type Path, placeOf, type YamlFile } from "../config/yaml/file";
 import { readYaml } from "../config/yaml/reader";
@@ -47,6 +47,7 @@ export function readDialectText(text: string, file: string): ReadDialect {
   const read = readIfOurs({ file, text }, problems, expected, (problem) =>
     problems.diagnostics.push(problemAsDiagnostic(problem)),
   );
+  addNumberProblems(read, problems);
   if (hasErrors(problems.diagnostics))
     return { dialect: builtInDialect, diagnostics: sortDiagnostics(problems.diagnostics) };
   return readValue(read, problems.diagnostics);
@@ -70,6 +71,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: dialectPatternWords }, given));
   if (problems.length === 0)
     problems.push(
+      ...routeProblems(file, given),
       ...placeholderProblems(file, given),
       ...waitProblems(file, given),
       ...attachmentProblems(file, given),
@@ -133,6 +135,32 @@ const documentedProblems = (file: YamlFile): Problem[] =>
       fix: "Take the line out. The dialect is for what the contract leaves open.",
       at: placeOf(file, ["operations", operation], "key"),
     }));
+
+/** What a plan sends changes nothing, and only rules are deleted by one of several routes. */
+const routeProblems = (file: YamlFile, { operations = {} }: DialectFile): Problem[] =>
+  Object.entries(operations).flatMap(([operation, given]) =>
+    [given ?? []].flat().flatMap((route): Problem[] => {
+      const at = (key: string) => placeOf(file, ["operations", operation, key], "value");
+      // A job and the list of attachments are read as well.
+      const isRead = !isOneOf(operation, assumedOperations) || rowOf(operation).kind === "read";
+      const reads = {
+        code: "dialect/not-allowed",
+        summary: `${operation} only reads, and a DELETE is sent to delete`,
+        fix: "write GET, or POST where this service reads so",
+        at: at("method"),
+      } as const;
+      const one = {
+        code: "dialect/not-allowed",
+        summary: `${operation} is called in one way, whatever "when" says`,
+        fix: "take when out; it is for group.rule.delete",
+        at: at("when"),
+      } as const;
+      return [
+        ...(isRead && route.method === "DELETE" ? [reads] : []),
+        ...(operation !== "group.rule.delete" && route.when !== undefined ? [one] : []),
+      ];
+    }),
+  );
 
 /** The placeholders that a request must have, and those that it may have. */
 function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: DialectFile): Problem[] {
@@ -425,7 +453,7 @@ const todoNotes = (file: YamlFile, { todo = [] }: DialectFile): Diagnostic[] =>
   );
 
 const stateProblems = (file: YamlFile, { states }: DialectFile): Problem[] =>
-  (["vm", "volume"] as const).flatMap((kind) => {
+  (["vm", "volume", "image"] as const).flatMap((kind) => {
     const meanings = new Map<string, string>();
     const problems: Problem[] = [];
     for (const [phase, words] of Object.entries(states?.[kind] ?? {}))
@@ -434,7 +462,7 @@ const stateProblems = (file: YamlFile, { states }: DialectFile): Problem[] =>
         if (other !== undefined && other !== phase)
           problems.push({
             code: "dialect/state-twice",
-            summary: `The ${kindRows[kind].noun} state ${word} is given two meanings, ${other} and ${phase}`,
+            summary: `The ${kind === "image" ? kind : kindRows[kind].noun} state ${word} is given two meanings, ${other} and ${phase}`,
             fix: "leave it in one of the two",
             at: placeOf(file, ["states", kind, phase, ...(Array.isArray(words) ? [index] : [])], "value"),
           });

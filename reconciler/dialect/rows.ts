@@ -36,7 +36,7 @@ type ScalarList = readonly Scalar[];
 type WordList = readonly Scalar[];
 /** The id of a region. @minLength 1 @maxLength 200 @inline */
 type RegionId = string;
-/** @minItems 1 @maxItems 100 */
+/** @minItems 1 @maxItems 100 @unique */
 type RegionIds = readonly RegionId[];
 
 type AnswerWithRecord =

@@ -5,7 +5,7 @@
 
 import { problemsOf } from "../config/generated/fleet";
 import { readOwnYaml, topKeys } from "../config/own-files";
-import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
+import { addNumberProblems, collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type ConfigSource, offsetOfPath, type Path } from "../config/yaml/file";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
@@ -61,6 +61,7 @@ function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
     keys: topKeys(problemsOf),
     fix: "write version: 1, services and stacks; docs/fleet.md shows a whole one",
   });
+  addNumberProblems(file, collected);
   const problems: Problem[] = [];
   const unread = { file, fleet: emptyFleet, problems, diagnostics: collected.diagnostics };
   if (hasErrors(collected.diagnostics)) return unread;

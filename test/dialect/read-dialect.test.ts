@@ -226,6 +226,38 @@ describe("problems", () => {
       "operations: { region.list: null, vm.list: { method: GET, path: '/{region}/v', for_each: region } }",
       { code: "dialect/missing", summary: expect.stringContaining("no region.list") },
     ],
+    "a list of regions that names one twice": [
+      "operations: { vm.list: { method: GET, path: '/{region}/v', for_each: [a, a] } }",
+      { code: "dialect/wrong-type", detail: expect.stringContaining("nothing twice") },
+    ],
+    "a list that a DELETE is sent for": [
+      "operations: { vm.list: { method: DELETE, path: /v } }",
+      { code: "dialect/not-allowed", source: { line: 1, column: 34 } },
+    ],
+    "a record that a DELETE is sent for": [
+      "operations: { vm.get: { method: DELETE, path: '/v/{id}' } }",
+      { code: "dialect/not-allowed" },
+    ],
+    "a job that a DELETE is sent for": [
+      "operations: { wait: { id: /j, method: DELETE, path: '/j/{id}', status: /s, done: ok } }",
+      { code: "dialect/not-allowed" },
+    ],
+    "attachments that a DELETE is sent for": [
+      "operations: { attachments: { method: DELETE, path: '/a/{id}', volume: /v } }",
+      { code: "dialect/not-allowed" },
+    ],
+    "a route for some rules of what deletes none": [
+      "operations: { volume.delete: { method: DELETE, path: '/v/{id}', when: { direction: egress } } }",
+      { code: "dialect/not-allowed", fix: expect.stringContaining("group.rule.delete") },
+    ],
+    "a word for an image that means two things": [
+      "states: { image: { ready: [DONE], failed: [done] } }",
+      { code: "dialect/state-twice", summary: expect.stringContaining("image state done") },
+    ],
+    "a number whose value says less than its spelling": [
+      "values: { project: 007 }\noperations: { vm.list: { method: GET, path: '/{project}/v' } }",
+      { code: "config/invalid-value", fix: 'write 7, or "007" in quotes', source: { line: 1, column: 20 } },
+    ],
     "a selector with a misspelt key": [
       "records: { vm: { name: { inn: /tags } } }",
       { code: "dialect/unknown-key", fix: "write in" },

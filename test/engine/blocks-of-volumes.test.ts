@@ -14,6 +14,11 @@ const volume = (over: Pick<LiveVolume, "sizeGb" | "attachedTo">): LiveVolume => 
   ...over,
 });
 
+it("a name that no file can have as a key is a name alone", () => {
+  const block = blockOfVolume({ ...volume({ sizeGb: 5 }), name: "__proto__" }, undefined, createNames());
+  expect(block).toMatchObject({ key: "unnamed", fields: { name: "__proto__" } });
+});
+
 it.each<readonly [what: string, live: LiveVolume, host: string | undefined, fields: object, notes: readonly string[]]>([
   ["whole", volume({ sizeGb: 5, attachedTo: "vm-1" }), "web", { size: 5, attach_to: "web" }, []],
   ["on no VM", volume({ sizeGb: 5, attachedTo: null }), undefined, { size: 5 }, []],

@@ -207,6 +207,7 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
 
   const mistakes: readonly [string, string, string, number][] = [
     ["an unknown key", "version: 1\nstakcs: {}\n", "config/unknown-key", 2],
+    ["a number whose value says less than its spelling", "version: 1\nx-id: 007\n", "config/invalid-value", 2],
     ["a bad duration", "version: 1\ndefaults: { interval: soon }\n", "config/wrong-type", 2],
     ["no state", "version: 1\nstacks:\n  a: { source: { folder: . } }\n", "fleet/no-state", 3],
     ["two sources", "version: 1\nstacks:\n  a: { source: { folder: ., git: x }, state: s }\n", "fleet/bad-source", 3],

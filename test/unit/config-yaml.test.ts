@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
 import { readDesired } from "../../reconciler/config/read/desired";
+import { readTests } from "../../reconciler/config/read/tests";
 import { readYaml } from "../../reconciler/config/yaml/reader";
 
 const read = (text: string) => {
@@ -134,6 +135,8 @@ vms: { web: { for_each: [01, 1e2, 3], size: 010, root_size: 0x40, user_id: 0042 
     expect(given.diagnostics.map(({ source, summary }) => `${source?.file} ${summary}`)).toEqual([
       "x.vars.yaml 007 would be read as the number 7",
     ]);
+    const tests = readTests({ file: "t.yaml", text: "tests: [{ name: a, vars: { id: 007 }, expect: {} }]\n" });
+    expect(tests.diagnostics.map(({ summary }) => summary)).toEqual(["007 would be read as the number 7"]);
   });
 
   it.each([

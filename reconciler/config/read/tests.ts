@@ -6,7 +6,7 @@ import { nearestName } from "../../core/text/nearest";
 import { onlyDefined } from "../../core/text/objects";
 import { problemsOf } from "../generated/tests";
 import { readOwnYaml, topKeys } from "../own-files";
-import { collectProblems, problemAsDiagnostic } from "../problems";
+import { addNumberProblems, collectProblems, problemAsDiagnostic } from "../problems";
 import type { ExpectBlock, SideBlock, SideMap, TestBlock, TestsFile } from "../rows/tests";
 import { type SchemaWords, schemaProblems } from "../schema-problems";
 import { type ConfigSource, isMap, offsetOfPath, positionOf, type YamlMap } from "../yaml/file";
@@ -58,6 +58,7 @@ export function readTests(source: ConfigSource): ReadTests {
     keys: topKeys(problemsOf),
     fix: "write tests: and a list; reconcile test --init writes the first",
   });
+  addNumberProblems(file, problems);
   if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
   const root: unknown = file.root ?? {};
   if (!isTests(root))
