@@ -289,7 +289,8 @@ export function createPostgresStore(
          ON CONFLICT (name) DO UPDATE
            SET epoch = s.epoch + 1, token = $2, holder = $3, alive_at = clock_timestamp()
              ${hasTail ? ", tail_epoch = CASE WHEN s.tail_epoch = s.epoch THEN s.epoch + 1 END" : ""}
-           WHERE s.token IS NULL OR s.token = $2 OR s.alive_at <= clock_timestamp() - $4 * interval '1 millisecond'
+           WHERE (s.holder ->> 'released')::uuid IS DISTINCT FROM $2
+             AND (s.token IS NULL OR s.token = $2 OR s.alive_at <= clock_timestamp() - $4 * interval '1 millisecond')
          RETURNING epoch`,
         [state, token, JSON.stringify(holder), times.leaseMs],
       );
@@ -316,8 +317,12 @@ export function createPostgresStore(
     return Number(fieldsIn(row)["epoch"]);
   }
 
+  /** Whoever asks for the lock under this token once more is a request that was repeated, and arrives after its answer. */
   async function letGo(token: string): Promise<void> {
-    await ask(`UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1 AND token = $2`, [state, token]);
+    await ask(
+      `UPDATE ${states} SET token = NULL, holder = jsonb_build_object('released', token) WHERE name = $1 AND token = $2`,
+      [state, token],
+    );
   }
 
   function openSession(opened: {

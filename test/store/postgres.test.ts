@@ -111,7 +111,9 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
     const network = new Client({ connectionString: server.url });
     await network.connect();
     for (const first of [1, 11]) {
+      const before = sent.mock.calls.length;
       const session = await store.lock(holder());
+      const taken = sent.mock.calls.slice(before) as unknown as [string, unknown[]][];
       const { epoch } = session;
       const late: [string, unknown[]][] = [];
       const write = async (writing: Promise<void>): Promise<void> => {
@@ -131,6 +133,8 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
       await write(session.append([line(first + 4, epoch)]));
       expect(await keysIn(store)).toEqual(["all", `v${first + 4}`]);
       await session.release();
+      for (const [text, values] of taken) await network.query(text, values);
+      expect(await store.holder()).toBeUndefined();
     }
     await network.end();
     sent.mockRestore();
