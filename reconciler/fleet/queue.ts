@@ -226,16 +226,20 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     return { data: turn === undefined ? data : { ...data, turn }, options };
   }
 
-  /** A round that waits in its turn already needs no other: what asks for it again costs nothing. */
-  async function waitsAlready(trigger: Trigger): Promise<boolean> {
-    const { cause, startedBy } = trigger;
+  /**
+   * A round that waits takes over what asks for it again. `inTurn`: it needs no other, and costs nothing. `again`: it
+   * is of a worker that did not come to its end.
+   */
+  async function joined(trigger: Trigger): Promise<{ readonly inTurn: boolean; readonly again?: true }> {
+    const { cause, startedBy, again } = trigger;
     const rows = await database.query(
       `UPDATE reconcile_queue.job SET data = data || $2::jsonb,
-         priority = CASE WHEN $3 AND priority <= 0 THEN priority + ${personBand} ELSE priority END
-       WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after <= now() AND data ? 'turn' RETURNING id`,
-      [keyOf(trigger), keptJson({ cause, ...onlyDefined({ startedBy }) }), bandOf(cause) === "person"],
+         priority = CASE WHEN $3 AND ${isInTurn} AND priority <= 0 THEN priority + ${personBand} ELSE priority END
+       WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' RETURNING ${isInTurn} AS in_turn, data ? 'again' AS again`,
+      [keyOf(trigger), keptJson({ cause, ...onlyDefined({ startedBy, again }) }), bandOf(cause) === "person"],
     );
-    return rows.length > 0;
+    const row = rows[0];
+    return { inTurn: row?.["in_turn"] === true, ...(row?.["again"] === true ? { again: true } : {}) };
   }
 
   async function hastenAll(triggers: readonly Trigger[]): Promise<void> {
@@ -271,21 +275,23 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const at = trigger.at ?? new Date();
       const afterMs = msUntil(at);
       const isDue = afterMs === 0;
-      if (isDue && (await waitsAlready(trigger))) return;
+      if (isDue && (await joined(trigger)).inTurn) return;
       const turn = trigger.turn ?? (isDue ? await turnOf(database, trigger.tenant) : undefined);
       const { data, options } = jobOf(trigger, turn);
       if ((await boss.send(rounds, data, options)) !== null) return;
       // A round waits already. Where it waits for a later time, such as the stack's next interval, it comes forward.
       await database.query(
-        `UPDATE reconcile_queue.job SET start_after = now() + $2 * interval '1 millisecond', data = data || jsonb_build_object('cause', $3::text)
-         WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after > now() + $2 * interval '1 millisecond'`,
-        [keyOf(trigger), afterMs, trigger.cause],
+        `UPDATE reconcile_queue.job SET start_after = least(start_after, now() + $2 * interval '1 millisecond'), data = data || $4::jsonb
+           || CASE WHEN start_after > now() + $2 * interval '1 millisecond' THEN jsonb_build_object('cause', $3::text) ELSE '{}' END
+         WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created'`,
+        [keyOf(trigger), afterMs, trigger.cause, keptJson(onlyDefined({ again: trigger.again }))],
       );
     },
     async hasten(trigger) {
-      if (await waitsAlready(trigger)) return;
+      const { inTurn, again } = await joined(trigger);
+      if (inTurn) return;
       const start = await turnOf(database, trigger.tenant);
-      const { data, options } = jobOf({ ...trigger, at: new Date() }, start);
+      const { data, options } = jobOf({ ...trigger, ...onlyDefined({ again }), at: new Date() }, start);
       await boss.upsert(rounds, data, options);
     },
     hastenAll,
@@ -421,6 +427,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   };
 }
 
+/** Of a waiting round: its time has come, and it has its turn. */
+const isInTurn = "(start_after <= now() AND data ? 'turn')";
 const serviceIn = "split_part(group_tier, ' ', 2)";
 /** A worker that lives takes rounds of that service. */
 const isServed = `EXISTS (SELECT FROM ${tables}.workers w WHERE NOT w.draining AND ${isAlive(10)}

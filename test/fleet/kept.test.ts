@@ -44,6 +44,7 @@ describe("what a fleet keeps", () => {
     for (let time = 0; time < 2; time++) await (await openDatabase("embedded", other)).close();
   });
 
+  const inMs = (ms: number) => new Date(Date.now() + ms);
   const start = (stack: string, worker = "w:1") => beginRun(records, { stack, worker });
   const isHeld = async (stack: string, worker: string) =>
     "held" in (await records.startRun({ stack, cause: "interval", worker, status: newStatus }));
@@ -281,7 +282,6 @@ describe("what a fleet keeps", () => {
 
   test("a round that is wanted sooner comes forward, and none is put off", async () => {
     const queue = await openQueue({ database, sendsOnly: true, onError: () => undefined });
-    const inMs = (ms: number) => new Date(Date.now() + ms);
     const waiting = async () =>
       database.query(
         "SELECT extract(epoch FROM start_after - now()) AS s, data ->> 'cause' AS cause FROM reconcile_queue.job WHERE singleton_key = 'shop' AND state = 'created'",
@@ -318,6 +318,47 @@ describe("what a fleet keeps", () => {
     await over;
     expect(taken).toEqual([undefined, true, true]);
     await queue.drain();
+    await queue.close();
+  });
+
+  test("a round that is put back beside another one that waits, or that is asked for meanwhile, is the one that was taken", async () => {
+    const queue = await openQueue({ database, onError: () => undefined, sendsOnly: true });
+    const trigger = (stack: string) => ({ stack, tenant: "a", cause: "interval" }) as const;
+    const putBack = (stack: string) => queue.enqueue({ ...trigger(stack), again: true, turn: 1, at: inMs(1000) });
+    const acts: Readonly<Record<string, (stack: string) => Promise<unknown>>> = {
+      "before, for later": async (stack) => {
+        await queue.enqueue({ ...trigger(stack), at: inMs(60_000) });
+        await putBack(stack);
+      },
+      "before, for now": async (stack) => {
+        await queue.hasten(trigger(stack));
+        await putBack(stack);
+      },
+      "after it, by its time": async (stack) => {
+        await putBack(stack);
+        await queue.enqueue({ ...trigger(stack), at: inMs(1) });
+      },
+      "after it, by a person": async (stack) => {
+        await putBack(stack);
+        await queue.hasten({ ...trigger(stack), cause: "person" });
+      },
+      "after it, for many": async (stack) => {
+        await putBack(stack);
+        await queue.hastenAll([trigger(stack)]);
+      },
+      "in its turn, for now": async (stack) => {
+        await queue.hasten(trigger(stack));
+        await queue.enqueue({ ...trigger(stack), again: true });
+      },
+    };
+    for (const [name, act] of Object.entries(acts)) {
+      await act(name);
+      const rows = await database.query(
+        "SELECT data -> 'again' AS again FROM reconcile_queue.job WHERE singleton_key = $1 AND state = 'created'",
+        [name],
+      );
+      expect(rows, name).toEqual([{ again: true }]);
+    }
     await queue.close();
   });
 
