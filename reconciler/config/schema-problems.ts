@@ -282,11 +282,14 @@ function fixOfElsewhere(key: string, known: readonly string[]): string | undefin
 
 function wrongValue<A extends SchemaArea>(
   enums: readonly string[],
-  expected: readonly string[],
+  said: readonly string[],
   path: Path,
   value: unknown,
   words: SchemaWords<A>,
 ): SchemaFinding<A> {
+  // A number outside its limits has a type that may stand there, and stays outside them in quotes.
+  const limits = typeof value === "number" ? said.filter((one) => /^(?:at (?:least|most)|more than) /.test(one)) : [];
+  const expected = limits.length > 0 ? limits : said;
   const all = [...new Set([...(enums.length > 0 ? [`one of ${[...new Set(enums)].join(", ")}`] : []), ...expected])];
   const nearest = typeof value === "string" ? nearestText(value, enums, (near) => `write ${near}`) : undefined;
   const field = path.findLast((step) => typeof step === "string") ?? "the file";

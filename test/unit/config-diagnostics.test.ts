@@ -38,6 +38,32 @@ describe("shape", () => {
       "lifecycle: { prevent_destroy: true }",
       "unknown-key 1:1 | the key lifecycle is not known here | write it under checks: or defaults.vm: or defaults.volume: or defaults.group: or vms.KEY: or volumes.KEY: or groups.KEY:",
     ],
+    "a read and a lookup that are no maps, each once": [
+      "reads: { a: 5, b: { } }\nlookups: { c: 5, d: { vm: x } }",
+      "wrong-type 1:13 | a cannot be 5",
+      "missing 1:16 | state is missing | add state: and where the state of the other project lies",
+      "wrong-type 2:15 | c cannot be 5",
+      'wrong-type 2:27 | vm cannot be "x"',
+    ],
+    "what a lookup does not look for": [
+      "lookups: { a: { }, b: { disk: { name: x } }, c: { vm: { nam: x } }, d: { vm: { id: a, name: b } } }\nreads: { r: { state: x, to: y } }",
+      "missing 1:12 | one of vm, volume, group, image, flavor is missing | write for example { vm: { name: legacy-app } }",
+      "missing 1:20 | one of vm, volume, group, image, flavor is missing | write for example { vm: { name: legacy-app } }",
+      "unknown-key 1:25 | the key disk is not known here | remove it",
+      "missing 1:51 | id or name is missing | a lookup takes an id or a name, one of the two",
+      "unknown-key 1:57 | the key nam is not known here | write name",
+      "missing 1:74 | id or name is missing | a lookup takes an id or a name, one of the two",
+      "unknown-key 2:25 | the key to is not known here | remove it",
+    ],
+    "a lookup of two things": [
+      "lookups: { a: { vm: { name: x }, group: { name: y } } }",
+      "invalid-value 1:12 | the lookup a looks for vm and group | write a lookup for each, with a name of its own",
+    ],
+    "a number outside its limits, beside another mistake: no quotes help": [
+      "vms: { web: { lifecycle: { verify_resize: { check: { tcp: 0, http: 'http://x' } } } } }",
+      "invalid-value 1:52 | check cannot be a map",
+      "wrong-type 1:59 | tcp cannot be 0",
+    ],
     "a key like one that stands beside it": [
       "volumes: { data: { size: 1, sise: 2 } }",
       "unknown-key 1:29 | the key sise is not known here | remove it",

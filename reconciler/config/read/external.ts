@@ -13,7 +13,7 @@ import type { Json } from "../../core/model/output";
 import { listed } from "../../core/text/list-text";
 import { nearestText } from "../../core/text/nearest";
 import { unlikelyPlace } from "../../core/text/outside-policy";
-import { readMap, readText, readUnmanagedId, reportMissing, type Subject, subjectWithin, type Values } from "../fields";
+import { readMap, readText, readUnmanagedId, reportMissing, subjectWithin } from "../fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "../interpolation";
 import { holdsForeignMark } from "../open-text";
 import type { Problems } from "../problems";
@@ -56,7 +56,6 @@ function readRead(entry: MergedEntry, scope: InterpolationScope, problems: Probl
   const state = readText(subject, values, "state");
   if (!Object.hasOwn(values, "state"))
     reportMissing(subject, "state", "add state: and where the state of the other project lies");
-  refuseOthers(subject, values, ["state"]);
   const missed = state === undefined ? undefined : unlikelyPlace(state);
   if (missed !== undefined) problems.add({ code: "config/invalid-value", ...missed, at: subject.place(["state"]) });
   return state === undefined ? [] : [{ name: entry.key, state, source: positionOf(subject.place([])) }];
@@ -66,16 +65,21 @@ function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Pro
   const found = externalSubject("lookups", entry, scope, problems);
   if (found === undefined) return [];
   const { subject, values } = found;
-  refuseOthers(subject, values, lookupKinds);
   const given = lookupKinds.filter((kind) => Object.hasOwn(values, kind));
   const [kind] = given;
-  if (kind === undefined || given.length > 1) {
+  if (given.length > 1)
+    subject.problems.add({
+      code: "config/invalid-value",
+      summary: `the lookup ${entry.key} looks for ${given.join(" and ")}`,
+      detail: "expected one of them: a lookup finds one thing",
+      fix: "write a lookup for each, with a name of its own",
+      at: subject.place([], "key"),
+    });
+  if (kind === undefined)
     reportMissing(subject, `one of ${lookupKinds.join(", ")}`, "write for example { vm: { name: legacy-app } }");
-    return [];
-  }
+  if (kind === undefined || given.length > 1) return [];
   const what = readMap(subject, values, kind);
   const own = subjectWithin(subject, kind);
-  refuseOthers(own, what, ["id", "name"]);
   const id = readUnmanagedId(own, what);
   const name = readText(own, what, "name");
   const source = positionOf(subject.place([]));
@@ -83,19 +87,6 @@ function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Pro
   if (name !== undefined && id === undefined) return [{ name: entry.key, kind, by: "name", wanted: name, source }];
   if (isMap(values[kind])) reportMissing(own, "id or name", "a lookup takes an id or a name, one of the two");
   return [];
-}
-
-function refuseOthers(subject: Subject, values: Values, known: readonly string[]): void {
-  for (const key of Object.keys(values)) {
-    if (known.includes(key)) continue;
-    subject.problems.add({
-      code: "config/unknown-key",
-      summary: `${key} is not known here`,
-      detail: `expected ${known.join(", ")}`,
-      fix: nearestText(key, known, (near) => `write ${near}`),
-      at: subject.place([key], "key"),
-    });
-  }
 }
 
 /**

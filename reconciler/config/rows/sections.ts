@@ -45,7 +45,7 @@ export interface ReadBlock {
   state: Text;
 }
 
-/** One of vm, volume, group, image and flavor. @inline @each By its id or its name. @minProperties 1 @maxProperties 1 */
+/** One of vm, volume, group, image and flavor. @inline @each By its id or its name. @one vm volume group image flavor */
 export type LookupBlock = { [K in "vm" | "volume" | "group" | "image" | "flavor"]?: LookupBy };
 
 /** @one id name */
