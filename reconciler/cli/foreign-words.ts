@@ -162,8 +162,8 @@ export const ourCommand = (word: string, second?: string): string | undefined =>
     Object.hasOwn(foreignCommands, typed) ? [foreignCommands[typed]] : [],
   )[0];
 
-/** The flag that says it here, or what to type in its place; of several, the first that the command has. */
-const foreignFlags: Readonly<Record<string, string | readonly string[]>> = {
+/** The flag that says it here, or what to type in its place. */
+const foreignFlags: Readonly<Record<string, string>> = {
   A: "--env NAME",
   "all-namespaces": "--env NAME",
   ansi: "--no-color",
@@ -209,7 +209,7 @@ const foreignFlags: Readonly<Record<string, string | readonly string[]>> = {
   help: "--help",
   host: "--base-url URL",
   "import-file": "imports: in the file",
-  input: "nothing: without a terminal nothing is asked; --auto-approve approves",
+  input: "nothing: without a terminal nothing is asked",
   "insecure-skip-tls-verify": "NODE_EXTRA_CA_CERTS=FILE in the environment",
   it: "reconcile ssh ADDR",
   "junit-xml": "--format junit",
@@ -226,7 +226,7 @@ const foreignFlags: Readonly<Record<string, string | readonly string[]>> = {
   "migrate-state": "reconcile state pull, and state push at the new place",
   n: "--env NAME",
   namespace: "--env NAME",
-  "non-interactive": "nothing: without a terminal nothing is asked; --auto-approve approves",
+  "non-interactive": "nothing: without a terminal nothing is asked",
   o: "--json, or --format where the command has it",
   output: "--json, or --format where the command has it",
   p: "--parallelism N",
@@ -263,7 +263,7 @@ const foreignFlags: Readonly<Record<string, string | readonly string[]>> = {
   "show-reads": "--steps",
   "show-replacement-steps": "--steps",
   "show-sames": "reconcile state list",
-  "skip-preview": ["--auto-approve", "nothing: it asks nothing"],
+  "skip-preview": "--auto-approve",
   stack: "--env NAME",
   "state-out": "reconcile state mv FROM TO --to-state URL",
   "suppress-outputs": "--summary",
@@ -287,14 +287,12 @@ const foreignFlags: Readonly<Record<string, string | readonly string[]>> = {
   "warnings-as-errors": "--strict",
   watch: "reconcile watch",
   workspace: "--env NAME",
-  yes: ["--auto-approve", "nothing: it asks nothing"],
+  yes: "--auto-approve",
 };
 
 /** A flag is answered only where the command has it. */
 export function ourFlag(name: string, known: ReadonlySet<string>): string | undefined {
-  const answers = Object.hasOwn(foreignFlags, name) ? [foreignFlags[name] ?? []].flat() : [];
-  return answers.find((answer) => {
-    const flag = /^--([a-z-]+)/.exec(answer)?.[1];
-    return flag === undefined || known.has(flag);
-  });
+  const ours = Object.hasOwn(foreignFlags, name) ? foreignFlags[name] : undefined;
+  const flag = /^--([a-z-]+)/.exec(ours ?? "")?.[1];
+  return flag === undefined || known.has(flag) ? ours : undefined;
 }

@@ -4,7 +4,7 @@
  */
 
 import { errorCode } from "../core/text/errors";
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { HalfMoved } from "../engine/half-moved";
 import { misspeltSettings } from "../outside/environment";
 import { refuseTarget } from "../outside/private-file";
@@ -109,15 +109,16 @@ function showHelp(argv: readonly string[], words: readonly string[]): number {
 async function runFound(command: NamedCommand, rest: readonly string[]): Promise<number> {
   const { name } = command;
   const read = command.ownFlags === undefined ? readFlags(rest, command) : withoutFlags(rest, name);
-  if (read.problems.length > 0) {
-    const problems = [...read.problems, ...read.badValues.map(({ summary }) => summary)];
-    const usage = `Usage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`;
-    return misused(rest, name, problems, `${problems.join("\n")}\n\n${usage}`);
-  }
   const ofCommandLine = { noted: misspeltSettings(process.env), here: onSameProject(commands, command, read) };
   let output: Output | undefined;
   try {
     refuseInputs(read, command);
+    if (read.problems.length > 0) {
+      const problems = [...read.problems, ...read.badValues.map(({ summary }) => summary)];
+      const usage = `Usage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`;
+      const into = command.flags.includes("json-into") ? read.flags["json-into"] : undefined;
+      return misused(rest, name, problems, `${problems.join("\n")}\n\n${usage}`, into);
+    }
     const opened = createOutput(name, read.flags, ofCommandLine);
     output = opened;
     if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });
@@ -161,16 +162,24 @@ async function withMovesFinished(
   }
 }
 
-/** An error in the command line itself: with the usage for a person, and like any other failure with `--json`. */
-function misused(argv: readonly string[], name: string, problems: readonly string[], text: string): number {
-  if (!splitAtDashes(argv).head.includes("--json")) {
-    process.stderr.write(text);
-    return 1;
-  }
-  const fix = `reconcile help${findCommand(commands, name.split(" ")) === undefined ? "" : ` ${name}`}`;
-  return createOutput(name, { json: true }).finish({
+/**
+ * An error in the command line itself: with the usage for a person, and like any other failure for programs. `into`: the
+ * file of `--json-into`, which must not go on telling of an earlier run.
+ */
+function misused(
+  argv: readonly string[],
+  name: string,
+  problems: readonly string[],
+  text: string,
+  into?: string,
+): number {
+  const json = splitAtDashes(argv).head.includes("--json");
+  if (!json) process.stderr.write(text);
+  if (!json && into === undefined) return 1;
+  const fix = `reconcile help${helpText(commands, name.split(" ")) === undefined ? "" : ` ${name}`}`;
+  return createOutput(name, { json, ...onlyDefined({ "json-into": into }) }).finish({
     exitCode: 1,
-    diagnostics: problems.map((summary) => ({ severity: "error", code: "cli/usage", summary, fix })),
+    forPrograms: problems.map((summary) => ({ severity: "error", code: "cli/usage", summary, fix })),
   });
 }
 

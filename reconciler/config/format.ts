@@ -25,8 +25,8 @@ import { lineEndOf } from "./edit-text";
 
 export type Formatted =
   | { readonly text: string }
-  /** `line`: counts from 1; absent where it is no place's. `fix`: absent where validate says more. */
-  | { readonly problem: string; readonly line?: number; readonly fix?: string };
+  /** Where the file cannot be read, its reader says more. */
+  | { readonly problem: string; readonly fix?: string };
 
 /** The keys at the top of a file, and of a component, in their usual order. */
 export const topOrder: readonly string[] = [
@@ -84,9 +84,7 @@ export const blockOrder = (section: string): readonly string[] => blocks[section
 
 export function formatYaml(text: string): Formatted {
   // What could not be read as text would be written back as something else.
-  const unread = /[\ufffd\u0000]/.exec(text);
-  if (unread !== null)
-    return { problem: "the file is not text in UTF-8", line: text.slice(0, unread.index).split("\n").length };
+  if (/[\ufffd\u0000]/.test(text)) return { problem: "the file is not text in UTF-8" };
   // The library leaves the carriage return of a Windows line end in comments.
   const documents = parseAllDocuments(text.replaceAll("\r\n", "\n"), {
     keepSourceTokens: false,
@@ -97,8 +95,7 @@ export function formatYaml(text: string): Formatted {
   if (document === undefined) return { text };
   if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
   const [error] = document.errors;
-  if (error !== undefined)
-    return { problem: firstLine(error.message).replace(/ at line.*$/, ""), line: error.linePos?.[0].line ?? 1 };
+  if (error !== undefined) return { problem: firstLine(error.message).replace(/ at line.*$/, "") };
   const before: unknown = document.toJS();
   const { format } = fieldsIn(before);
   // A text that is one word for YAML may be anything, the journal of a state among it.

@@ -133,6 +133,18 @@ describe("--json-into", () => {
     },
   );
 
+  it("tells of a command line that was not understood, and never goes on telling of an earlier run", async () => {
+    write("an earlier run", "run.jsonl");
+    const ran = await reconcile("apply", "--refresh=bad", "--json-into", "run.jsonl");
+    expect([ran.exitCode, ran.stderr.split("\n")[0]]).toEqual([1, "--refresh is one of all, changed, none, not bad"]);
+    expect(jsonLines(read("run.jsonl"))).toMatchObject([
+      { type: "summary", command: "apply", ok: false, exit_code: 1 },
+    ]);
+    write("vm.db", "run.txt");
+    await reconcile("plan", "--bad", "--target-file", "run.txt", "--json-into", "run.txt");
+    expect(read("run.txt")).toBe("vm.db");
+  });
+
   it("has the lines of --json beside the text for people, for its owner alone", async () => {
     write(world);
     const applied = await reconcile("apply", "-y", "--json-into", "run.jsonl");

@@ -72,8 +72,18 @@ it("leaves a file alone that is not text in UTF-8, and says where", async () => 
   writeFileSync(join(cwd, "reconcile.yaml"), bytes);
   const ran = await runCli(["fmt"], { cwd });
   expect(ran).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(ran.stderr).toContain("error[config/yaml-syntax]: the file is not text in UTF-8\n --> reconcile.yaml:2");
+  expect(ran.stderr).toContain("error[config/encoding]: the file is not text in UTF-8\n --> reconcile.yaml:2");
   expect(readFileSync(join(cwd, "reconcile.yaml"))).toEqual(bytes);
+});
+
+it("says all that is wrong with a file that cannot be read, as validate does, also of standard input", async () => {
+  const text = `version: 1\nvms:\n  web: { size: [1, 2 }\n  db: { name: "db }\n`;
+  const cwd = makeFolder({ "reconcile.yaml": text });
+  const validated = await runCli(["validate"], { cwd });
+  expect(validated.stderr.match(/^error/gm)).toHaveLength(2);
+  expect((await runCli(["fmt"], { cwd })).stderr).toBe(validated.stderr);
+  const input = await runCli(["fmt", "-"], { cwd, input: text });
+  expect([input.exitCode, input.stderr]).toEqual([1, validated.stderr.replaceAll("reconcile.yaml", "standard input")]);
 });
 
 it("knows the place of every key that a file or a component may begin with", () => {

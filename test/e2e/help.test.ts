@@ -122,7 +122,6 @@ describe("help", () => {
     ["plan --selector tier=web", "--target ADDR"],
     ["plan -input=false", "here it is nothing: without a terminal nothing is asked"],
     ["plan --non-interactive", "here it is nothing: without a terminal nothing is asked"],
-    ["plan --yes", "here it is nothing: it asks nothing"],
     ["plan -lock-timeout=5m", "here it is nothing"],
     ["apply -destroy", "reconcile destroy"],
     ["apply -detailed-exitcode", "reconcile plan --detailed-exitcode"],

@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { type Formatted, formatYaml, topOrder } from "../../config/format";
 import { collectProblems } from "../../config/problems";
-import { isMap } from "../../config/yaml/file";
+import { type ConfigSource, isMap } from "../../config/yaml/file";
 import { readYaml } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { onlyDefined } from "../../core/text/objects";
 import { replaceOwnFile } from "../../outside/private-file";
 import { command, type Invocation } from "../command";
 import { defaultFile, expandFolder, readSourceFile } from "../workspace";
@@ -39,7 +40,7 @@ export const fmtCommand = command({
       }
       const formatted = formatYaml(text);
       if ("problem" in formatted) {
-        diagnostics.push(unformatted(formatted, file));
+        diagnostics.push(...unformatted(formatted, { file, text }));
         continue;
       }
       if (formatted.text === text) continue;
@@ -87,7 +88,8 @@ function formatInput(isCheck: boolean, output: Invocation["output"]): number {
   const file = "standard input";
   const given = readFileSync(0, "utf8");
   const formatted = formatYaml(given);
-  if ("problem" in formatted) return output.finish({ exitCode: 1, diagnostics: [unformatted(formatted, file)] });
+  if ("problem" in formatted)
+    return output.finish({ exitCode: 1, diagnostics: unformatted(formatted, { file, text: given }) });
   const { text } = formatted;
   const differs = text !== given;
   if (isCheck && differs) output.print(file);
@@ -96,10 +98,11 @@ function formatInput(isCheck: boolean, output: Invocation["output"]): number {
   return output.finish({ exitCode: isCheck && differs ? 2 : 0 });
 }
 
-const unformatted = ({ problem, line, fix }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
-  severity: "error",
-  code: "config/yaml-syntax",
-  summary: line === undefined ? `${file} cannot be formatted: ${problem}` : problem,
-  source: line === undefined ? undefined : { file, line },
-  fix: fix ?? "reconcile validate says what is wrong with it",
-});
+/** What cannot be read is told as every command tells it. */
+function unformatted({ problem, fix }: Extract<Formatted, { problem: string }>, source: ConfigSource): Diagnostic[] {
+  const problems = collectProblems();
+  readYaml(source, problems);
+  if (problems.diagnostics.length > 0) return problems.diagnostics;
+  const summary = `${source.file} cannot be formatted: ${problem}`;
+  return [{ severity: "error", code: "config/yaml-syntax", summary, ...onlyDefined({ fix }) }];
+}
