@@ -15,7 +15,7 @@ import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { Defaults, Layer, Merged, MergedEntry, MergedSetting, SettingName } from "./sources";
-import { type GivenValue, readVarFile } from "./vars";
+import { type GivenValue, isPresent, readVarFile } from "./vars";
 import { type ConfigSource, isMap, type Path, type Place, placeOf, positionOf, type YamlMap } from "./yaml/file";
 
 /** Reads a file that another file names, by the name as it is written there. */
@@ -206,13 +206,14 @@ function readEnvironmentVars(
   }
   const vars = isMap(said["vars"]) ? said["vars"] : {};
   for (const [name, value] of Object.entries(vars))
-    given.set(name, {
-      value,
-      at: placeIn(["vars", name]),
-      within: (path) => placeIn(["vars", name, ...path]),
-      isText: false,
-      isTemplate: true,
-    });
+    if (isPresent(value))
+      given.set(name, {
+        value,
+        at: placeIn(["vars", name]),
+        within: (path) => placeIn(["vars", name, ...path]),
+        isText: false,
+        isTemplate: true,
+      });
   return given;
 }
 

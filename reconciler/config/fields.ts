@@ -315,5 +315,6 @@ export function readArgv<V extends object>(subject: Subject, values: V, key: Key
   for (const [index, item] of value.entries())
     if (typeof item === "object" || (typeof item === "string" && item.includes("\u0000")))
       return reportValue(subject, [key, index], item, "text", { code: "config/wrong-type" });
+  if (String(value[0]).trim() === "") return reportValue(subject, [key, 0], value[0], "the name of a program");
   return value.includes(undefined) ? undefined : value.map((word) => openText(String(word)));
 }

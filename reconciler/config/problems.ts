@@ -9,10 +9,9 @@ import { type Advice, told } from "../core/model/fix";
 import { credentialMask, shortestHidden } from "../core/text/credential-mask";
 import { asOneSentence } from "../core/text/list-text";
 import { groupedBy } from "../core/text/objects";
-import { withoutUsers } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
-import { excerptOf, lineOfOffset, type Place, positionOf, type YamlFile } from "./yaml/file";
+import { excerptOf, lineOfOffset, type Place, positionOf, withPasswordsHidden, type YamlFile } from "./yaml/file";
 
 export type ConfigCode = Extract<DiagnosticCode, `config/${string}`>;
 
@@ -76,7 +75,7 @@ const spellingsOf = (secrets: readonly string[]): string[] =>
   secrets
     // References are read without the spaces around them, and names without capital letters.
     .flatMap((secret) => [secret, secret.trim()])
-    .flatMap((secret) => [secret, secret.toLowerCase()])
+    .flatMap((secret) => [secret, secret.toLowerCase(), withPasswordsHidden(secret)])
     .filter((secret) => secret.length >= shortestHidden)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .flatMap((text) => [text, printable(text)])
@@ -226,14 +225,16 @@ export function problemAsDiagnostic({
   return {
     severity: severity ?? "error",
     code,
-    summary: printable(summary),
-    detail: detail === undefined ? undefined : printable(detail),
-    ...told(typeof fix === "string" ? printable(fix) : fix),
+    summary: fitToShow(summary),
+    detail: detail === undefined ? undefined : fitToShow(detail),
+    ...told(typeof fix === "string" ? fitToShow(fix) : fix),
     address: address === undefined ? undefined : printable(address),
     source: at === undefined ? undefined : positionOf(at),
     excerpt,
   };
 }
+
+const fitToShow = (text: string): string => printable(withPasswordsHidden(text));
 
 /** What a space that is none leads to: it is read as a part of the word beside it. */
 const confusedBySpaces = new Set<string>(["config/unknown-key", "config/wrong-type", "config/invalid-name"]);
@@ -249,13 +250,13 @@ function oddSpace({ source: { text }, offset }: Place): string | undefined {
 
 const placeKey = ({ source, offset }: Place): string => `${source.file}:${offset}`;
 
-/** A value the way a message shows it: short, recognisable in the file, and without the user and password of an address. */
+/** A value the way a message shows it: short, recognisable in the file, and without the password of an address. */
 export function shown(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty map" : "a map";
   if (typeof value === "string" && holdsOpen(value)) return withoutMarks(value);
-  const text = typeof value === "string" ? JSON.stringify(withoutUsers(value)) : String(value);
+  const text = typeof value === "string" ? JSON.stringify(withPasswordsHidden(value)) : String(value);
   return text.length > 80 ? `${text.slice(0, 79)}${cutSign}` : text;
 }
 

@@ -251,7 +251,7 @@ export function resolveVars(
   return resolver;
 }
 
-const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+export const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: Place, problems: Problems): void {
   problems.add({
@@ -317,7 +317,8 @@ export function readVarFile(
   if (!isMap(file.root)) return given;
   for (const [name, value] of Object.entries(file.root)) {
     const within = (path: Path): Place => ({ source: file, offset: offsetOfPath(file.root, [name, ...path]).offset });
-    given.set(name, { value, at: within([]), within, isText: false, isTemplate: false });
+    // A name with nothing behind it leaves the value that is given otherwise.
+    if (isPresent(value)) given.set(name, { value, at: within([]), within, isText: false, isTemplate: false });
     if (declarations.has(name)) continue;
     problems.add({
       code: "config/unknown-variable",

@@ -477,14 +477,21 @@ const actedOn = ["not_found", "rule_exists", "throttled"] as const;
 /** A rule that fits everything would give every refusal its own meaning: a credential that is over means "gone". */
 const errorProblems = (file: YamlFile, { errors = [] }: DialectFile): Problem[] =>
   errors.flatMap(({ is, status, ...texts }, index) => {
-    const parts = [texts.message, texts.code, texts.type, texts.location].filter((part) => part !== undefined);
-    const isOfAll = status === undefined && parts.every((part) => /^\*+$/.test(String(part)));
-    if (!isOfAll || (parts.length > 0 && !isOneOf(is, actedOn))) return [];
+    const { message, code, location, type } = texts;
+    const isActedOn = isOneOf(is, actedOn);
+    const isSaid = (part: unknown): boolean => part !== undefined && !/^\*+$/.test(String(part));
+    const others = [message, code, location].some(isSaid);
+    const isOfAll = isActedOn ? !others : Object.values(texts).every((part) => part === undefined);
+    if (status !== undefined || !isOfAll) return [];
     return [
       {
         code: "dialect/error-rule",
-        summary: `The error rule for ${is} fits every refusal: it has no status, and no code, message, type or location but *`,
-        fix: "add status: 409, or message: words that the service uses",
+        summary: isSaid(type)
+          ? `The error rule for ${is} fits every answer of the type ${type}, such as the page of a proxy that asks to sign in`
+          : `The error rule for ${is} fits every refusal: it has no status, and no code, message, type or location but *`,
+        fix: isSaid(type)
+          ? "add the status of the answers that are meant, such as status: 404"
+          : "add status: 409, or message: words that the service uses",
         at: placeOf(file, ["errors", index], "value"),
       },
     ];

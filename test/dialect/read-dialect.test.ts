@@ -297,6 +297,18 @@ describe("problems", () => {
       'errors: [{ is: not_found, message: "*" }]',
       { code: "dialect/error-rule", summary: expect.stringContaining("every refusal") },
     ],
+    "an error rule by which every page means gone": [
+      "errors: [{ is: not_found, type: text/html }]",
+      {
+        code: "dialect/error-rule",
+        summary: expect.stringContaining("asks to sign in"),
+        fix: expect.stringContaining("status: 404"),
+      },
+    ],
+    "an error rule by which every page means to wait, whatever its code": [
+      'errors: [{ is: throttled, type: text/html, code: "*" }]',
+      { code: "dialect/error-rule" },
+    ],
     "a list instead of a mapping": ["[1]", { code: "dialect/wrong-type" }],
     "what is no YAML": ["operations: { vm.list", { code: "config/yaml-syntax", source: { file: "dialect.yaml" } }],
     "a __proto__ key": ["__proto__: { operations: {} }", { severity: "error" }],

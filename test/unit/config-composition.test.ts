@@ -295,6 +295,7 @@ outputs: { out: { value: { pw: "\${param.p}", user: me } } }`;
     ["with quotes", 'open "sesame"\\'],
     ["with capital letters", "Open-Sesame"],
     ["with spaces around it", " opensesame "],
+    ["that is an address with a password", "https://open:sesame@open.example/sesame"],
     ["that is cut where it is shown", `open\t${"sesame".repeat(40)}`],
   ])("%s are in no problem, nor is a fix made of them", (_, hook) => {
     for (const use of [
@@ -327,6 +328,18 @@ describe("a key with nothing behind it", () => {
       lifecycle: { preventDestroy: true },
       inherited: { lifecycle: { file: "a.yaml" } },
     });
+  });
+});
+
+describe("a program without a name", () => {
+  it.each([
+    ["a check", 'vms: { web: { lifecycle: { verify_resize: { check: { command: [""] } } } } }'],
+    ["a flush", 'vms: { web: { flush: { via: command, command: [" ", sync] } } }'],
+    ["what is owed", 'vms: { web: { after_ready: { command: ["${var.none}", x] } } }'],
+    ["a policy", 'policy: { command: [""] }'],
+  ])("is refused in %s", (_, body) => {
+    const text = `vars: { none: { default: "" } }\n${body}`;
+    expect(problemsOf(text)).toEqual([expect.stringContaining("expected the name of a program")]);
   });
 });
 

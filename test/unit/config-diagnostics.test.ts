@@ -390,7 +390,7 @@ describe("values", () => {
     ],
     "a policy with nothing right": [
       "policy: { command: conftest, env: [RECONCILE_TOKEN] }",
-      'wrong-type 1:20 | command cannot be "conftest"',
+      'wrong-type 1:20 | command cannot be "conftest" | write [conftest]',
       'invalid-value 1:36 | env cannot be "RECONCILE_TOKEN"',
     ],
     "a day that is none": [

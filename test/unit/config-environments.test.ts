@@ -76,6 +76,21 @@ describe("an environment", () => {
     expect(vmOf(desiredFor({ env: "prod", vars: { title: "from-cli" } }), "vm.web").name).toBe("from-cli");
     expect(vmOf(desiredFor({ env: "prod", environment: { tier: "small" } }), "vm.web").name).toBe("big-small");
   });
+  it("a variable with nothing behind it leaves the value that is given otherwise", () => {
+    const text = `version: 1
+vars: { a: { default: none }, b: { default: none }, c: { default: none } }
+environments: { prod: { vars_file: v.yaml, vars: { a: } } }
+outputs: { all: "\${var.a} \${var.b} \${var.c}" }
+`;
+    const { desired, diagnostics } = readDesired([{ file: "f.yaml", text }], {
+      env: "prod",
+      environment: { b: "shell" },
+      varFiles: ["b: \nc: first\n", "c:\n"].map((own, at) => ({ file: `${at}.yaml`, text: own })),
+      open: () => ({ source: { file: "v.yaml", text: "a: file\n" } }),
+    });
+    expect(diagnostics).toEqual([]);
+    expect(desired?.outputs?.[0]?.value).toEqual({ is: "text", text: "file shell first" });
+  });
   it.each([
     ["none", {}, "8 no environment is chosen | the file declares dev, prod | give --env dev, or set RECONCILE_ENV"],
     [

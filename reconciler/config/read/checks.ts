@@ -5,6 +5,8 @@ import type { Amount, Checks, Hours, Policy } from "../../core/model/policy";
 import { ifAny, keysOf, onlyDefined } from "../../core/text/objects";
 import {
   fieldOf,
+  isGiven,
+  readArgv,
   readBoolean,
   readDuration,
   readMap,
@@ -133,21 +135,15 @@ function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>):
 }
 
 export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): Policy | undefined {
-  const command = fieldOf(values, "command");
+  const argv = readArgv(subject, values, "command");
   const timeoutMs = readDuration(subject, values, "timeout") ?? 60_000;
   const env = readVariables(subject, values);
-  if (command === undefined) {
+  if (!isGiven(values, "command"))
     reportMissing(subject, "command", "add command: [conftest, test, --output, json, -]");
-    return undefined;
-  }
-  const argv: readonly unknown[] = Array.isArray(command) ? command : [];
-  const words = argv.flatMap((word) => (typeof word === "string" ? [word] : []));
-  if (words.length === 0 || words.length < argv.length)
-    return reportValue(subject, ["command"], command, "a list of the program and its arguments", {
-      code: "config/wrong-type",
-    });
+  if (argv === undefined) return undefined;
   return {
-    command: words,
+    // No word is open: a policy is run before anything is known.
+    command: argv.flatMap((word) => (typeof word === "string" ? [word] : [])),
     ...env,
     timeoutMs,
     source: positionOf(subject.place(["command"], "key")),

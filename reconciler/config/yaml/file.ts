@@ -165,10 +165,12 @@ export function excerptOf(place: Place): string | undefined {
   const kept = place.source.text.slice(start, Math.min(end, start + longestExcerpt));
   // Half of a character may be left at the end.
   const text = kept.replace(/[\ud800-\udbff]$/, "").trimEnd();
-  // Another value of the line may be an address with a password.
-  const hidden = text.replace(/(?<=:\/\/[^\s:/@]*:)[^\s"'@]+(?=@)/g, (password) => "*".repeat(password.length));
-  return hidden === "" ? undefined : printableLine(hidden);
+  return text === "" ? undefined : printableLine(withPasswordsHidden(text));
 }
+
+/** A text in which addresses may stand, as long as before. */
+export const withPasswordsHidden = (text: string): string =>
+  text.replace(/(?<=:\/\/[^\s:/@]*:)[^\s"'@]+(?=@)/g, (password) => "*".repeat(password.length));
 
 export const lineOfOffset = (text: string, offset: number): string =>
   text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
