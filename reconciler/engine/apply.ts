@@ -125,7 +125,11 @@ function remountsIn(
   { state, addressOf }: Recorder,
 ): Pick<RunReport, "remounts"> {
   const declared = new Map(resources.map((resource) => [resource.address, resource]));
-  const done = steps.flatMap(({ step, result }) => (result.end === "done" ? [step] : []));
+  const open = new Set(steps.flatMap(({ step, result }) => (result.end === "unknown" ? [step.address] : [])));
+  const done = steps.flatMap(({ step, result }) =>
+    // Where it is not known whether a flushed volume came off, nobody is told that it hangs there.
+    result.end === "done" && !(step.action.operation === "flush" && open.has(step.address)) ? [step] : [],
+  );
   const found = remounts(done, state.resources, (address) => declared.get(address), addressOf);
   return found.length === 0 ? {} : { remounts: found };
 }

@@ -70,7 +70,7 @@ const performFlush: Performer<"flush"> = async (step, action, run) => {
     end: "failed",
     code: "apply/flush-failed",
     ...toldBy(`the flush command ended with ${result.exitCode}`, result),
-    fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${inShell(step.address)}`,
+    fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file (a block that was taken out goes back in with it for one apply) and --confirm-flush ${inShell(step.address)}`,
   };
 };
 

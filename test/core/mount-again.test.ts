@@ -9,12 +9,17 @@ import { vm, volume } from "../support/sample-plans";
 
 const records = [
   { kind: "vm", address: "vm.web", id: "w", dataVolumeId: "wd", sizeGb: 20 },
+  { kind: "vm", address: "vm.off", id: "o", dataVolumeId: "od", dataVolumeDetached: true },
   { kind: "volume", address: "volume.data", id: "d", attachedTo: "w", sizeGb: 5 },
   { kind: "volume", address: "volume.away", id: "a", attachedTo: "stranger" },
   { kind: "volume", address: "volume.spare", id: "s", sizeGb: 5 },
 ] as unknown as readonly RecordedResource[];
 const step = (address: string, operation: string) =>
-  ({ address, action: { operation, vm: { id: address === "volume.spare" ? "w" : "x" } } }) as unknown as Step;
+  ({
+    id: `${address}/${operation}`,
+    address,
+    action: { operation, vm: { id: address === "volume.spare" ? "w" : "x" } },
+  }) as unknown as Step;
 const resources = new Map(records.map((record) => [record.address, record]));
 
 it.each<[what: string, done: readonly [string, string][], desired: DesiredResource | undefined, says: string[]]>([
@@ -62,6 +67,29 @@ it.each<[what: string, done: readonly [string, string][], desired: DesiredResour
     ],
     undefined,
     ["volume.spare (s, 5 GB) hangs on vm.web: it has to be mounted there, and its filesystem still has its old size"],
+  ],
+  [
+    "flushed, and it did not come off",
+    [["volume.data", "flush"]],
+    undefined,
+    ["volume.data (d, 5 GB) hangs on vm.web: it has to be mounted there"],
+  ],
+  [
+    "flushed, and it did not come off, the data volume of a VM",
+    [["vm.web", "flush"]],
+    undefined,
+    ["the data volume of vm.web (wd, 20 GB) hangs on it: it has to be mounted there"],
+  ],
+  [
+    "flushed and taken off, and it was not put back",
+    [
+      ["volume.spare", "flush"],
+      ["volume.spare", "volume.detach"],
+      ["vm.off", "flush"],
+      ["vm.off", "volume.detach"],
+    ],
+    undefined,
+    [],
   ],
   ["taken off", [["volume.data", "volume.detach"]], undefined, []],
   ["grown, and it hangs nowhere", [["volume.spare", "volume.resize"]], undefined, []],

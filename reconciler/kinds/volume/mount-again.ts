@@ -1,5 +1,5 @@
 /**
- * Volumes that a run attached again or grew, and for which nobody declared a command. The service ends at the block
+ * Volumes that a run attached again or grew, or flushed and did not take off, and for which nobody declared a command. The service ends at the block
  * device, so what is left to do inside the guest is told at the end of the run.
  */
 import type { Address } from "../../core/model/address";
@@ -26,14 +26,16 @@ export function remounts(
   desiredOf: (address: Address) => DesiredResource | undefined,
   addressOf: AddressOf,
 ): Remount[] {
-  const found = new Map<Address, { on?: Reference; grew: boolean; made: boolean }>();
-  for (const { address, action } of done) {
-    const known = found.get(address) ?? { grew: false, made: false };
+  const found = new Map<Address, { on?: Reference; grew: boolean; made: boolean; flushed: boolean }>();
+  for (const { id, address, action } of done) {
+    const known = found.get(address) ?? { grew: false, made: false, flushed: false };
     if (action.operation === "volume.attach") found.set(address, { ...known, on: action.vm });
     if (action.operation === "volume.resize") found.set(address, { ...known, grew: true });
+    // Of a volume that an earlier replacement left, the record says nothing any more.
+    if (id === `${address}/flush`) found.set(address, { ...known, flushed: true });
     if (action.operation === "volume.create") found.set(address, { ...known, made: true });
   }
-  return [...found].flatMap(([address, { on: host, grew, made }]): Remount[] => {
+  return [...found].flatMap(([address, { on: host, grew, made, flushed }]): Remount[] => {
     const desired = desiredOf(address);
     const isDeclared = desired?.kind !== "group" && desired?.afterAttach !== undefined;
     const record = resources.get(address);
@@ -41,7 +43,8 @@ export function remounts(
     const byHand = host !== undefined && "id" in host ? host.id : undefined;
     const vm = record?.kind === "volume" ? (record.attachedTo ?? byHand) : record?.id;
     const id = record?.kind === "vm" ? record.dataVolumeId : record?.id;
-    if (made || isDeclared || !(host !== undefined || grew) || record?.kind === "group") return [];
+    if (made || isDeclared || !(host !== undefined || grew || flushed) || record?.kind === "group") return [];
+    if (record?.kind === "vm" && record.dataVolumeDetached === true) return [];
     if (vm === undefined || id === undefined) return [];
     const on = addressOf(identity("vm", vm)) ?? vm;
     return [{ address, id, ...onlyDefined({ sizeGb: record?.sizeGb }), on, grew }];

@@ -822,7 +822,7 @@ export const explanations = {
   },
   "apply/flush-failed": {
     "means": "The flush command did not end with 0 within 15 minutes; the volume was not detached.",
-    "todo": "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR."
+    "todo": "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR. Of a volume that the file does not declare any more the state has the command: put its block back with the other one, apply that, and take it out again."
   },
   "apply/group-attached": {
     "means": "VMs still use a replaced group, and no call moves them.",
@@ -845,7 +845,7 @@ export const explanations = {
     "todo": "Look at the first failed step; the next run goes on from there."
   },
   "apply/mount-again": {
-    "means": "A volume came off and went back, or grew, without an after_attach. The service ends at the block device: inside the guest the volume is not mounted, and its filesystem has its old size.",
+    "means": "A volume came off and went back, or grew, or was flushed and did not come off, without an after_attach. The service ends at the block device: inside the guest the volume is not mounted, and one that grew has a filesystem of the old size.",
     "todo": "Mount it in the guest and extend the filesystem, such as with mount -a and resize2fs; or declare after_attach on it, which does that every time."
   },
   "apply/not-listed": {
