@@ -67,6 +67,7 @@ export const performDuty: Performer<Duty> = async (step, action, run) => {
   if (vmId === undefined) return noId(action.vm);
   const closedBy = run.ports.noPrograms;
   if (closedBy !== undefined) return leftOwed(address, duty, `${closedBy} starts no program that a file names`);
+  if (run.flushing.has(address)) return leftOwed(address, duty, "what its flush began in the guest may go on there");
   if (await mayBeOff(step, vmId, run)) return leftOwed(address, duty, `its volume may be off VM ${vmId}`);
   const arrived = await whenRunning(step, vmId, run);
   if (arrived.end !== "done") return arrived;

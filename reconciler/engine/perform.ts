@@ -59,12 +59,16 @@ const outside: Performer<"outside"> = async (_, action) => ({
   fix: action.command === undefined ? undefined : [toSay([action.command], 'adopt: "<its id>" says which one it is')],
 });
 
+/** Out of time, ended by a signal, and what ssh says of a connection that broke. */
+const cutOff: ReadonlySet<number> = new Set([124, 128, 255]);
+
 const performFlush: Performer<"flush"> = async (step, action, run) => {
   const result = await run.ports.runCommand(
     { ...action, argv: action.argv.map(plainText) },
     { signal: run.signal, address: step.address },
   );
   if (result.exitCode === 0) return doneAndSeen;
+  if (cutOff.has(result.exitCode)) run.flushing.add(step.address);
   if (run.signal.aborted) return stoppedWith("nothing was detached, because the flush command did not end", result);
   return {
     end: "failed",

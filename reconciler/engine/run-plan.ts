@@ -196,6 +196,7 @@ export async function runPlan(
     deleted: new Set(),
     shown: new Map(),
     debtsBefore: new Map(),
+    flushing: new Set(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };
 

@@ -91,6 +91,8 @@ export interface Run {
   readonly shown: Map<string, LiveOf[Kind]>;
   /** By step: the debts that were there before the step wrote down what it would make necessary. */
   readonly debtsBefore: Map<string, readonly FormerDebt[]>;
+  /** Whose flush command was cut off here: what it began in the guest may go on there. */
+  readonly flushing: Set<Address>;
   /** Adds to the time in which only the service works. */
   readonly waited: (step: Step, ms: number) => void;
 }

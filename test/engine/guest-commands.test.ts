@@ -289,6 +289,37 @@ describe("a command that is owed", () => {
   });
 });
 
+describe("what a flush took away is brought back", () => {
+  it.each<readonly [how: string, exitCode: number, ran: number]>([
+    ["where the flush failed", 32, 1],
+    ["where it could not be started", 127, 1],
+    ["not while it may go on in the guest: its time was over", 124, 0],
+    ["not while it may go on in the guest: it was ended here by a signal", 128, 0],
+    ["not while it may go on in the guest: the connection of ssh broke", 255, 0],
+  ])("%s", async (_, exitCode, times) => {
+    const shown = accepted({ kind: "vm", id: "v-1", name: "web", phase: "running", status: "ACTIVE" });
+    const { run, recorder } = await loneRun({
+      records: [web(), data({ owes: [attached] })],
+      client: { getVm: async () => shown as never, listVms: async () => accepted([shown.value]) as never },
+    });
+    const argvs: string[][] = [];
+    Object.assign(run.ports, {
+      runCommand: async ({ argv }: { readonly argv: string[] }) => {
+        argvs.push(argv);
+        return { exitCode: argv[0] === "umount" ? exitCode : 0, output: "" };
+      },
+    });
+    const perform = (action: object) =>
+      performStep({ ...stepAt("volume.data", "a-command"), action } as unknown as Step, run);
+    expect(await perform({ operation: "flush", argv: ["umount"] })).toMatchObject({ code: "apply/flush-failed" });
+    const volume = { address: "volume.data" };
+    const mounts = { operation: "after_attach", argv: ["mount"], vm: { id: "v-1" }, volume, timeoutMs: 1 };
+    const { end } = await perform(mounts);
+    expect([end, argvs.slice(1)]).toEqual(times === 0 ? ["waiting", []] : ["done", [["mount"]]]);
+    expect(owesOf(recorder.state, "volume.data") ?? []).toHaveLength(1 - times);
+  });
+});
+
 describe("a run that is stopped at once, with the program that it has started", () => {
   const cut: CommandResult = { exitCode: 127, output: "it was stopped with this command" };
   it.each<readonly [what: string, action: object, message: string]>([

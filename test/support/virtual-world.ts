@@ -246,6 +246,7 @@ export async function loneRun(options: LoneRunOptions = {}) {
     listVms: () => client.listVms(),
     stopped: new Set<string>(),
     deleted: new Set<string>(),
+    flushing: new Set<string>(),
     shown: new Map(),
     waited: () => undefined,
     ...options.more,
