@@ -10,7 +10,7 @@ import { whereBriefly } from "../report/where-text";
 import { askForWord, ask as askOn } from "./ask";
 import type { Invocation } from "./command";
 import { readCount } from "./compose";
-import { decidingFlags, type Flags } from "./flags";
+import { choosingFlags, type Flags } from "./flags";
 import type { MissingConsent } from "./refusal";
 import type { Session } from "./session";
 
@@ -72,7 +72,9 @@ export async function getConsent(
 
 /** Without the flags that narrow it, the plan would be another one. Their values may be secrets. */
 function commandThatSaves({ command, args, flags }: Invocation): string {
-  const same = decidingFlags.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  const same = ([...choosingFlags, "prices"] as const)
+    .filter((name) => flags[name] !== undefined)
+    .map((name) => `--${name}`);
   const words = command === "undo" ? `undo ${args[0] ?? "RUN"}` : command === "destroy" ? "plan --destroy" : "plan";
   return `reconcile ${words} --out F${same.length === 0 ? "" : `, with the same ${listText(same)},`}`;
 }

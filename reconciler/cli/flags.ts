@@ -476,7 +476,7 @@ export const commonFlags = [
 ] as const satisfies readonly FlagName[];
 
 /** What is looked at and what of it is planned. */
-const choosingFlags = [
+export const choosingFlags = [
   "target",
   "target-file",
   "exclude",

@@ -1,6 +1,7 @@
 /**
  * A command that a message names is copied into the shell. Where this run was told which files, environment, state and
- * service it is about, that command has to be told the same: without them it is about another project.
+ * service it is about, and with which variables, that command has to be told the same: without them it is about another
+ * project, or would change what this run made.
  */
 import { statSync } from "node:fs";
 import { parseAddress } from "../core/model/address";
@@ -28,6 +29,11 @@ export function onSameProject(
     const value = flags[flag];
     return value === undefined || value === "all" ? [] : [`--${flag} ${inShell(withoutSecrets(value))}`];
   };
+  // Which variable is sensitive, only its file says.
+  const variables = [
+    ...(flags.var ?? []).flatMap((one) => (one.includes("=") ? [`--var ${inShell(`${one.split("=")[0]}=…`)}`] : [])),
+    ...(flags["var-file"] ?? []).map((file) => `--var-file ${inShell(file)}`),
+  ];
   return (text) => {
     if (isOfSeveral || !files.every(isOfFiles)) return text;
     return text.replaceAll(commandInText, (whole, first: string, second: string | undefined, at: number) => {
@@ -41,6 +47,7 @@ export function onSameProject(
         // A command that names one of them may be about another environment.
         ...(/ --(?:env|state)\b/.test(rest) ? [] : [...given("env"), ...given("state")]),
         ...(/ --(?:base-url|dialect)\b/.test(rest) ? [] : [...given("base-url"), ...given("dialect")]),
+        ...(/ --var\b/.test(rest) || !found.flags.includes("var") ? [] : variables),
       ];
       return [name, ...words].join(" ") + whole.slice(name.length);
     });

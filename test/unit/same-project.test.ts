@@ -62,6 +62,14 @@ describe("a command in a message", () => {
     ["all environments", "plan", { env: "all" }, [], "reconcile apply"],
     ["a name with a space", "plan", { file: ["my file.yaml"] }, [], "reconcile apply -f 'my file.yaml'"],
     ["a service", "plan", { "base-url": "https://h/a" }, [], "reconcile apply --base-url https://h/a"],
+    // The value may be a secret, and without any the command would be about other names.
+    [
+      "variables",
+      "apply",
+      { var: ["tier=hush", "n=2", "odd"], "var-file": ["my vars.yaml"] },
+      [],
+      "reconcile apply --var 'tier=…' --var 'n=…' --var-file 'my vars.yaml'",
+    ],
     ["a dialect", "plan", { dialect: "my d.yaml" }, [], "reconcile apply --dialect 'my d.yaml'"],
     // A command without the state would be about another one.
     [
