@@ -74,7 +74,10 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
   // Behind a flag that the command lacks it may be that flag's value, and a secret.
   const isAlone = foreign.length === 0 && tokens.every((token) => token.kind !== "option" || known.has(token.name));
-  if (extra !== undefined && isAlone) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
+  if (extra !== undefined && isAlone) {
+    const hint = known.has("file") && existsSync(extra) ? "; a file or folder is named with -f" : "";
+    problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}${hint}`);
+  }
   // `parseArgs` has read each flag by its type in the table of flags.
   return { flags: values as Flags, args: positionals, problems, badValues };
 }

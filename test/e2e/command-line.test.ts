@@ -249,6 +249,7 @@ describe("what is wrong with the words themselves", () => {
     [["state", "lst"], "state", 'reconcile state has no "lst"; did you mean: reconcile state list?'],
     [["import", "vm.db"], "import", "reconcile import needs an address and an id"],
     [["version", "now"], "version", 'reconcile version takes no "now"'],
+    [["state", "list", __filename], "state list", '.ts"; a file or folder is named with -f'],
     [["emulator"], "emulator", "reconcile emulator has no flag --json"],
     [["--bogus"], "", "reconcile has no flag --bogus"],
     [["-out"], "", "-out: flags have two dashes here: --out FILE"],
