@@ -1,12 +1,12 @@
 /**
  * "Not found" as the answer to a delete may mean four things: the resource is gone, the credential may not see it any
  * more, the answer is wrong, or it is a proxy's. The resource counts as gone when a look says so too; otherwise it
- * would be forgotten while it exists.
+ * would be forgotten while it exists. A delete whose answers were lost is done when two looks say that it is gone.
  */
 import { acceptService } from "../core/model/evidence";
 import type { Kind } from "../core/model/kinds";
 import { sight } from "../core/model/live";
-import { type Failure, isGone, type Outcome } from "../core/model/outcome";
+import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { ServiceReader } from "../service/client";
 import type { Run } from "./run";
 
@@ -22,10 +22,17 @@ export async function confirmGone<T>(
   look: (() => Promise<Outcome<unknown> | undefined>) | undefined,
   doubt?: Doubt,
 ): Promise<Outcome<T | undefined>> {
+  if (outcome.status === "unknown") {
+    const isSeenGone = async (): Promise<boolean> => {
+      const seen = await look?.();
+      return seen !== undefined && isGone(seen);
+    };
+    return doubt === undefined && (await isSeenGone()) && (await isSeenGone()) ? accepted(undefined) : outcome;
+  }
   if (outcome.status !== "rejected" || !mayBeGone(outcome)) return outcome;
   if (doubt !== undefined) return { ...outcome, message: `${outcome.message}, and ${doubt.because}`, hint: doubt.hint };
   const seen = await look?.();
-  if (seen === undefined ? isGone(outcome) : isGone(seen)) return { status: "accepted", value: undefined };
+  if (seen === undefined ? isGone(outcome) : isGone(seen)) return accepted(undefined);
   if (seen === undefined) return outcome;
   const yet = seen.status === "accepted" ? "and yet the service shows it" : "and looking could not confirm it";
   return { ...outcome, message: `${outcome.message}, ${yet}` };

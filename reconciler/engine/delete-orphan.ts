@@ -5,9 +5,9 @@ import { shownNameOf } from "../core/model/disks";
 import { definitionOf, isKind } from "../core/model/kinds";
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
-import { waitUntilGroupGone } from "../kinds/group/watch";
+import { readDoubted, waitUntilGroupGone } from "../kinds/group/watch";
 import { onceVolumeSteady, type Watch, waitForVolume } from "../kinds/volume/watch";
-import { confirmVolumeGone } from "./confirm-gone";
+import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { couldNotLook, failedBy, type StepResult } from "./run";
 
 /**
@@ -46,11 +46,12 @@ const deletes: Readonly<Record<Orphan["kind"], typeof deleteOrphan | undefined>>
 
 async function deleteOrphanGroup({ id, name }: Orphan, watch: Watch): Promise<OrphanResult> {
   const { client, signal } = watch;
-  const outcome = await client.deleteGroup(id, { signal });
-  if (isGone(outcome)) return "not-found";
+  const deleted = await client.deleteGroup(id, { signal });
+  if (isGone(deleted)) return "not-found";
+  const looking = { ...watch, listGroups: () => client.listGroups({ signal }) };
+  const outcome = await confirmGone(deleted, () => readDoubted(id, looking));
   if (outcome.status !== "accepted") return failedBy(outcome);
-  const listGroups = () => client.listGroups({ signal });
-  return { ...(await waitUntilGroupGone(id, name, { ...watch, listGroups })), isSent: true };
+  return { ...(await waitUntilGroupGone(id, name, looking)), isSent: true };
 }
 
 async function deleteOrphanVolume(orphan: Orphan, watch: Watch): Promise<OrphanResult> {

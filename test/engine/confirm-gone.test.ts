@@ -36,6 +36,27 @@ describe("a delete that finds nothing", () => {
   });
 });
 
+describe("a delete whose answers were lost", () => {
+  const unanswered: Outcome<never> = { status: "unknown", reason: "x" };
+  it.each<readonly [what: string, looks: readonly (Outcome<unknown> | undefined)[], status: string, looked: number]>([
+    ["two looks do not find it", [gone, gone], "accepted", 2],
+    ["the second look finds it", [gone, accepted({})], "unknown", 2],
+    ["a look finds it", [accepted({})], "unknown", 1],
+    ["a look ends without an answer", [lost], "unknown", 1],
+    ["a look gets a bare 404", [bare], "unknown", 1],
+    ["a look tells nothing", [undefined], "unknown", 1],
+  ])("%s", async (_, looks, status, looked) => {
+    let asked = 0;
+    expect((await confirmGone(unanswered, async () => looks[asked++])).status).toBe(status);
+    expect(asked).toBe(looked);
+  });
+  it("nobody can look, or no look proves anything", async () => {
+    expect((await confirmGone(unanswered, undefined)).status).toBe("unknown");
+    const doubt = { because: "it shows V", hint: "case" };
+    expect((await confirmGone(unanswered, async () => gone, doubt)).status).toBe("unknown");
+  });
+});
+
 describe("whether nothing of its kind shows", () => {
   const vanished = { because: "not in the list", doubt: "nothing of it shows" };
   const contradicted = { because: "it shows V", hint: "case" };

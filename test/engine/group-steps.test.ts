@@ -493,7 +493,11 @@ describe("a group that is deleted", () => {
       },
     ],
     ["and was refused", { answers: [no("forbidden")], ends: /^failed service\/forbidden/, is: "stays" }],
-    ["and the answer is lost", { answers: [lost], ends: /^unknown/, is: "was to go" }],
+    ["and the answer is lost, and no look finds it", { answers: [lost], ends: "done and seen", is: "gone" }],
+    [
+      "and the answer is lost, and a look finds it",
+      { answers: [lost], rules: [[liveSsh]], ends: /^unknown/, is: "was to go" },
+    ],
     ["while VMs are under it", { answers: [named], ends: /^failed service\/group_attached/, is: "stays" }],
     [
       "while VMs are under it, and a new one has replaced it",

@@ -306,6 +306,9 @@ export function earnedStories(start: StartStage) {
             stage.setFaults([
               { kind: "drop-after", operation: "vm.delete", count: 1 },
               { kind: "drop-before", operation: "vm.delete", count: 99, skip: 1 },
+              // Nothing after the delete tells either that the VM is gone.
+              { kind: "status", code: 503, operation: "vm.list", count: 99, skip: 3 },
+              { kind: "status", code: 503, operation: "vm.get", count: 99, skip: 3 },
             ]);
             await expect(stage.startProcess().remove(host)).rejects.toThrow();
             stage.setFaults([]);
