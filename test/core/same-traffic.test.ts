@@ -51,7 +51,23 @@ describe("in which undeclared rules what is missing is kept", () => {
     ["ranges of a group", [ports(80, 81, a)], [0], [rule(80, a), rule(81, a)], [0, 1]],
   ])("%s", (_, declared, missing, undeclared, forms) => {
     const absent = missing.map((index) => declared[index]!);
-    expect([...otherForms(declared, absent, undeclared, identify)]).toEqual(forms.map((index) => undeclared[index]));
+    const found = otherForms(declared, absent, undeclared, identify);
+    expect([...found.forms]).toEqual(forms.map((index) => undeclared[index]));
+    expect([...found.held]).toEqual(forms.length === 0 ? [] : absent);
+  });
+
+  it.each<
+    [string, declared: readonly Rule[], undeclared: readonly Rule[], held: readonly number[], forms: readonly number[]]
+  >([
+    ["two were joined, and one is new", [rule(80), rule(81), rule(90)], [ports(80, 81)], [0, 1], [0]],
+    ["one was divided, and one is new", [ports(80, 81), rule(90)], [rule(80), rule(81)], [0], [0, 1]],
+    ["of one a part is there", [rule(70), ports(80, 81)], [ports(70, 70), rule(80)], [0], [0]],
+    ["a part of one is there, and it is new", [ports(80, 89), rule(90)], [ports(80, 84)], [], []],
+    ["one for a group is new", [rule(80), rule(81), rule(80, a)], [ports(80, 81)], [0, 1], [0]],
+  ])("%s", (_, declared, undeclared, held, forms) => {
+    const found = otherForms(declared, declared, undeclared, identify);
+    expect([...found.held]).toEqual(held.map((index) => declared[index]));
+    expect([...found.forms]).toEqual(forms.map((index) => undeclared[index]));
   });
 });
 

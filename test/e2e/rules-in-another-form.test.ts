@@ -105,6 +105,22 @@ describe("the same traffic in other rules is no difference", () => {
   });
 });
 
+it.each([
+  ["joined, where a rule can be deleted", joined, [80, 81], deletes],
+  ["joined, where none can", joined, [80, 81], ", group.rule.delete: null"],
+  ["divided, where a rule can be deleted", divided, ["80-81"], deletes],
+  ["divided, where none can", divided, ["80-81"], ", group.rule.delete: null"],
+])("a further rule is added beside them, and they stay: %s", async (_, kept, ports, more) => {
+  here.write("reconcile.yaml", file(ports, more));
+  here.door.open(watched(keeping(kept)));
+  expect(await exits(1, "apply", "-y")).toEqual([0]);
+  leastOpen = 10;
+  here.write("reconcile.yaml", file([...ports, 88], more));
+  const ran = await here.reconcile("apply", "-y");
+  expect([ran.exitCode, openPorts(), leastOpen, here.writes(), deleted()], ran.stdout).toEqual([0, 3, 2, 2, 0]);
+  expect(await exits(1, "plan", "--detailed-exitcode")).toEqual([0]);
+});
+
 it("what is left over beside them goes, and they stay", async () => {
   here.write("reconcile.yaml", file([80, 81]));
   here.door.open(keeping(joined));

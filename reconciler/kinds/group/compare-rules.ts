@@ -147,7 +147,7 @@ export function comparison(
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
   const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
   const others = lasting.map(({ rule }) => rule);
-  const forms = shown === undefined ? new Set() : otherForms(desired.rules, added, others, identify);
+  const { held, forms } = otherForms(desired.rules, added, shown === undefined ? [] : others, identify);
   const isUnwanted = (item: LiveRulePair): boolean => !idle.includes(item) && !forms.has(item.rule);
   const unwanted = surplus.filter(isUnwanted);
   const removed = keeps ? [] : [...unwanted, ...takenOff];
@@ -155,7 +155,7 @@ export function comparison(
     ? lasting.filter((item) => !takenOff.has(item) && isUnwanted(item)).map(({ rule }) => rule)
     : [];
   return {
-    added: [...(forms.size > 0 ? [] : added), ...following],
+    added: [...added.filter((rule) => !held.has(rule)), ...following],
     removed,
     kept: keeps ? unwanted : [],
     idle,

@@ -114,7 +114,7 @@ function lacksSome({ rules, left = [], platformRules }: RecordedGroup, shown: re
   const known = new Set(remembered.map((rule) => ruleKey(rule)));
   const missing = remembered.filter((rule) => !have.has(ruleKey(rule)));
   const others = live.filter((rule) => !known.has(ruleKey(rule)));
-  return missing.length > 0 && otherForms(remembered, missing, others, referenceText).size === 0;
+  return missing.length > otherForms(remembered, missing, others, referenceText).held.size;
 }
 
 /**

@@ -3,27 +3,40 @@ import { type GroupIdentity, referenceText, ruleKey, ruleOfKey } from "../../cor
 import type { Rule } from "../../core/model/rule";
 import { admitsNothing, covers, intersectTraffic, type Traffic, trafficOf } from "./exposure/traffic";
 
+interface OtherForms {
+  /** Of what is declared and missing, what undeclared rules admit all the same. */
+  readonly held: ReadonlySet<Rule>;
+  readonly forms: ReadonlySet<Rule>;
+}
+
 /**
- * The undeclared rules in which a service keeps what is declared and missing, such as two ranges of ports as one: together
- * they admit it, and none of them admits what is not declared. None where they do not admit all of it.
+ * The undeclared rules in which a service keeps what is declared and missing, such as two ranges of ports as one: none of
+ * them admits what is not declared.
  */
 export function otherForms(
   declared: readonly Rule[],
   missing: readonly Rule[],
   undeclared: readonly Rule[],
   identify: GroupIdentity,
-): ReadonlySet<Rule> {
-  if (missing.length === 0 || undeclared.length === 0) return new Set();
+): OtherForms {
+  if (missing.length === 0 || undeclared.length === 0) return { held: new Set(), forms: new Set() };
   const all = trafficOf(declared, identify);
-  const forms = undeclared.filter((rule) => covers(all, trafficOf([rule], identify)));
-  return new Set(covers(trafficOf(forms, identify), trafficOf(missing, identify)) ? forms : []);
+  const within = undeclared.filter((rule) => covers(all, trafficOf([rule], identify)));
+  const admitted = trafficOf(within, identify);
+  const isHeld = (rules: readonly Rule[]): boolean => covers(admitted, trafficOf(rules, identify));
+  const held = isHeld(missing) ? missing : missing.filter((rule) => isHeld([rule]));
+  const wanted = trafficOf(held, identify);
+  return {
+    held: new Set(held),
+    forms: new Set(within.filter((rule) => isShared(trafficOf([rule], identify), wanted))),
+  };
 }
 
 /** Whether live rules show a rule that was sent in another form. Rules are told by their keys. */
 export function isShownOtherwise(asked: string, declared: readonly string[], live: readonly Rule[]): boolean {
   const keys = new Set(declared);
   const undeclared = live.filter((rule) => !keys.has(ruleKey(rule)));
-  return otherForms(declared.map(ruleOfKey), [ruleOfKey(asked)], undeclared, referenceText).size > 0;
+  return otherForms(declared.map(ruleOfKey), [ruleOfKey(asked)], undeclared, referenceText).held.size > 0;
 }
 
 /** Of each rule that goes, the declared ones that share traffic with it. One whose address is not known yet may be any. */
