@@ -19,7 +19,7 @@ export const consentMissing = (consent: MissingConsent): Diagnostic => ({
 
 const whyNothingSent: Partial<Record<MissingConsent["kind"], string>> = {
   data_loss: "nothing was sent: the plan loses data for good",
-  flush: "nothing was sent: volumes come off a running VM, and nobody has confirmed that they are flushed",
+  flush: "nothing was sent: volumes come off their VMs, and nobody has confirmed that they are flushed",
   prevent_destroy: "nothing was sent: prevent_destroy forbids it",
   empty: "nothing was sent: the desired state is empty",
   recreate: "nothing was sent: resources that the service does not show any more would be created again",

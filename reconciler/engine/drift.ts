@@ -15,6 +15,7 @@ import type { Rule } from "../core/model/rule";
 import { desiredAsLastSeen } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { unseenOf } from "../core/plan/unseen";
+import { isWorldRange } from "../kinds/group/exposure/world";
 import type { ServiceReader } from "../service/client";
 import { catalogueLists, readCatalogue } from "./observe-catalogue";
 import { type Refreshed, refresh } from "./refresh";
@@ -37,7 +38,7 @@ interface DriftedField {
   readonly after: FieldValue;
   /** For rules: the rule that was added. */
   readonly rule?: Rule;
-  /** The rule lets everybody in. */
+  /** The rule opens the group to the Internet. */
   readonly opens?: true;
 }
 
@@ -87,7 +88,7 @@ export async function findDrift(
                   before: after,
                   after: before,
                   rule,
-                  opens: rule !== undefined && opensToAll(rule) ? true : undefined,
+                  opens: rule !== undefined && opensToInternet(rule) ? true : undefined,
                 };
               }),
       }),
@@ -145,10 +146,8 @@ function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State)
   return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, nameOf) === text);
 }
 
-const opensToAll = ({ direction, remote }: Rule): boolean => direction === "ingress" && isEverybody(remote);
-
-const isEverybody = (remote: Rule["remote"]): boolean =>
-  remote.kind === "any" || (remote.kind === "cidr" && remote.cidr.endsWith("/0"));
+const opensToInternet = ({ direction, remote }: Rule): boolean =>
+  direction === "ingress" && (remote.kind === "any" || (remote.kind === "cidr" && isWorldRange(remote.cidr)));
 
 const isLookedAt = ({ kind, id }: RecordedResource, live: Live): boolean =>
   id !== undefined && sight(live, kind, id).seen !== "unobserved";

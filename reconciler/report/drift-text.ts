@@ -38,7 +38,7 @@ function resourceLines(
   for (const { field, before, after, opens } of fields) {
     if (field === "rules") {
       const [sign, hue, rule] = ruleSign(before, after);
-      const world = opens === true ? paint("danger", "  (lets everybody in)") : "";
+      const world = opens === true ? paint("danger", "  (opens it to the Internet)") : "";
       lines.push(`    ${paint(hue, sign)} rule ${valueText(field, rule)}${world}`);
       continue;
     }
@@ -52,6 +52,8 @@ export function driftText({ drifts, compared, recorded, incomplete }: DriftView,
   const { paint, width } = layoutOf(options);
   if (drifts.length === 0 && incomplete) return "Drift is not known: not everything could be read.\n";
   const unseen = recorded - compared;
+  if (drifts.length === 0 && compared === 0 && unseen > 0)
+    return `Drift is not known: nothing of the state can be looked at (${countOf(unseen, "resource")}).\n`;
   if (drifts.length === 0) {
     const looked = unseen === 0 ? "" : `; ${numberText(unseen)} more cannot be looked at`;
     return `No drift: the service is as the state has it (${countOf(compared, "resource")}${looked}).\n`;

@@ -229,7 +229,7 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
     case "flush":
       return {
         kind,
-        title: `NEEDS A FLUSH: ${countOf(count, "volume comes", "volumes come")} off a running VM`,
+        title: `NEEDS A FLUSH: ${countOf(count, "volume comes off its VM", "volumes come off their VMs")}`,
         consents,
         grant: count > 1 ? "--confirm-flush all, once every one of them is flushed" : undefined,
       };

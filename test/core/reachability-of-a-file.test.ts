@@ -704,7 +704,7 @@ describe("the rules of a file", () => {
     expect(finding).toMatchObject({
       summary: "never internet -> group.front (audits)",
       detail:
-        "tcp 22 from 8.8.8.8 is admitted by the rules that are declared by group.front rules[1] { tcp 22, remote_ip: 0.0.0.0/0 } (reconcile.yaml:6); in all: tcp 22 from internet (IPv4)",
+        "tcp 22 from 8.8.8.8 is admitted by group.front rules[1] { tcp 22, remote_ip: 0.0.0.0/0 } (reconcile.yaml:6); in all: tcp 22 from internet (IPv4)",
       address: "group.front",
       fix: "narrow the rule, or add `allow: { from: …, until: …, reason: … }` to the assertion",
       refused: "refused by reachability (reconcile.yaml:9)",

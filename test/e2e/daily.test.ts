@@ -355,7 +355,7 @@ ${more}`;
     expect(added.status, await added.text()).toBeLessThan(300);
     const drift = await reconcile("drift");
     expect(drift.exitCode).toBe(2);
-    expect(drift.stdout).toContain("+ rule ingress tcp 22 from anywhere (IPv4)  (lets everybody in)");
+    expect(drift.stdout).toContain("+ rule ingress tcp 22 from anywhere (IPv4)  (opens it to the Internet)");
     expect(drift.stdout).toContain("group.front is open to the Internet by a rule that the state does not have");
     expect(drift.stdout).not.toContain("(none)");
   });

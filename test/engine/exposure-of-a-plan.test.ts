@@ -318,7 +318,7 @@ describe("an assertion says of a plan", () => {
       [rule(22, open)],
       [rule(22)],
       never,
-      [["note repaired", "tcp 22 from 8.8.8.8 is admitted now; the plan ends it", null]],
+      [["note repaired", "tcp 22 from 8.8.8.8 is admitted now", null]],
     ],
     [
       "from which step on something is closed",
@@ -374,6 +374,66 @@ describe("an assertion says of a plan", () => {
     expect(findings.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
       "note reachability/unproven",
       "warning reachability/violated",
+    ]);
+  });
+
+  it.each<readonly [what: string, ...Parameters<typeof judged>, words: RegExp]>([
+    [
+      "that it ends what was open",
+      [rule(22, open)],
+      [rule(22)],
+      never,
+      undefined,
+      /^tcp 22 from 8\.8\.8\.8 is admitted now by a rule of group\.front .*\{ tcp 22, remote_ip: 0\.0\.0\.0\/0 \}; the plan ends it; /,
+    ],
+    [
+      "that it admits what was closed",
+      [rule(80)],
+      [rule(80), rule(22)],
+      always,
+      undefined,
+      /^tcp 22 from 10\.0\.0\.0 is not admitted now; the plan admits it by group\.front rules\[\d\] \{ tcp 22, .*\}/,
+    ],
+    [
+      "that it closes what was open",
+      [rule(22)],
+      [rule(80)],
+      always,
+      undefined,
+      /, and after the plan; it was admitted by a rule of group\.front .*\{ tcp 22, /,
+    ],
+    [
+      "that it admits a group, by the name that the file has",
+      [rule(80)],
+      [rule(80), { protocol: "tcp", dst_port: 22, remote_group: "front" }],
+      { never: { from: "group.front", to: "group.front" } },
+      undefined,
+      /^tcp 22 from group\.front is admitted after .*\{ tcp 22, remote_group: front \}/,
+    ],
+  ])("with the rule: %s", async (_, before, after, assertion, about, words) => {
+    const { findings } = await judged(before, after, assertion, about);
+    expect(findings.map(({ detail }) => detail)).toEqual([expect.stringMatching(words)]);
+  });
+
+  it.each<readonly [what: string, from: string, rules: readonly object[], found: RegExp, fix: RegExp]>([
+    [
+      "a rule names addresses and the assertion a group",
+      "group.front",
+      [rule(22)],
+      /^tcp 22 from group\.front \(IPv4\): a rule admits addresses, /,
+      /^name the group in remote_group/,
+    ],
+    [
+      "a rule names a group and the assertion addresses",
+      "10.0.0.0/8",
+      [{ protocol: "tcp", dst_port: 22, remote_group: "front" }],
+      /^tcp 22 from group\.front \(IPv4\): a rule names it, /,
+      /^say in the assertion whom the rule names/,
+    ],
+  ])("that it cannot be proved where %s", async (_, from, rules, found, fix) => {
+    const { findings } = await judged(rules, rules, { never: { from, to: "group.front" } });
+    expect(findings).toMatchObject([
+      { code: "reachability/unproven", detail: expect.stringMatching(found), fix: expect.stringMatching(fix) },
     ]);
   });
 

@@ -77,6 +77,21 @@ describe("drift is", () => {
       ["group.front: rules null > ingress tcp 80 from anywhere (IPv6), which opens it to all"],
     ],
     [
+      "a rule that lets half of everybody in",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "128.0.0.0/1")),
+      ["group.front: rules null > ingress tcp 80 from 128.0.0.0/1, which opens it to all"],
+    ],
+    [
+      "a rule for all that is given out of IPv6",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "2000::/3", "IPv6")),
+      ["group.front: rules null > ingress tcp 80 from 2000::/3, which opens it to all"],
+    ],
+    [
+      "a rule for private addresses, however many",
+      ({ client, id }) => client.createRule(id("group.front"), added(80, "fc00::/7", "IPv6")),
+      ["group.front: rules null > ingress tcp 80 from fc00::/7"],
+    ],
+    [
       "a rule that lets everything out, which lets nobody in",
       ({ client, id }) => client.createRule(id("group.front"), added(80, "0.0.0.0/0", "IPv4", "egress")),
       ["group.front: rules null > egress tcp 80 to anywhere (IPv4)"],

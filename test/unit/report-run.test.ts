@@ -242,6 +242,12 @@ describe("drift and the state", () => {
     expect(driftText({ drifts: [], compared: 1, recorded: 4, incomplete: false })).toBe(
       "No drift: the service is as the state has it (1 resource; 3 more cannot be looked at).\n",
     );
+    expect(driftText({ drifts: [], compared: 0, recorded: 4, incomplete: false })).toBe(
+      "Drift is not known: nothing of the state can be looked at (4 resources).\n",
+    );
+    expect(driftText({ drifts: [], compared: 0, recorded: 0, incomplete: false })).toBe(
+      "No drift: the service is as the state has it (0 resources).\n",
+    );
     expect(driftText({ drifts: [], compared: 1, recorded: 1, incomplete: true })).toBe(
       "Drift is not known: not everything could be read.\n",
     );

@@ -794,7 +794,7 @@ export const explanations = {
   },
   "reachability/unproven": {
     "means": "Whether an assertion holds depends on what rules do not say, or on rules that could not be read.",
-    "todo": "Name the group in remote_group instead of its addresses, or narrow the assertion. Rules that could not be read are asked with a credential that may read them. --strict refuses such a plan."
+    "todo": "Name the group in remote_group instead of its addresses; where it is the rule that names a group, name that in the assertion; or narrow the assertion. Rules that could not be read are asked with a credential that may read them. --strict refuses such a plan."
   },
   "reachability/violated": {
     "means": "An assertion of the file does not hold. A plan that breaks one, even between two steps, is not carried out (exit 3); what was broken before and gets no worse is a warning.",

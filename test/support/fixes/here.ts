@@ -400,7 +400,7 @@ const named = {
         { has: all },
       ),
       command: ["plan"],
-      follow: [{ question: /name the group in remote_group instead of its addresses/ }],
+      follow: [{ question: /say in the assertion whom the rule names instead of addresses/ }],
     },
   ],
   "state/damaged": [

@@ -47,6 +47,13 @@ export const asIpv4 = (peers: Intervals): Intervals =>
     }),
   );
 
+/** Whether a range of addresses alone is the world. */
+export function isWorldRange(range: string): boolean {
+  const peers = cidr(range);
+  const [IPv4, IPv6]: readonly Intervals[] = range.includes(":") ? [[], peers] : [peers, []];
+  return worldIn({ IPv4: IPv4 ?? [], IPv6: IPv6 ?? [] }).length > 0;
+}
+
 /** In which families these peers together are the world; none: they are not. */
 export function worldIn(
   { IPv4: v4, IPv6: v6 }: Readonly<Record<Ethertype, Intervals>>,

@@ -150,9 +150,10 @@ const placeOf = ({ file, line }: SourcePosition): string => `${file}:${line}`;
 
 type Tell = (verdict: JudgedAssertion) => Finding[];
 
-/** In words, and the step of the plan from which on it is so. */
+/** In words, around the rule by which it is so, and the step of the plan from which on it is so. */
 interface When {
   readonly words: string;
+  readonly then?: string;
   readonly step?: string;
 }
 
@@ -167,11 +168,12 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
   const when = (facts: readonly Fact[], { change, query, between }: JudgedAssertion): When => {
     const isAlways = query.assertion.kind === "always";
     const is = isAlways ? "is not admitted" : "is admitted";
-    if (about === "file") return { words: `${is} by the rules that are declared` };
+    if (about === "file") return { words: isAlways ? `${is} by the rules that are declared` : is };
     if (about === "looked") return { words: `${is} now` };
     if (change === "keeps")
       return { words: `${is} now, and ${isAlways ? "not after the plan either" : "after the plan"}` };
-    if (change === "repairs") return { words: `${is} now; the plan ${isAlways ? "admits" : "ends"} it` };
+    if (change === "repairs")
+      return isAlways ? { words: `${is} now; the plan admits it` } : { words: `${is} now`, then: "; the plan ends it" };
     return isAlways ? whenClosed(facts, between) : whenOpened(facts);
   };
   /** Traffic that must stay admitted and is not any more. */
@@ -205,9 +207,10 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
     const told = when(isAlways || change !== "breaks" ? facts : onlyNew(facts), verdict);
     const fact = facts.find(({ addedBy }) => addedBy === told.step) ?? facts[0];
     const rule = fact === undefined ? undefined : rules(group, fact.rule);
+    const by = isAlways && fact?.addedBy === undefined ? "; it was admitted by" : " by";
     const found = {
       detail: [
-        `${flowText(flow, query)}${told.words}${ruleClause(rule, isAlways)}${halfOf(query)}`,
+        `${flowText(flow, query)}${told.words}${rule === undefined ? "" : `${by} ${rule}`}${told.then ?? ""}${halfOf(query)}`,
         `in all: ${setText(set)}`,
         ...(judge.world.unobserved.has(group) ? ["its rules could not be read; the recorded rules are used"] : []),
         ...(verdict.expired ? ["an exception that covered it has ended"] : []),
@@ -243,8 +246,6 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
 
 const flowText = (flow: WitnessFlow | undefined, { direction }: ReachQuery): string =>
   flow === undefined ? "" : `${flow.service} ${direction === "ingress" ? "from" : "to"} ${flow.peer} `;
-const ruleClause = (rule: string | undefined, isAlways: boolean): string =>
-  rule === undefined ? "" : isAlways ? `; it was admitted by ${rule}` : ` by ${rule}`;
 const placeOfQuery = ({ group, assertion }: ReachQuery) => ({ address: group, source: assertion.source });
 const becauseOf = ({ assertion: { because } }: ReachQuery): string => (because === undefined ? "" : ` (${because})`);
 const halfOf = ({ assertion, direction, group }: ReachQuery): string =>
@@ -259,16 +260,25 @@ const oneFamily = (query: ReachQuery, family: string): Finding => ({
   ...placeOfQuery(query),
 });
 
-const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding => ({
-  severity: why === undefined || !judge.world.madeAlone.has(query.group) ? "warning" : "note",
-  code: "reachability/unproven",
-  summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
-  detail: `${why ?? `${setText(set)}: a rule admits addresses, and rules do not say which addresses the members of a group have`}${halfOf(query)}`,
-  fix:
-    why === undefined ? "name the group in remote_group instead of its addresses, or narrow the assertion" : undefined,
-  ...placeOfQuery(query),
-  counterexample: { set: setText(set), witness: witnessOf(flowIn(set)), rule: null, step: null },
-});
+function unproven({ query, set, why }: JudgedAssertion, judge: Judge): Finding {
+  // Either the assertion names a group and a rule addresses, or the other way round.
+  const isAskedByName = [...set.values()].every(({ space: { group } }) => query.named.includes(group ?? ""));
+  const unsaid = isAskedByName
+    ? "a rule admits addresses, and rules do not say which addresses the members of a group have"
+    : "a rule names it, and rules do not say which addresses that is";
+  const fix = isAskedByName
+    ? "name the group in remote_group instead of its addresses, or narrow the assertion"
+    : "say in the assertion whom the rule names instead of addresses, or narrow it";
+  return {
+    severity: why === undefined || !judge.world.madeAlone.has(query.group) ? "warning" : "note",
+    code: "reachability/unproven",
+    summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
+    detail: `${why ?? `${setText(set)}: ${unsaid}`}${halfOf(query)}`,
+    fix: why === undefined ? fix : undefined,
+    ...placeOfQuery(query),
+    counterexample: { set: setText(set), witness: witnessOf(flowIn(set)), rule: null, step: null },
+  };
+}
 
 const onlyNew = (facts: readonly Fact[]): readonly Fact[] => facts.filter(({ addedBy }) => addedBy !== undefined);
 
@@ -288,7 +298,7 @@ export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address,
       [one, world.known(one)].some((form) => ruleKey(form, world.identify) === key);
     const at = group?.rules.findIndex(isRule) ?? -1;
     const place = group?.rulePlaces?.[at];
-    const words = `{ ${ruleWords(rule)} }`;
+    const words = `{ ${ruleWords(rule, world)} }`;
     // Where each rule stands is known only in a file with assertions.
     if (group !== undefined && at >= 0 && place === undefined)
       return `a rule of ${address} ${words} (${placeOf(group.source)})`;
@@ -298,7 +308,7 @@ export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address,
   };
 }
 
-function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule): string {
+function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule, { identify }: GroupWorld): string {
   const service = ports === undefined ? protocol : `${protocol} ${portsWritten(ports)}`;
   const peer =
     remote.kind === "any"
@@ -307,7 +317,7 @@ function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule): str
         ? `remote_ip: ${remote.cidr}`
         : remote.kind === "computed"
           ? `remote_ip: ${textKey(remote.text)}`
-          : `remote_group: ${"address" in remote.group ? remote.group.address.replace(/(^|\/)group\./, "$1") : remote.group.id}`;
+          : `remote_group: ${identify(remote.group).replace(/(^|\/)group\./, "$1")}`;
   return `${direction === "egress" ? "egress, " : ""}${service}, ${peer}`;
 }
 const warnDays = 14;
