@@ -153,7 +153,7 @@ type Tell = (verdict: JudgedAssertion) => Finding[];
 /** In words, around the rule by which it is so, and the step of the plan from which on it is so. */
 interface When {
   readonly words: string;
-  readonly then?: string;
+  readonly after?: string;
   readonly step?: string;
 }
 
@@ -173,7 +173,7 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
     if (change === "keeps")
       return { words: `${is} now, and ${isAlways ? "not after the plan either" : "after the plan"}` };
     if (change === "repairs")
-      return isAlways ? { words: `${is} now; the plan admits it` } : { words: `${is} now`, then: "; the plan ends it" };
+      return isAlways ? { words: `${is} now; the plan admits it` } : { words: `${is} now`, after: "; the plan ends it" };
     return isAlways ? whenClosed(facts, between) : whenOpened(facts);
   };
   /** Traffic that must stay admitted and is not any more. */
@@ -210,7 +210,7 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
     const by = isAlways && fact?.addedBy === undefined ? "; it was admitted by" : " by";
     const found = {
       detail: [
-        `${flowText(flow, query)}${told.words}${rule === undefined ? "" : `${by} ${rule}`}${told.then ?? ""}${halfOf(query)}`,
+        `${flowText(flow, query)}${told.words}${rule === undefined ? "" : `${by} ${rule}`}${told.after ?? ""}${halfOf(query)}`,
         `in all: ${setText(set)}`,
         ...(judge.world.unobserved.has(group) ? ["its rules could not be read; the recorded rules are used"] : []),
         ...(verdict.expired ? ["an exception that covered it has ended"] : []),
