@@ -20,7 +20,7 @@ import { exposureText } from "../report/exposure-text";
 import { htmlReport } from "../report/html/html";
 import { changeEvents, findingEvent, memoryEvents, plannedStepEvents } from "../report/json-lines";
 import { outputEvents } from "../report/output-lines";
-import { withMaskedTitles } from "../report/plan-outline";
+import { whatMatches, withMaskedTitles } from "../report/plan-outline";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
 import { whereLines, whereText } from "../report/where-text";
@@ -301,7 +301,7 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   const { colour, width } = output;
   const isSaved = session.savedPlanId !== undefined;
   const outcome = isSaved
-    ? "the service matches the plan"
+    ? `${whatMatches(prepared.plan)} matches the plan`
     : command === "undo"
       ? "what was planned is undone"
       : undefined;

@@ -14,7 +14,7 @@ import {
   type GroupExposure,
   type OpenPort,
 } from "../kinds/group/exposure/exposure";
-import { openPortText, violationText } from "../kinds/group/exposure/findings";
+import { openPortText, unobservedText, violationText } from "../kinds/group/exposure/findings";
 import { subtractTraffic, type Traffic } from "../kinds/group/exposure/traffic";
 import { countOf, type Hue, hang, layoutOf, listText, type TextOptions } from "./style";
 
@@ -122,8 +122,7 @@ function groupLines(group: GroupExposure, changesOnly: boolean): ExposureLine[] 
     });
   for (const name of group.retired)
     lines.push({ sign: "!", text: `VMs may still be under the replaced group ${name}, whose rules are not read` });
-  if (!changesOnly && group.unobserved)
-    lines.push({ sign: "!", text: "its rules could not be read; the recorded rules are used" });
+  if (!changesOnly && group.unobserved !== undefined) lines.push({ sign: "!", text: unobservedText(group.unobserved) });
   return [...lines, ...proofLines(group)];
 }
 
@@ -194,7 +193,7 @@ export const shownExposure = ({ groups }: Exposure): readonly ShownExposure[] =>
               traffic: admittedRows(traffic),
             })),
           },
-    observed: !unobserved,
+    observed: unobserved === undefined,
     retired,
   }));
 

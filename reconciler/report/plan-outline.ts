@@ -264,8 +264,14 @@ export const notSeenLines = ({ diagnostics }: Pick<Plan, "diagnostics">): string
   diagnostics.flatMap(({ code, summary }) => (codesOfNotSeen.has(code) ? [summary] : []));
 
 /** Whether an earlier run's write is one that nobody can see: then nobody can say that the service matches. */
-export const isPartlyBlind = ({ diagnostics }: Plan): boolean =>
+const isPartlyBlind = ({ diagnostics }: Plan): boolean =>
   diagnostics.some(({ code }) => code === "plan/not-shown" || code === "apply/not-seen");
+
+/** What of the service may be said to match, as far as the plan has seen it. */
+export function whatMatches(plan: Plan): string {
+  if (memoryText(plan) !== undefined) return "what was looked at";
+  return isPartlyBlind(plan) || notSeenLines(plan).length > 0 ? "what the service shows" : "the service";
+}
 
 /** The plan in one line. */
 export function summaryText(plan: Plan): string {
@@ -293,7 +299,7 @@ function emptyText(plan: Plan): string {
   if (plan.options.destroy === true)
     return `Nothing to do: the state holds nothing that could be destroyed${scopeText(plan)}.`;
   const known = `${countOf(plan.unchanged, "resource")}${scopeText(plan)}`;
-  const unseen = plan.diagnostics.filter(({ code }) => codesOfNotSeen.has(code)).length;
+  const unseen = notSeenLines(plan).length;
   if (unseen > 0)
     return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
   const memory = memoryText(plan);

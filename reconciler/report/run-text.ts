@@ -13,7 +13,7 @@ import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { lacksIds, notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
-import { isPartlyBlind, scopeText } from "./plan-outline";
+import { scopeText, whatMatches } from "./plan-outline";
 import { resourceStandings } from "./run-standing";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, layoutOf, numberText, type Paint, type TextOptions } from "./style";
@@ -249,10 +249,7 @@ function runEndText(run: RunReport, plan: Plan, outcome: string | undefined): st
   return `Done: ${outcomeText(plan, outcome)}${scopeText(plan)} (${counts}${time}).`;
 }
 
-function outcomeText(
-  plan: Plan,
-  outcome = isPartlyBlind(plan) ? "what the service shows matches the file" : "the service matches the file",
-): string {
+function outcomeText(plan: Plan, outcome = `${whatMatches(plan)} matches the file`): string {
   const { destroy, targets, excludes } = plan.options;
   if (destroy !== true) return outcome;
   return targets === undefined && excludes === undefined

@@ -114,7 +114,7 @@ describe("a plan opens a group to the world", () => {
   const exposed = (before: readonly Rule[], after: readonly Rule[]) => {
     const [had, has] = [before, after].map((rules) => inDirection(trafficOf(rules, String), "ingress"));
     const ingress = { before: had!, after: has!, gained: subtractTraffic(has!, had!), lost: noTraffic };
-    return { groups: [{ address: "group.x", ingress, unobserved: false } as unknown as GroupExposure] };
+    return { groups: [{ address: "group.x", ingress } as unknown as GroupExposure] };
   };
   it.each<[what: string, before: Rule[], after: Rule[], opens: boolean]>([
     ["at once", [], [rule("0.0.0.0/0")], true],

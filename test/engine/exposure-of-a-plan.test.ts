@@ -9,6 +9,7 @@ import {
 } from "../../reconciler/kinds/group/exposure/exposure";
 import { exposureFindings } from "../../reconciler/kinds/group/exposure/findings";
 import { judgeReachability } from "../../reconciler/kinds/group/reachability/findings";
+import { exposureText } from "../../reconciler/report/exposure-text";
 import { projectOf } from "../support/bench-world";
 import { virtualWorld } from "../support/virtual-world";
 
@@ -281,6 +282,20 @@ describe("an assertion says of a plan", () => {
     const live = { ...input.live, of: { ...input.live.of, group: { ...group, byId } } };
     const found = judgeReachability({ ...input, live }, { today: "2026-01-01" }).findings;
     expect(found.map(({ code }) => code.slice("reachability/".length))).toEqual(findings);
+  });
+
+  it.each<readonly [reason: string, said: string]>([
+    ["it may not be read", "its rules could not be read; the recorded rules are used"],
+    [notLookedAt.reason, "its rules were not looked at; the recorded rules are used"],
+  ])("of rules that were not read says why: %s", async (reason, said) => {
+    const input = await planned([rule(22, open)], [rule(22, open)], [never]);
+    const { group } = input.live.of;
+    const byId = new Map([...group.byId.keys()].map((id) => [id, { seen: "unobserved", reason } as const]));
+    const unseen = { ...input, live: { ...input.live, of: { ...input.live.of, group: { ...group, byId } } } };
+    expect(exposureText(exposureOf(unseen))).toContain(`! ${said}`);
+    expect(judgeReachability(unseen, { today: "2026-01-01" }).findings).toMatchObject([
+      { detail: expect.stringContaining(`; ${said}`) },
+    ]);
   });
 
   it.each<

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { RecordedRun } from "../../reconciler/core/model/recorded";
+import type { Plan } from "../../reconciler/core/plan/plan";
 import { emptyState } from "../../reconciler/core/state/fold";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import type { RunReport } from "../../reconciler/engine/run-plan";
@@ -111,6 +112,17 @@ describe("the end of a run", () => {
   it.each(ends)("tells no more than was done: %s", (_, options, outcome, expected) => {
     const plan = { ...planFor(quickstartWorld()), options };
     expect(runText(done, plan, { width: 200, outcome })).toContain(expected);
+  });
+
+  it.each<readonly [string, Partial<Plan>, string]>([
+    ["from memory", { fromMemory: [{ address: "group.web" }] }, "Done: what was looked at matches the file ("],
+    [
+      "for a credential that may not look at all of it",
+      { diagnostics: [{ severity: "warning", code: "plan/forbidden", summary: "group.web may not be looked at" }] },
+      "Done: what the service shows matches the file (",
+    ],
+  ])("tells no more than was seen by a plan that was made %s", (_, seen, expected) => {
+    expect(runText(done, { ...planFor(quickstartWorld()), ...seen }, { width: 200 })).toContain(expected);
   });
 });
 

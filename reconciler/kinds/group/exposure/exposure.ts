@@ -6,7 +6,7 @@
 import { type Address, compareAddresses } from "../../../core/model/address";
 import type { Direction, Ethertype } from "../../../core/model/rule";
 import { mustGet } from "../../../core/text/invariant";
-import { type ExposureInput, type Fact, groupWorld } from "./group-world";
+import { type ExposureInput, type Fact, groupWorld, type NotRead } from "./group-world";
 import type { Intervals } from "./intervals";
 import { type GaplessProof, proveGapless } from "./proof";
 import { portPoint } from "./protocols";
@@ -48,7 +48,8 @@ export interface GroupExposure {
   readonly idleEgress: Traffic;
   /** Left out: the plan does not touch it. */
   readonly proof?: GaplessProof;
-  readonly unobserved: boolean;
+  /** Its rules were not read, and the recorded ones stand for them. Left out: they were. */
+  readonly unobserved?: NotRead;
   /** Old groups that VMs may still be under. */
   readonly retired: readonly string[];
 }
@@ -107,7 +108,7 @@ export function exposureOf(input: ExposureInput, options: { readonly touchedOnly
       openPorts: openPorts(before, after),
       idleEgress: idleEgress(lasting, traffic),
       proof: world.touched.has(address) ? proveGapless(address, world, steps, before, after) : undefined,
-      unobserved: world.unobserved.has(address),
+      unobserved: world.unobserved.get(address),
       retired: world.retired.get(address) ?? [],
     };
   });
@@ -126,7 +127,7 @@ export const changesExposure = ({ ingress, egress }: GroupExposure): boolean =>
 
 /** Administration ports open to the world as it is now; `undefined` when none of the groups could be looked at. */
 export function countOpenPorts({ groups }: Exposure): number | undefined {
-  const observed = groups.filter((group) => !group.unobserved);
+  const observed = groups.filter((group) => group.unobserved === undefined);
   if (observed.length === 0) return groups.length === 0 ? 0 : undefined;
   let open = 0;
   for (const { ingress } of observed) {
@@ -184,7 +185,7 @@ function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix: numbe
       if (network !== undefined && network <= prefix + 3) return true;
       continue;
     }
-    if (unobserved) return true;
+    if (unobserved !== undefined) return true;
     // The traffic gained may be small and yet complete what was open before to everything.
     const after = (family: Ethertype) => slabsOfSpace(ingress.after, { ...space, family });
     const isOpen = (gained: Slab): boolean =>

@@ -5,6 +5,7 @@ import type { SourcePosition } from "../../../core/model/diagnostic";
 import { listText } from "../../../core/text/list-text";
 import { admissionText, describeTraffic } from "./describe";
 import type { Exposure, OpenPort } from "./exposure";
+import type { NotRead } from "./group-world";
 import type { Violation } from "./proof";
 
 export const openPortText = ({ port, service, families, known }: OpenPort): string =>
@@ -12,6 +13,9 @@ export const openPortText = ({ port, service, families, known }: OpenPort): stri
 
 export const violationText = ({ step, admits, traffic }: Violation): string =>
   `around ${step} it may for a while admit ${admits === "more" ? "more than before and after" : "less than both"}: ${listText(describeTraffic(traffic).map(admissionText))}`;
+
+export const unobservedText = (unobserved: NotRead): string =>
+  `its rules ${unobserved === "not-looked" ? "were not looked at" : "could not be read"}; the recorded rules are used`;
 
 export interface ExposureFindingOptions {
   /** Only what the plan itself changes: `exposure` tells what was so before. */

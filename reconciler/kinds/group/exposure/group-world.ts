@@ -30,6 +30,9 @@ export interface Fact {
   readonly declared: boolean;
 }
 
+/** Why the rules of a group were not read: nobody looked, or nothing was shown. */
+export type NotRead = "not-looked" | "not-shown";
+
 export interface GroupWorld {
   /** By address, in the plan's order. */
   readonly facts: ReadonlyMap<Address, readonly Fact[]>;
@@ -44,7 +47,7 @@ export interface GroupWorld {
   /** A rule of the file as the service has it, as far as that is known. */
   readonly known: (rule: Rule) => Rule;
   /** Addresses whose rules were not read, and whether nobody looked or nothing was shown; what was recorded stands in. */
-  readonly unobserved: ReadonlyMap<Address, "not-looked" | "not-shown">;
+  readonly unobserved: ReadonlyMap<Address, NotRead>;
   /** Groups that earlier replacements left attached to VMs: what they admit is not read. */
   readonly retired: ReadonlyMap<Address, readonly string[]>;
 }
@@ -122,7 +125,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   const objects = new Map<string, GroupObject>();
   const byTarget = new Map<string, DraftFact[]>();
   const facts = new Map<Address, DraftFact[]>();
-  const unobserved = new Map<Address, "not-looked" | "not-shown">();
+  const unobserved = new Map<Address, NotRead>();
   const addFact = (object: GroupObject, rule: Rule, addedBy?: string): void => {
     const named = groupNamed(rule);
     const target = named === undefined ? undefined : objectOf(named);

@@ -14,6 +14,7 @@ import { portsWritten, type Rule, remoteOfAll } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
 import { groupedBy } from "../../../core/text/objects";
+import { unobservedText } from "../exposure/findings";
 import { type ExposureInput, type Fact, type GroupWorld, groupWorld, recordsAsMoved } from "../exposure/group-world";
 import { describeSpan } from "../exposure/protocols";
 import { knownRule } from "../fill-in";
@@ -173,7 +174,9 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
     if (change === "keeps")
       return { words: `${is} now, and ${isAlways ? "not after the plan either" : "after the plan"}` };
     if (change === "repairs")
-      return isAlways ? { words: `${is} now; the plan admits it` } : { words: `${is} now`, after: "; the plan ends it" };
+      return isAlways
+        ? { words: `${is} now; the plan admits it` }
+        : { words: `${is} now`, after: "; the plan ends it" };
     return isAlways ? whenClosed(facts, between) : whenOpened(facts);
   };
   /** Traffic that must stay admitted and is not any more. */
@@ -204,6 +207,7 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
     const flow = flowIn(set);
     const facts = flow === undefined ? [] : admitting(flow, verdict, judge);
     const isAlways = assertion.kind === "always";
+    const unobserved = judge.world.unobserved.get(group);
     const told = when(isAlways || change !== "breaks" ? facts : onlyNew(facts), verdict);
     const fact = facts.find(({ addedBy }) => addedBy === told.step) ?? facts[0];
     const rule = fact === undefined ? undefined : rules(group, fact.rule);
@@ -212,7 +216,7 @@ function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "
       detail: [
         `${flowText(flow, query)}${told.words}${rule === undefined ? "" : `${by} ${rule}`}${told.after ?? ""}${halfOf(query)}`,
         `in all: ${setText(set)}`,
-        ...(judge.world.unobserved.has(group) ? ["its rules could not be read; the recorded rules are used"] : []),
+        ...(unobserved === undefined ? [] : [unobservedText(unobserved)]),
         ...(verdict.expired ? ["an exception that covered it has ended"] : []),
       ].join("; "),
       ...placeOfQuery(query),
