@@ -80,8 +80,9 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     async check(before, raw) {
       const exists = Object.keys(own(before)).length > 0;
       const same = sameName(type, before, raw);
-      const { inputs, failures } = handler.check({ ...own(raw), ...same }, exists);
+      const { inputs, failures, warnings } = handler.check({ ...own(raw), ...same }, exists);
       const hide = hidingIn(raw, before);
+      for (const warning of warnings) context(raw, hide).log("warning", warning);
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const { of: urn, removed } = programNote(raw) ?? {};
       if (removed !== undefined) await noteRemoved(removed.component, removed.removed);

@@ -109,6 +109,35 @@ describe("check says what is wrong, at its property", () => {
   });
 });
 
+describe("a rule without a remote admits everyone, and an output without a value leaves the remote out:", () => {
+  const bare = { protocol: "tcp", dstPort: "22" };
+  const told = ["warns"];
+  const cases: Record<string, readonly [Props, readonly string[]]> = {
+    "neither is given": [bare, told],
+    "for IPv6": [{ ...bare, ethertype: "IPv6" }, told],
+    "everyone is said": [{ ...bare, remoteIp: "0.0.0.0/0" }, []],
+    "a group is named": [{ ...bare, remoteGroup: "self" }, []],
+    "a remote is not known yet": [{ ...bare, remoteIp: unknownValue }, []],
+    "the direction is not known yet": [{ ...bare, direction: unknownValue }, told],
+    "of what goes out": [{ ...bare, direction: "egress" }, []],
+    "the address is null": [{ ...bare, remoteIp: null }, ["remoteIp"]],
+    "the group is null": [{ ...bare, remoteGroup: null }, ["remoteGroup"]],
+    "one of the two is null": [{ ...bare, remoteIp: null, remoteGroup: "g" }, []],
+  };
+  it.each(Object.entries(cases))("%s", (_, [rule, expected]) => {
+    const group = handlers.SecurityGroup.check({
+      name: "web-group",
+      rules: [{ ...bare, remoteIp: "10.0.0.0/8" }, rule],
+    });
+    const alone = handlers.SecurityGroupRule.check({ ...rule, securityGroupId: "g" });
+    for (const { failures, warnings } of [group, alone])
+      expect([
+        ...failures.map(({ property }) => property.replace("rules[1].", "")),
+        ...warnings.map((one) => (/^(rules\[1\]|the rule) names no remote/.test(one) ? "warns" : one)),
+      ]).toEqual(expected);
+  });
+});
+
 describe("diff says what a change leads to", () => {
   let world: BenchWorld;
   let context: HandlerContext;

@@ -1,7 +1,8 @@
 /** A rule as properties, one by one or within a group. */
 import { textKey } from "../../core/model/computed";
 import { groupIdNamed, portsWritten, type Rule, remoteOfAll } from "../../core/model/rule";
-import { holdsUnknown, isUnknown, type Property, type Props } from "../../one/handler";
+import { isObject } from "../../core/text/objects";
+import { type Checked, holdsUnknown, isUnknown, type Property, type Props } from "../../one/handler";
 
 export const ruleProperties: Readonly<Record<string, Property>> = {
   direction: { type: "string", values: ["ingress", "egress"], description: "ingress (the default) or egress." },
@@ -48,6 +49,34 @@ export function ruleForFile(rule: Props, stand: string): Record<string, unknown>
   const unknownKeys = Object.keys(rule).filter((key) => !Object.hasOwn(ruleProperties, key));
   for (const key of unknownKeys) entries[key] = rule[key];
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/**
+ * What an output without a value gives is left out by most languages, or null, and a rule without a remote admits
+ * everyone. `at`: the path of the list of rules; left out where the properties are those of one rule.
+ */
+export function tellingOpen(checked: Checked, rules: unknown, at?: string): Checked {
+  const failures = [...checked.failures];
+  const warnings = [...checked.warnings];
+  for (const [index, rule] of (Array.isArray(rules) ? rules : []).entries()) {
+    if (!isObject(rule) || rule["direction"] === "egress") continue;
+    const { remoteIp, remoteGroup } = rule;
+    if ((remoteIp ?? remoteGroup ?? undefined) !== undefined) continue;
+    const path = at === undefined ? "" : `${at}[${index}]`;
+    const within = (name: string): string => (path === "" ? name : `${path}.${name}`);
+    const isNull = [remoteIp, remoteGroup].includes(null);
+    const meant = 'write remoteIp: "0.0.0.0/0" (or "::/0") where everyone is meant';
+    if (isNull)
+      failures.push({
+        property: within(remoteIp === null ? "remoteIp" : "remoteGroup"),
+        reason: `has no value (null), and without a remote the rule would admit everyone: ${meant}`,
+      });
+    else
+      warnings.push(
+        `${path === "" ? "the rule" : path} names no remote, so it admits everyone: ${meant}; an output that turns out to have no value leaves it out, too`,
+      );
+  }
+  return { ...checked, failures, warnings };
 }
 
 /** Whether the traffic that a rule admits is not known yet. */

@@ -28,7 +28,7 @@ import { asProperty, checkInputs, desiredOf, type Written } from "../../one/one-
 import { carryOut, type HowFresh, plain, planAgain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
 import { claimMade, claimTaken, isClaimed, newOwner } from "../../one/ownership";
 import { recordedKey } from "../../one/shape";
-import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties, tellingOpen } from "./one-rule-properties";
 import { goesFirst, leavingOf, noteRuleEnd } from "./one-rules-going";
 
 const address = "group.rule";
@@ -74,7 +74,8 @@ const write = (props: Props): Written => {
 
 function checkRule(raw: Props): ReturnType<Handler["check"]> {
   const { protocol } = raw;
-  const checked = checkInputs(inputs, raw, (known) => write(isUnknown(protocol) ? { ...known, protocol } : known));
+  const read = checkInputs(inputs, raw, (known) => write(isUnknown(protocol) ? { ...known, protocol } : known));
+  const checked = tellingOpen(read, [raw]);
   const removal = raw["onRuleRemoval"];
   const known =
     removal === undefined || removal === null || isUnknown(removal) || removal === "fail" || removal === "keep";

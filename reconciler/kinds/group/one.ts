@@ -7,14 +7,14 @@ import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { isObject } from "../../core/text/objects";
 import { fieldThing } from "../../one/field-of";
-import { holdsUnknown, type Props, unknownValue } from "../../one/handler";
+import { type Handler, holdsUnknown, type Props, unknownValue } from "../../one/handler";
 import { groupsIn } from "../../one/named-ids";
 import { desiredOf, type Written } from "../../one/one-desired";
 import { createHandler } from "../../one/resource";
 import { adopt, linesFor } from "../../one/shared-properties";
 import { isPlatformShaped } from "./compare-rules";
 import { recordRules } from "./diff";
-import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+import { isTrafficUnknown, ruleAsProperties, ruleForFile, ruleProperties, tellingOpen } from "./one-rule-properties";
 import { noteGoing } from "./one-rules-going";
 
 const write = (inputs: Props): Written => ({
@@ -38,7 +38,7 @@ const keepingRules = (desired: Closed): Closed =>
     resources: allOfKind(desired.resources, "group").map((group) => ({ ...group, rulesMode: "additive" })),
   });
 
-export const groupHandler = createHandler<"group">({
+const handler = createHandler<"group">({
   type: "SecurityGroup",
   kind: "group",
   description:
@@ -176,6 +176,11 @@ export const groupHandler = createHandler<"group">({
     return { ...record, rules: recordRules(kept, identify) };
   },
 });
+
+export const groupHandler: Handler = {
+  ...handler,
+  check: (inputs, exists) => tellingOpen(handler.check(inputs, exists), inputs["rules"], "rules"),
+};
 
 const selfAs =
   (address: string, id: string): GroupIdentity =>

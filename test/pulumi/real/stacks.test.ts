@@ -48,6 +48,18 @@ exports.id = volume?.id;`);
     await up("--expect-no-changes");
   });
 
+  it("a rule whose remote turns out to have no value is told to admit everyone", async () => {
+    await open();
+    const program = (remoteIp: string) => `
+const vm = new cloud.Vm("db-1", { ...vmArgs, skipFloatingIp: true }, opts);
+new cloud.SecurityGroup("web-group", { rules: [{ protocol: "tcp", dstPort: "22", remoteIp: ${remoteIp} }] }, opts);`;
+    const told = /warning: rules\[0\] names no remote, so it admits everyone/;
+    bring(program("vm.floatingIp"));
+    expect(await up()).toMatch(told);
+    bring(program('"0.0.0.0/0"'));
+    expect(await up()).not.toMatch(told);
+  });
+
   it("transforms change what a resource is given, its name as well; a rename in the state changes nothing", async () => {
     await open();
     const declared = (name: string) => `
