@@ -146,6 +146,12 @@ describe("what a fleet keeps", () => {
     await start("unheard", "dead:1");
     for (let nth = 1; nth <= 4; nth++)
       expect(await start("unheard", "deaf:1")).toMatchObject({ tookOver: true, lost: 1, blamed: 0 });
+    const cutOff = "its worker lives, and was cut off from the database; deaf:1 went on";
+    const [open, ...ended] = (await records.runs("unheard", 5)).map(({ reason }) => reason);
+    expect(open).toBeUndefined();
+    expect(ended).toEqual([cutOff, cutOff, cutOff, "its worker gave no sign of life any more; deaf:1 went on"]);
+    await records.endLostRuns("unheard", "deaf:1");
+    expect((await records.runs("unheard", 1))[0]?.reason).toBe(cutOff);
     // Nor has one beside which another takes what it did not hear of.
     for (const name of ["left:1", "right:1"]) await records.beat({ ...idleWorker, name }, 60);
     // In a large fleet one that had nothing to do gives a sign of life once a minute.

@@ -748,7 +748,7 @@ describe("a worker", () => {
     expect(newest).toMatchObject({ cause: "taken over", result: "in_sync" });
     expect(before).toMatchObject({
       result: "taken_over",
-      reason: "its worker gave no sign of life any more; here:1 went on",
+      reason: "its worker lives, and was cut off from the database; here:1 went on",
     });
     expect(await statusOf("cut")).toMatchObject({ failures: 0, ready: true });
   });

@@ -14,7 +14,7 @@ import {
   textOf,
   timeOf,
 } from "./database";
-import { noSign, schema, telling } from "./tables";
+import { schema, telling, whyTakenOver } from "./tables";
 
 export interface RunRecord {
   readonly id: number;
@@ -112,7 +112,7 @@ export const runStatements = ({ query }: Database) => ({
   /** Ends the runs that a dead worker left open on a stack that is not run any more, so that they hold no place. */
   async endLostRuns(stack: string, worker: string): Promise<void> {
     await query(
-      `WITH ended AS (UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over', reason = '${noSign}; ' || $2::text || ' went on'
+      `WITH ended AS (UPDATE ${schema}.runs r SET ended_at = now(), result = 'taken_over', reason = ${whyTakenOver} || $2::text || ' went on'
          WHERE stack = $1 AND ended_at IS NULL RETURNING stack)
        UPDATE ${schema}.stacks SET status = status || '{"reconciling": false}', changed_at = now() WHERE name IN (SELECT stack FROM ended)`,
       [stack, worker],

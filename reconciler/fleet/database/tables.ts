@@ -11,7 +11,9 @@ export const schema = "reconcile_fleet";
 export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
 
 /** The reason of a run whose worker died; a run that its worker handed over has another reason. */
-export const noSign = "its worker gave no sign of life any more";
+const noSign = "its worker gave no sign of life any more";
+/** One that did not hear that the run had begun, or could not say that it had ended. */
+const cutOff = "its worker lives, and was cut off from the database";
 
 /**
  * Begins a run, or says why not now. Between looking and writing nobody else begins one that would change the answer:
@@ -25,6 +27,7 @@ const beginRun = (
   isNoDeath: string,
   less: string,
   blame: { readonly column: string; readonly count: string; readonly counted: string } = byNumber,
+  taken: { readonly isOther: string; readonly reason: string } = asDead,
 ): string => `${create} FUNCTION ${schema}.begin_run(of_stack text, why text, person text, by_worker text, standing jsonb,
      of_service text, most int, most_lost int)
    RETURNS TABLE (run bigint, open_runs int, lost_before int, held text${blame.column}) LANGUAGE plpgsql AS $body$
@@ -34,7 +37,7 @@ const beginRun = (
      PERFORM pg_advisory_xact_lock(hashtext('reconcile-fleet worker'), hashtext(by_worker));
      SELECT count(*) INTO open_runs FROM ${schema}.runs r WHERE r.stack = of_stack AND r.ended_at IS NULL;
      SELECT coalesce(max(r.id), 0) INTO last_known FROM ${schema}.runs r WHERE r.stack = of_stack AND r.ended_at IS NOT NULL
-       AND (r.result <> 'taken_over' OR r.reason NOT LIKE '${noSign}%');
+       AND (r.result <> 'taken_over' OR ${taken.isOther});
      -- One that gave a sign of life since was only cut off for a while.
      SELECT count(*) INTO lost_before FROM ${schema}.runs r WHERE r.stack = of_stack AND r.id > last_known AND r.ended_at IS NOT NULL
        AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND ${isNoDeath});${less}
@@ -46,7 +49,7 @@ const beginRun = (
          WHERE r.worker = by_worker AND r.ended_at IS NULL AND r.stack <> of_stack AND r.lost > 0 AND greatest(r.lost, lost_now) > 1) THEN
        held := 'suspect';
      ELSE
-       UPDATE ${schema}.runs r SET ended_at = now(), result = 'taken_over', reason = '${noSign}; ' || by_worker || ' went on'
+       UPDATE ${schema}.runs r SET ended_at = now(), result = 'taken_over', reason = ${taken.reason} || by_worker || ' went on'
          WHERE r.stack = of_stack AND r.ended_at IS NULL;
        UPDATE ${schema}.stacks s SET status = standing, changed_at = now() WHERE s.name = of_stack;
        INSERT INTO ${schema}.runs AS r (stack, cause, started_by, worker, lost)
@@ -62,6 +65,18 @@ const lessOpen = (isNoDeath: string): string => `
      lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
        WHERE r.stack = of_stack AND r.ended_at IS NULL AND ${isNoDeath});`;
 const lessUntold = lessOpen("w.draining");
+const livesOrEnds = (at: string): string => `(w.alive_at > ${at} - ${livesS} OR w.draining OR w.name = by_worker)`;
+const lessLiving = `${lessOpen(livesOrEnds("now()"))}
+     UPDATE ${schema}.workers SET alive_at = now() WHERE name = by_worker;`;
+
+const asDead = { isOther: `r.reason NOT LIKE '${noSign}%'`, reason: `'${noSign}; '` };
+/** How a run begins to tell why another worker went on with it. */
+export const whyTakenOver = `CASE WHEN EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > now() - ${livesS})
+     THEN '${cutOff}; ' ELSE '${noSign}; ' END`;
+const asItIs = {
+  isOther: `r.reason NOT LIKE '${noSign}%' AND r.reason NOT LIKE '${cutOff}%'`,
+  reason: whyTakenOver,
+};
 
 /** Each death counts. */
 const byNumber = { column: "", count: "", counted: "lost_now BETWEEN 1 AND most_lost - 1" };
@@ -182,13 +197,9 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.stacks ADD COLUMN resumed_at timestamptz;`,
   // A worker that lives, and did not hear that its run had begun or could not say that it had ended, was not killed. One
   // that had nothing to do may have given no sign of life for a minute: that it begins a run is one.
-  beginRun(
-    "CREATE OR REPLACE",
-    `(w.alive_at > r.ended_at - ${livesS} OR w.draining OR w.name = by_worker)`,
-    `${lessOpen(`(w.alive_at > now() - ${livesS} OR w.draining OR w.name = by_worker)`)}
-     UPDATE ${schema}.workers SET alive_at = now() WHERE name = by_worker;`,
-    byHost,
-  ),
+  beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost),
+  // Of a worker that lives nobody is told that it gave no sign of life.
+  beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost, asItIs),
 ];
 
 /**
