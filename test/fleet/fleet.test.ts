@@ -8,6 +8,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { closeFleet, openFleet } from "../../reconciler/cli/fleet/session";
+import { waits } from "../../reconciler/core/text/outside-policy";
 import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
@@ -249,6 +250,36 @@ stacks:
     breaksOff = false;
     await session.queue.hasten(trigger);
     await closeFleet(session);
+    relay.close();
+  });
+
+  test("what the queue sends and nobody answers ends, and holds no round of the stack", async () => {
+    const { hostname, port } = new URL(server.url);
+    let swallows = false;
+    const relay = createServer((near) => {
+      const far = connect(Number(port), hostname);
+      for (const socket of [near, far])
+        socket.on("error", () => undefined).on("close", () => void [near.destroy(), far.destroy()]);
+      far.on("data", (bytes) => near.write(bytes));
+      // The end of the transaction, and what would take it back.
+      near.on("data", (bytes) => (swallows && /COMMIT|ROLLBACK/i.test(`${bytes}`)) || far.write(bytes));
+    });
+    const url = new URL(server.url);
+    url.port = new URL(await listenHere(relay)).port;
+    const usual = waits.fleetQuery;
+    Object.assign(waits, { fleetQuery: 500 });
+    const session = await openFleet(String(url), { sendsOnly: true }).finally(() =>
+      Object.assign(waits, { fleetQuery: usual }),
+    );
+    const trigger = { stack: "unanswered", tenant: "payments", cause: "person" } as const;
+    const other = await openFleet(server.url, { sendsOnly: true });
+    await other.queue.enqueue({ ...trigger, at: new Date(Date.now() + 3_600_000) });
+    await session.queue.load();
+    swallows = true;
+    await expect(session.queue.hasten(trigger)).rejects.toThrow("timeout");
+    await other.queue.hasten(trigger);
+    await closeFleet(session);
+    await closeFleet(other);
     relay.close();
   });
 

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Client, Pool } from "pg";
+import type { Client, ClientConfig, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { waits, withoutPassword } from "../../core/text/outside-policy";
@@ -92,16 +92,16 @@ export async function openDatabase(location: string, folder: string): Promise<Da
 
 async function openPostgres(location: string): Promise<Database> {
   const pg = requirePackage<typeof import("pg")>("pg");
-  const application_name = "reconcile fleet";
-  const connectionString = driverAddress(location);
-  const pool: Pool = new pg.Pool({
-    connectionString,
-    max: 3,
+  // Nothing waits for ever for an answer that is lost: neither a command, nor a transaction, which keeps others waiting.
+  const connection = {
+    connectionString: driverAddress(location),
     connectionTimeoutMillis: waits.connect,
     query_timeout: waits.fleetQuery,
     keepAlive: true,
-    application_name,
-  });
+    application_name: "reconcile fleet",
+  };
+  const options = { ...connection, max: 3 };
+  const pool: Pool = new pg.Pool(options);
   pool.on("error", () => undefined);
   const shown = withoutUser(location);
   try {
@@ -119,8 +119,8 @@ async function openPostgres(location: string): Promise<Database> {
     location: shown,
     query: async (text, values = []) => (await pool.query<Row>(text, values.map(storable))).rows,
     run: async (text) => void (await pool.query(text)),
-    listen: (channels, on) => listenOn(pg, connectionString, channels, on),
-    queueOptions: { connectionString, max: 3, application_name },
+    listen: (channels, on) => listenOn(pg, connection, channels, on),
+    queueOptions: options,
     close: () => pool.end(),
   };
 }
@@ -128,7 +128,7 @@ async function openPostgres(location: string): Promise<Database> {
 /** Listens on a connection of its own, which is made anew when it breaks. */
 async function listenOn(
   pg: typeof import("pg"),
-  connectionString: string,
+  connection: ClientConfig,
   channels: readonly string[],
   on: (channel: string, payload: string) => void,
 ): Promise<{ close(): Promise<void> }> {
@@ -144,7 +144,7 @@ async function listenOn(
     timer.unref();
   };
   const connect = async (): Promise<void> => {
-    const mine = new pg.Client({ connectionString, keepAlive: true, connectionTimeoutMillis: waits.connect });
+    const mine = new pg.Client(connection);
     mine.on("error", () => {
       mine.end().catch(() => undefined);
       again();
