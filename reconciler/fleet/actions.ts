@@ -115,23 +115,26 @@ export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly S
 
 /** The stacks alone: what all of them share stays as it is. */
 export async function carryOutChanges({ records, queue, who }: Desk, changes: readonly StackChange[]): Promise<void> {
+  const decided = ({ name, action }: StackChange) => ({ who, what: "sync", stack: name, detail: action });
   const written = changes.filter(({ action }) => action === "add" || action === "change");
   for (let index = 0; index < written.length; index += stacksAtOnce) {
     const some = written.slice(index, index + stacksAtOnce);
-    await records.saveStacks(some.map(({ spec }) => spec));
+    await records.saveStacks(
+      some.map(({ spec }) => spec),
+      some.map(decided),
+    );
     await queue.hastenAll(some.map((change) => triggerOf(change, "new")));
   }
   for (const change of changes) {
     const { action, name } = change;
     if (action === "release") {
       await queue.forget(name);
-      await records.releaseStack(name);
+      await records.releaseStack(name, { decision: decided(change) });
     } else if (action === "destroy") {
-      await records.leaveStack(name);
+      await records.leaveStack(name, decided(change));
       await queue.hasten(triggerOf(change, "new"));
     }
   }
-  await records.notes(changes.map(({ name, action }) => ({ who, what: "sync", stack: name, detail: action })));
 }
 
 /** A stack that goes on without being in the file, until a person lets it go or it is destroyed, needs its service. */

@@ -13,7 +13,7 @@ import type { StartedRun } from "../../reconciler/fleet/database/runs";
 import { openQueue } from "../../reconciler/fleet/queue";
 import { newStatus, whileRunning } from "../../reconciler/fleet/status";
 import { fullTenants } from "../../reconciler/fleet/waiting";
-import { beginRun, recordsOn, stackSpec } from "../support/fleet-stage";
+import { beginRun, idleQueue, recordsOn, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 // What the first version with a fleet asks of its tables, taken from its own build.
 import firstVersion from "./first-version.json";
@@ -325,6 +325,22 @@ describe("what a fleet keeps", () => {
     expect(taken).toEqual([undefined, true, true]);
     await queue.drain();
     await queue.close();
+  });
+
+  test("what a sync has done is in the history, also where it was cut off behind that", async () => {
+    const cutOff = async (): Promise<void> => {
+      throw new Error("cut off");
+    };
+    const desk = { records, queue: { ...idleQueue, hasten: cutOff, hastenAll: cutOff }, who: "ann" };
+    const spec = stackSpec("synced");
+    for (const action of ["add", "destroy", "release"] as const) {
+      const changes = [spec, stackSpec("behind it")].map((one) => ({ action, name: one.name, spec: one, fields: [] }));
+      // The queue is asked between the two, or behind both that are written at once.
+      if (action === "release") desk.queue.forget = async (name) => (name === spec.name ? undefined : cutOff());
+      await expect(carryOutChanges(desk, changes)).rejects.toThrow("cut off");
+      expect((await records.decisions("synced", 9)).at(0)).toMatchObject({ who: "ann", what: "sync", detail: action });
+    }
+    expect((await records.decisions("behind it", 9)).map(({ detail }) => detail)).toEqual(["add"]);
   });
 
   test("a round that is put back beside another one that waits, or that is asked for meanwhile, is the one that was taken", async () => {

@@ -27,19 +27,13 @@ export const notedOf = (from: string, value: string): string =>
 export const noteValue = (decision: Decided | undefined): string | null =>
   decision === undefined ? null : keptJson(decision);
 
-const noteStatements = (query: Database["query"]) => {
-  const notes = async (decisions: readonly Decided[]): Promise<void> => {
-    await query(
-      `INSERT INTO ${schema}.decisions (who, what, stack, detail)
-       SELECT d.who, d.what, d.stack, d.detail FROM jsonb_to_recordset($1::jsonb) AS d (who text, what text, stack text, detail text)`,
-      [keptJson(decisions)],
-    );
-  };
-  return { notes, note: (decision: Decided): Promise<void> => notes([decision]) };
-};
+/** A statement, or a part of one, that writes a list of decisions. */
+export const noteAll = (value: string): string =>
+  `INSERT INTO ${schema}.decisions (who, what, stack, detail)
+     SELECT d.who, d.what, d.stack, d.detail FROM jsonb_to_recordset(${value}::jsonb) AS d (who text, what text, stack text, detail text)`;
 
 export const peopleStatements = ({ query }: Database) => ({
-  ...noteStatements(query),
+  note: async (decision: Decided): Promise<void> => void (await query(noteAll("$1"), [keptJson([decision])])),
   async decisions(stacks: string | readonly string[] | undefined, most: number): Promise<readonly DecisionRecord[]> {
     const rows = await query(
       `SELECT * FROM ${schema}.decisions WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,

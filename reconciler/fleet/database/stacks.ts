@@ -9,7 +9,7 @@ import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
 import { columnsOf, type Database, keptJson, maybeText, maybeTime, type Row, textOf } from "./database";
-import { type Decided, notedOf, noteValue } from "./people";
+import { type Decided, noteAll, notedOf, noteValue } from "./people";
 import { type RunRecord, runOf } from "./runs";
 import { schema } from "./tables";
 
@@ -256,13 +256,14 @@ const untoldPulls = `WITH untold AS (UPDATE ${schema}.pulls p SET version = p.ve
 /** Which stacks there are, and which of them rest. */
 const membershipStatements = ({ query }: Database) => ({
   /** An approval is for what the file says of the stack, also one of before the merge, and so is a pull request's plan. */
-  async saveStacks(specs: readonly StackSpec[]): Promise<void> {
+  async saveStacks(specs: readonly StackSpec[], decisions: readonly Decided[] = []): Promise<void> {
     await query(
       `WITH others AS (SELECT n.value ->> 'name' AS name FROM jsonb_array_elements($1::jsonb) n
            WHERE NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = n.value ->> 'name' AND s.spec = n.value)),
          before AS (UPDATE ${schema}.pull_plans p SET approval = NULL, result = 'waits', told = NULL FROM others
            WHERE p.stack = others.name RETURNING p.url, p.number),
-         untold AS (UPDATE ${schema}.pulls p SET version = p.version + 1 FROM before WHERE p.url = before.url AND p.number = before.number)
+         untold AS (UPDATE ${schema}.pulls p SET version = p.version + 1 FROM before WHERE p.url = before.url AND p.number = before.number),
+         noted AS (${noteAll("$3")})
        INSERT INTO ${schema}.stacks AS s (name, spec, status, paused)
        SELECT spec ->> 'name', spec, $2::jsonb, (spec ->> 'paused')::boolean FROM jsonb_array_elements($1::jsonb) AS spec
        ON CONFLICT (name) DO UPDATE SET spec = excluded.spec, leaving = NULL, changed_at = now(),
@@ -270,15 +271,18 @@ const membershipStatements = ({ query }: Database) => ({
          approval = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.approval END,
          paused = CASE WHEN (excluded.spec -> 'paused') IS DISTINCT FROM (s.spec -> 'paused') THEN excluded.paused ELSE s.paused END,
          stopping = CASE WHEN excluded.paused OR (excluded.spec -> 'paused') = (s.spec -> 'paused') THEN s.stopping END`,
-      [keptJson(specs), keptJson(newStatus)],
+      [keptJson(specs), keptJson(newStatus), keptJson(decisions)],
     );
   },
   /** A round of it that runs is ended as by a stop. `left`: only where the file has not got it again; true: it is out. */
-  async releaseStack(name: string, { left = false }: { readonly left?: boolean } = {}): Promise<boolean> {
+  async releaseStack(
+    name: string,
+    { left = false, decision }: { readonly left?: boolean; readonly decision?: Decided } = {},
+  ): Promise<boolean> {
     const rows = await query(
-      `DELETE FROM ${schema}.stacks WHERE name = $1 AND (NOT $2 OR leaving IS NOT NULL)
-       RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
-      [name, left],
+      `WITH mine AS (DELETE FROM ${schema}.stacks WHERE name = $1 AND (NOT $2 OR leaving IS NOT NULL) RETURNING name),
+         ${notedOf("mine", "$3")} SELECT pg_notify('${pauseChannel}', '${stopWord}' || name) FROM mine`,
+      [name, left, noteValue(decision)],
     );
     await query(
       `WITH pictures AS (DELETE FROM ${schema}.pictures WHERE stack = $1) DELETE FROM ${schema}.plans WHERE stack = $1`,
@@ -286,10 +290,11 @@ const membershipStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
-  async leaveStack(name: string): Promise<void> {
+  async leaveStack(name: string, decision?: Decided): Promise<void> {
     await query(
-      `UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL, rejection = NULL, undoing = NULL WHERE name = $1`,
-      [name],
+      `WITH mine AS (UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL, rejection = NULL, undoing = NULL
+         WHERE name = $1 RETURNING name), ${notedOf("mine", "$2")} SELECT name FROM mine`,
+      [name, noteValue(decision)],
     );
   },
   /** Whoever pauses it in the moment in which it is being stopped takes nothing back. */
