@@ -66,7 +66,12 @@ export interface ExpandedBlocks {
 }
 
 /** The largest number of instances: no run could carry out more, and a mistyped number must not fill the memory. */
-const mostInstancesOfAll = 200_000;
+export const mostInstancesOfAll = 200_000;
+
+/** How many resources of a kind all files have made so far. */
+export interface MadeOfKind {
+  count: number;
+}
 
 export function expandBlocks(
   kind: Kind,
@@ -74,12 +79,11 @@ export function expandBlocks(
   defaults: Defaults,
   scope: InterpolationScope,
   problems: Problems,
-  { within, use }: { readonly within: string; readonly use?: Place } = { within: "" },
+  { within, use, made }: { readonly within: string; readonly use: Place | undefined; readonly made: MadeOfKind },
 ): ExpandedBlocks {
   const inRoom = use === undefined ? {} : { use };
   const blocks = new Map<string, Block>();
   const makings: Making[] = [];
-  let count = 0;
   const disabled = new Set<string>();
   const sources = new Set([...entries.map(({ source }) => source), ...layersOf(defaults).map(({ source }) => source)]);
   const interpolates = [...sources].some(mayInterpolate);
@@ -96,7 +100,7 @@ export function expandBlocks(
         continue;
       }
       blocks.set(key, block);
-      count++;
+      made.count++;
       makings.push({ block, values: merged, isPlain: !interpolates && !isSwitched });
       continue;
     }
@@ -106,11 +110,12 @@ export function expandBlocks(
       continue;
     }
     const { for_each: written, ...rest } = merged;
-    const all = expandForEach(written, placesOfForEach(kind, entry), scope, mostInstancesOfAll - count, problems);
+    const room = Math.max(0, mostInstancesOfAll - made.count);
+    const all = expandForEach(written, placesOfForEach(kind, entry), scope, room, problems);
     const items = switchedEach ? enabledOf(all, { kind, key, entry, defaults }, enabled, scope, problems) : all;
     const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key), ...inRoom };
     blocks.set(key, block);
-    count += items.length;
+    made.count += items.length;
     makings.push({ block, values: rest, items });
   }
   const instances = (whole: InterpolationScope): Instance[] =>

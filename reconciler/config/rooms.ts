@@ -11,7 +11,7 @@ import { isKind, perKind } from "../core/model/kinds";
 import { listed } from "../core/text/list-text";
 import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
-import { type ExpandedBlocks, expandBlocks } from "./blocks";
+import { type ExpandedBlocks, expandBlocks, type MadeOfKind, mostInstancesOfAll } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
@@ -67,12 +67,17 @@ interface House {
   readonly rooms: Map<string, Declared>;
   readonly addresses: Set<Address>;
   readonly opened: Room[];
+  /** How many uses are being opened, one within or through the other. */
+  opening: number;
+  readonly made: Readonly<Record<Kind, MadeOfKind>>;
   /** Is told the values of sensitive parameters. */
   readonly secrets: (secrets: SensitiveTexts) => void;
 }
 
 /** The largest number of rooms: no run could carry out more, and a mistyped number must not fill the memory. */
 const mostRooms = 20_000;
+/** How far components may lie within each other, or be handed what others hand out. */
+const deepestUse = 100;
 
 export function openRooms(
   merged: Merged,
@@ -80,7 +85,15 @@ export function openRooms(
   problems: Problems,
   { files, outside, secrets }: Pick<House, "files" | "secrets"> & Pick<RoomPlan, "outside">,
 ): readonly Room[] {
-  const house: House = { files, rooms: new Map(), addresses: new Set(), opened: [], secrets };
+  const house: House = {
+    files,
+    rooms: new Map(),
+    addresses: new Set(),
+    opened: [],
+    opening: 0,
+    made: perKind(() => ({ count: 0 })),
+    secrets,
+  };
   const origins: Origins = { root: "var", values: base.vars };
   openRoom({ within: "", merged, defaults: merged.defaults, base, problems, origins, trail: [], outside }, house);
   return house.opened;
@@ -89,7 +102,7 @@ export function openRooms(
 function openRoom(plan: RoomPlan, house: House): Room {
   const { within, merged, defaults, base, problems, origins, use } = plan;
   const expanded = perKind((kind) =>
-    expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, use: use ? use : undefined }),
+    expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, use, made: house.made[kind] }),
   );
   const declared = declare(expanded, { within, addresses: house.addresses, rooms: house.rooms });
   const uses = readUses(plan, house, () => scope);
@@ -193,8 +206,20 @@ function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScop
       });
       return undefined;
     }
+    if (house.opening >= deepestUse) {
+      problems.add({
+        code: "config/too-large",
+        summary: `the component ${within}${name} is used by ${deepestUse} others, one through the other`,
+        fix: "use fewer steps",
+        at: use.place([]),
+      });
+      known.set(name, undefined);
+      return undefined;
+    }
     opening.push(name);
+    house.opening++;
     const opened = openUse(name, use, plan, house, scopeOf());
+    house.opening--;
     opening.pop();
     known.set(name, opened);
     return opened;
@@ -233,11 +258,12 @@ function openUse(
     });
     return undefined;
   }
-  if (house.rooms.size > mostRooms) {
+  const isFull = Object.values(house.made).some(({ count }) => count > mostInstancesOfAll);
+  if (isFull || house.rooms.size > mostRooms) {
     problems.add({
       code: "config/for-each",
-      summary: "there are too many components",
-      detail: `at most ${mostRooms} are possible`,
+      summary: isFull ? "the components make too many resources" : "there are too many components",
+      detail: `at most ${isFull ? `${mostInstancesOfAll} of a kind` : mostRooms} are possible`,
       at,
     });
     return undefined;

@@ -63,14 +63,23 @@ export function readDeclaration(declared: unknown, place: (path: Path) => Place,
     oneOf: Array.isArray(oneOf) ? oneOf : undefined,
     min: typeof min === "number" ? min : undefined,
     max: typeof max === "number" ? max : undefined,
-    ...(typeof matches === "string" ? readPattern(matches, report) : {}),
+    ...(typeof matches === "string" ? readPattern(matches, declared, report) : {}),
     sensitive: declared["sensitive"] === true,
   };
 }
 
-function readPattern(pattern: string, report: (key: string, summary: string) => void): { matches?: RegExp } {
+/** Of a parameter, for all uses of its component: one of them waits for a pattern that does not end. */
+const patternsKnown = new WeakMap<object, RegExp>();
+
+function readPattern(
+  pattern: string,
+  declared: object,
+  report: (key: string, summary: string) => void,
+): { matches?: RegExp } {
   try {
-    return { matches: new RegExp(`^(?:${pattern})$`, "u") };
+    const matches = patternsKnown.get(declared) ?? new RegExp(`^(?:${pattern})$`, "u");
+    patternsKnown.set(declared, matches);
+    return { matches };
   } catch (error) {
     report("matches", `matches is no regular expression: ${errorMessage(error)}`);
     return {};

@@ -172,6 +172,12 @@ export function resolveVars(
         for (const each of open.slice(circle)) values.set(each, undefined);
         return undefined;
       }
+      if (open.length >= deepestUse) {
+        const at = placeOf(declaration, ["default"], "value");
+        problems.add({ ...tooMuch(as, name, `is used by ${deepestUse} others, one through the other`), at });
+        values.set(name, undefined);
+        return undefined;
+      }
       open.push(name);
       const value = work(declaration);
       open.pop();
@@ -215,6 +221,12 @@ export function resolveVars(
         };
     const worth = worthOf(found, () => sensitive.add(name));
     if (worth === undefined) return undefined;
+    const { size, depth } = extentOf(worth);
+    if (size > mostValues || depth > deepestUse) {
+      const what = size > mostValues ? `stands for more than ${mostValues} values` : "is nested too deeply";
+      problems.add({ ...tooMuch(as, name, what), at: found.at });
+      return undefined;
+    }
     const fitted: Fitted =
       found.isText && holdsForeignMark(String(worth))
         ? {
@@ -252,6 +264,41 @@ export function resolveVars(
 }
 
 export const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** How far variables may use each other, and how many values one may stand for: more than any file that means something. */
+const deepestUse = 100;
+const mostValues = 1_000_000;
+
+const tooMuch = ({ what }: DeclaredAs, name: string, problem: string) =>
+  ({
+    code: "config/too-large",
+    summary: `the ${what} ${name} ${problem}`,
+    detail: "values are put together from others that use each other, and each makes them longer",
+    fix: "write the value out",
+  }) as const;
+
+interface Extent {
+  readonly size: number;
+  readonly depth: number;
+}
+
+/** Variables share the lists that they use: each is walked once. */
+const extents = new WeakMap<object, Extent>();
+
+function extentOf(value: unknown): Extent {
+  if (typeof value !== "object" || value === null) return { size: 1, depth: 0 };
+  const known = extents.get(value);
+  if (known !== undefined) return known;
+  let [size, depth] = [1, 0];
+  for (const inner of Object.values(value)) {
+    const extent = extentOf(inner);
+    size += extent.size;
+    depth = Math.max(depth, extent.depth);
+  }
+  const found = { size, depth: depth + 1 };
+  extents.set(value, found);
+  return found;
+}
 
 function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: Place, problems: Problems): void {
   problems.add({

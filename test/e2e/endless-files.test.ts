@@ -8,6 +8,13 @@ const cidrs = (count: number): string =>
   `[${Array.from({ length: count }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`).join(", ")}]`;
 const text = `${"a".repeat(40)}!`;
 
+/** Variables of which each uses the next; `up`: from the last to the first. */
+function steps(count: number, value: (n: number) => string, up = false): string {
+  const lines = Array.from({ length: count }, (_, n) => `  v${n}: { default: ${value(n)} }\n`);
+  const all = [...lines, `  v${count}: { default: [a, b] }\n`];
+  return (up ? all.toReversed() : all).join("");
+}
+
 const files: Readonly<Record<string, readonly [file: string, told: RegExp, line: number]>> = {
   "a pattern for a value": [
     `vars:\n  word: { default: "${text}", matches: "(a+)+" }\n`,
@@ -18,6 +25,31 @@ const files: Readonly<Record<string, readonly [file: string, told: RegExp, line:
     `vars:\n  words: { type: list, default: ["${text}", b], matches: "(a|aa)+" }\n`,
     /it was not decided within 1 s/,
     4,
+  ],
+  "a pattern for a parameter, in every use of its component": [
+    `components:\n  c: { for_each: 200, from: ./c.yaml, with: { word: "${text}" } }\n`,
+    /the parameter word cannot be .*it was not decided within 1 s/,
+    4,
+  ],
+  "variables that double a list": [
+    `vars:\n${steps(30, (n) => `["\${var.v${n + 1}}", "\${var.v${n + 1}}"]`)}outputs: { all: "\${var.v0}" }\n`,
+    /the variable v\d+ stands for more than 1000000 values/,
+    16,
+  ],
+  "variables that put each list into another": [
+    `vars:\n${steps(300, (n) => `["\${var.v${n + 1}}"]`)}outputs: { all: "\${var.v0}" }\n`,
+    /the variable v\d+ is used by 100 others, one through the other/,
+    104,
+  ],
+  "variables in the order in which they use each other": [
+    `vars:\n${steps(8000, (n) => `["\${var.v${n + 1}}"]`, true)}`,
+    /the variable v\d+ is nested too deeply/,
+    104,
+  ],
+  "components that are handed what others hand out": [
+    `components:\n${Array.from({ length: 1500 }, (_, n) => `  c${n}: { from: ./c.yaml, with: { word: "\${component.c${n + 1}.word}" } }\n`).join("")}  c1500: { from: ./c.yaml, with: { word: aa } }\n`,
+    /the component c100 is used by 100 others, one through the other/,
+    104,
   ],
   "a pattern for names": [
     `checks:\n  names: { group: "(a+)+" }\ngroups: { x: { name: ${"a".repeat(40)}-1 } }\n`,
@@ -33,7 +65,10 @@ const files: Readonly<Record<string, readonly [file: string, told: RegExp, line:
 
 test.each(Object.keys(files))("%s", async (what) => {
   const [file = "", told = /x/, line = 0] = files[what] ?? [];
-  const cwd = makeFolder({ "reconcile.yaml": `version: 1\nproject: acme\n${file}` });
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1\nproject: acme\n${file}`,
+    "c.yaml": `component: 1\nparameters: { word: { matches: "(a+)+" } }\noutputs: { word: "\${param.word}" }\n`,
+  });
   const { exitCode, stdout } = await runCli(["validate", "--json"], { cwd });
   expect(exitCode).toBe(1);
   const [summary] = jsonLines(stdout);

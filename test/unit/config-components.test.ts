@@ -215,6 +215,23 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
     const plain = "component: 1\nvms: { web: { for_each: 2 } }";
     expect(problems(body, { "./plain.yaml": plain })).toContainEqual(expected);
   });
+  it("lies in at most a hundred others, and all together make no more than a file alone may", () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, n) => [
+        `./c${n}.yaml`,
+        `component: 1\ncomponents: { n: { from: ./c${n + 1}.yaml } }\n`,
+      ]),
+    );
+    expect(problems("components: { a: { from: ./c0.yaml } }", chain)).toEqual([
+      expect.stringMatching(/c99\.yaml:2 the component a\/n\/.* is used by 100 others, one through the other/),
+    ]);
+    const many = {
+      "./many.yaml": 'component: 1\nvolumes: { v: { for_each: 150000, name: "${component}-${each}" } }\n',
+    };
+    expect(problems("components: { a: { for_each: 2, from: ./many.yaml } }", many)).toContainEqual(
+      expect.stringContaining("many.yaml:2 for_each makes too many instances | at most 50000 more are possible here"),
+    );
+  });
   it("is chosen by each of its uses, and told at once with all that is wrong in it", () => {
     const world = desired(
       `components: { eu: { from: "./\${each.value}.yaml", for_each: { a: tier }, with: { count: 1 } } }`,

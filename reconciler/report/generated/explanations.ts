@@ -201,8 +201,8 @@ export const explanations = {
     "todo": "Put the environment into its place (state: \"s3://bucket/${env}.json\"), or leave it out."
   },
   "config/too-large": {
-    "means": "The files are too large, or one rule stands for more than 10,000.",
-    "todo": "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule."
+    "means": "The files are too large, one rule stands for more than 10,000, or variables and components are made of each other further than any file needs.",
+    "todo": "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule, and values out."
   },
   "config/unknown-key": {
     "means": "A key is not known here.",
