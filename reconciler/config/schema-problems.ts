@@ -304,13 +304,18 @@ function wrongValue<A extends SchemaArea>(
   };
 }
 
+/** Maps whose keys are names that their writer gives. */
+const keyedMaps =
+  /^(?:environments|vars|parameters|components|vms|volumes|groups|reads|lookups|outputs|rollout|services|tenants|stacks)$/;
+
 /** What is written one level too high, or as a list where each has a key. */
 function fixOfShape(field: string, expected: readonly string[], value: unknown): string | undefined {
   if (expected.includes("true or false") && (value === "true" || value === "false"))
     return `write ${value}, without quotes`;
   if (expected.includes("a list") && !expected.includes("a map")) return fixOfLone(field, value);
   if (!expected.includes("a map")) return undefined;
-  if (Array.isArray(value)) return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
+  if (Array.isArray(value))
+    return keyedMaps.test(field) ? `give each a key in place of its dash: ${field}: { KEY: { … } }` : undefined;
   if (typeof value !== "string") return undefined;
   return entryOf(field, value) ?? (/^[\w-]+:(?!\/\/)\S/.test(value) ? "put a space behind the colon" : undefined);
 }

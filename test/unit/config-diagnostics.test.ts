@@ -150,6 +150,11 @@ describe("shape", () => {
       "vms: [web]",
       "wrong-type 1:6 | vms cannot be a list | give each a key in place of its dash: vms: { KEY: { … } }",
     ],
+    "a list where a map with keys of its own is expected": [
+      "checks: [{ flavors: [a] }]\ngroups: { web: [{ protocol: tcp }] }",
+      "wrong-type 1:9 | checks cannot be a list",
+      "wrong-type 2:16 | web cannot be a list",
+    ],
     "a word where a VM is expected": ["vms: { web: yes }", 'wrong-type 1:13 | web cannot be "yes"'],
     "a number where text is expected is quoted as written": [
       "vms: { web: { user_id: 0042 } }",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compareAddresses, formatAddress, parseAddress } from "../../reconciler/core/model/address";
+import { deepEqual } from "../../reconciler/core/text/deep-equal";
 import { nearestName } from "../../reconciler/core/text/nearest";
 import { printable, printableLine } from "../../reconciler/core/text/printable";
 
@@ -11,6 +12,19 @@ describe("text of others", () => {
     ["a whole pair 😀, 漢字", "a whole pair 😀, 漢字", "a whole pair 😀, 漢字"],
   ])("%j is shown as %j", (text, shown, inPlace) => {
     expect([printable(text), printableLine(text)]).toEqual([shown, inPlace]);
+  });
+});
+
+describe("deepEqual", () => {
+  it.each([
+    [{}, { constructor: 1 }, false],
+    [{ constructor: 1 }, {}, false],
+    [{ a: { toString: 1 } }, { a: {} }, false],
+    [{ valueOf: undefined }, {}, true],
+    [{}, { valueOf: undefined }, true],
+    [{ constructor: [1] }, { constructor: [1] }, true],
+  ])("of %o and %o, whatever objects inherit, is %s", (one, other, equal) => {
+    expect(deepEqual(one, other)).toBe(equal);
   });
 });
 
