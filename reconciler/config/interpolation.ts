@@ -239,7 +239,13 @@ const evaluators: Record<Root, Evaluate> = {
   group: valueElsewhere,
   read: valueElsewhere,
   lookup: valueElsewhere,
-  stack: valueElsewhere,
+  stack: ({ text }, _, report) =>
+    failReference(
+      report,
+      `\${${text}} has no meaning here`,
+      "only a fleet's file names outputs of its stacks, under inputs, and hands each over as a variable",
+      "write ${var.NAME}, and inputs: { NAME: … } in the fleet's file",
+    ),
 };
 
 /** What it evaluates for a key within the reference goes to the same place. */

@@ -585,6 +585,10 @@ describe("variables and for_each", () => {
       "vms: { web: { name: 'web-${each}' } }",
       "interpolation 1:21 | ${each} has no meaning here | add for_each",
     ],
+    "an output of a fleet's stack": [
+      'outputs: { a: "${stack.base.id}" }',
+      "interpolation 1:15 | ${stack.base.id} has no meaning here | write ${var.NAME}, and inputs: { NAME: … } in the fleet's file",
+    ],
     "each.value of a list": [
       "vms: { web: { for_each: [a], name: 'web-${each.value}' } }",
       "interpolation 1:36 | ${each.value} needs a for_each that is a map | write ${each}",
