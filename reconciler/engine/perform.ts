@@ -74,7 +74,7 @@ const performFlush: Performer<"flush"> = async (step, action, run) => {
     end: "failed",
     code: "apply/flush-failed",
     ...toldBy(`the flush command ended with ${result.exitCode}`, result),
-    fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file (a block that was taken out goes back in with it for one apply) and --confirm-flush ${inShell(step.address)}`,
+    fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file (where the volume moves, or its block was taken out, apply its block with that first, as it was) and --confirm-flush ${inShell(step.address)}`,
   };
 };
 

@@ -384,12 +384,39 @@ describe("a volume that moves, with a command that names VMs, is flushed by", ()
     via: "command",
     argv: ["ssh", ...names.map((name) => ({ parts: ["root@", { address: `vm.${name}`, attribute: "id" as const }] }))],
   });
+  const words = (...argv: readonly string[]): FlushPolicy => ({ via: "command", argv });
   const others = [vm("db"), vm("bastion")];
   it.each<readonly [what: string, recorded: FlushPolicy, stated: FlushPolicy, flushed: FlushPolicy]>([
     ["what the file says of the VM that it leaves", by("web"), by("web", "bastion"), by("web", "bastion")],
     ["what the file says of both", by("web"), by("db", "web"), by("db", "web")],
     ["what the file says of neither", by("web"), by("bastion"), by("bastion")],
     ["what the record says, where the file names the next VM alone", by("web"), by("db"), by("web")],
+    [
+      "what the record says, where the file has other words",
+      words("ssh", "web"),
+      words("ssh", "db"),
+      words("ssh", "web"),
+    ],
+    [
+      "what the record says of the VM that it leaves, where the file has words",
+      by("web"),
+      words("ssh", "db"),
+      by("web"),
+    ],
+    [
+      "a person, where the file has words, and the record names the next VM",
+      by("db"),
+      words("ssh", "db"),
+      { via: "ask" },
+    ],
+    ["what the file says in the words of the record", words("ssh", "web"), words("ssh", "web"), words("ssh", "web")],
+    ["what the file says, where the record has no command", { via: "ask" }, words("ssh", "db"), words("ssh", "db")],
+    [
+      "what the file says of the VM that it leaves, where the record has words",
+      words("ssh", "db"),
+      by("web"),
+      by("web"),
+    ],
     ["a person, where the record names that one too", by("db"), by("db"), { via: "ask" }],
     ["a person, where the record says so", { via: "ask" }, by("db"), { via: "ask" }],
     ["the stop of its VM, where the record says so", { via: "stop" }, by("db"), { via: "stop" }],
@@ -403,5 +430,14 @@ describe("a volume that moves, with a command that names VMs, is flushed by", ()
     const detaches = steps.flatMap(({ action }) => (action.operation === "volume.detach" ? [action.flush] : []));
     const commands = steps.flatMap(({ action }) => (action.operation === "flush" ? [action.argv] : []));
     expect([detaches, commands]).toEqual([[flushed.via], flushed.via === "command" ? [flushed.argv] : []]);
+  });
+  it("and of one that stays on its VM the command is as the file has it", () => {
+    const grows = (sizeGb: number, ...argv: readonly string[]) =>
+      world(
+        [web, volume("data", { attachTo: { address: "vm.web" }, flush: words("old") })],
+        [web, volume("data", { attachTo: { address: "vm.web" }, flush: words(...argv), sizeGb })],
+      );
+    const { steps } = planFor(grows(200, "new"));
+    expect(steps.flatMap(({ action }) => (action.operation === "flush" ? [action.argv] : []))).toEqual([["new"]]);
   });
 });

@@ -25,6 +25,7 @@ import {
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, unseenName, volumeRecord } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
+import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
 import type { Target } from "../placement";
 import { flushWords, planFlush } from "../vm/flush";
@@ -174,7 +175,8 @@ const asks: FlushPolicy = { via: "ask" };
 
 /**
  * Who moves a volume often writes its next VM into the command as well. The guest that it comes off is flushed by the
- * command of the record, or a person says that it is.
+ * command of the record, or a person says that it is. So it is where the file has other words without any value: which
+ * guest they are for shows nowhere.
  */
 function policyFor(
   stated: FlushPolicy,
@@ -183,17 +185,24 @@ function policyFor(
   wantedOn: Target | undefined,
   { context, state }: Draft,
 ): FlushPolicy {
+  const host = context.addressOf(identity("vm", from));
   const isForAnother = (policy: FlushPolicy): boolean => {
     const named = computedWithin(policy).map((value) => value.address);
-    const host = context.addressOf(identity("vm", from));
     return (
       wantedOn?.address !== undefined &&
       named.includes(wantedOn.address) &&
       !(host !== undefined && named.includes(host))
     );
   };
-  if (!isForAnother(stated)) return stated;
   const { flush = asks } = ofKind(state.resources.get(address), "volume") ?? {};
+  const moves = wantedOn !== undefined && wantedOn.id !== from && wantedOn.address !== host;
+  const isWrittenAnew =
+    moves &&
+    stated.via === "command" &&
+    flush.via === "command" &&
+    computedWithin(stated).length === 0 &&
+    !deepEqual(stated.argv, flush.argv);
+  if (!isWrittenAnew && !isForAnother(stated)) return stated;
   return isForAnother(flush) ? asks : flush;
 }
 

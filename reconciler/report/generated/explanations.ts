@@ -822,7 +822,7 @@ export const explanations = {
   },
   "apply/flush-failed": {
     "means": "The flush command did not end with 0 within 15 minutes; the volume was not detached.",
-    "todo": "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR. Of a volume that the file does not declare any more the state has the command: put its block back with the other one, apply that, and take it out again."
+    "todo": "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR. Of a volume that moves, or that the file does not declare any more, the state has the command: apply its block as it was with the other one first."
   },
   "apply/group-attached": {
     "means": "VMs still use a replaced group, and no call moves them.",
