@@ -318,6 +318,32 @@ describe("a volume for which nobody declared a command", () => {
   });
 });
 
+describe("a volume that moves, with a flush command written anew", () => {
+  it("is flushed by the command of the VM that it leaves, also where the first run did not get it off", async () => {
+    const on = (vm: string, flushes: string) =>
+      declare({
+        vms: { db: host, web: { name: "next" } },
+        volumes: { data: { size: 5, attach_to: vm, flush: { via: "command", command: ["sh", "-c", flushes] } } },
+      });
+    on("db", "echo db >> ran; test ! -e fails");
+    await done("apply", "-y");
+    fails("");
+    on("web", "echo web >> ran");
+    for (const runs of [1, 2]) {
+      expect((await reconcile("apply", "-y")).exitCode).toBe(1);
+      expect(ran()).toEqual(Array(runs).fill("db"));
+    }
+    unlinkSync(join(place.folder, "fails"));
+    await done("apply", "-y");
+    expect(ran()).toEqual(["db", "db", "db"]);
+    await done("plan", "--detailed-exitcode");
+    expect((await done("plan")).stdout).not.toContain("record to update");
+    on("db", "echo db >> ran");
+    await done("apply", "-y");
+    expect(ran().at(-1)).toBe("web");
+  });
+});
+
 describe("a VM that goes anyway", () => {
   it("asks nobody for a flush: it is stopped first, and its volumes come off flushed by that stop", async () => {
     declare({ vms: { db: host }, volumes: { data: { size: 5, attach_to: "db" } } });

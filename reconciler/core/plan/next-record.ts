@@ -8,7 +8,7 @@ import { type GroupDifference, recordRules } from "../../kinds/group/diff";
 import type { UsualDifference } from "../../kinds/usual/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
-import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
+import { isFlushHeld, isLabel, type VolumeDifference } from "../../kinds/volume/diff";
 import { canonicalLiveRule, referenceText, ruleKey } from "../canonical/rules";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
@@ -167,6 +167,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
   });
   const hangsAsSaid = difference.wantedOn?.id === attachedTo;
   const held = [...pending, ...ignoredFields(difference, hangsAsSaid ? ["attach_to"] : [])];
+  if (isFlushHeld(difference)) held.push("flush");
   return holdBack(next, old, isLabel(desired, old) ? [...held, "name"] : held);
 }
 

@@ -32,6 +32,7 @@ import { identity } from "../../core/model/identity";
 import { findSeen, type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
+import { deepEqual } from "../../core/text/deep-equal";
 import { saysNone } from "../../core/text/id-problem";
 import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
@@ -355,6 +356,13 @@ const lossesOfReplaced = (replaced: readonly ReplacedVolume[]): Loss[] =>
 /** It was taken over when nothing showed its name, and nobody has written it: the key says what it is called here. */
 export const isLabel = ({ nameUnsaid }: DesiredVolume, recorded: Pick<RecordedVolume, "name"> | undefined): boolean =>
   nameUnsaid === true && recorded !== undefined && recorded.name === undefined;
+
+/** The record keeps the command of the VM that the volume leaves until it is off, however often that fails. */
+export const isFlushHeld = ({ action, detachFrom, recorded, desired }: VolumeDifference): boolean =>
+  action === "update" &&
+  detachFrom !== undefined &&
+  recorded?.flush.via === "command" &&
+  !deepEqual(recorded.flush, desired?.flush);
 
 interface ComparedValues {
   /** Both as the service shows them, or else as the record remembers them. */

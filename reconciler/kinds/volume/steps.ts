@@ -30,7 +30,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { Target } from "../placement";
 import { flushWords, planFlush } from "../vm/flush";
 import { noteStopped } from "../vm/flush-stop";
-import type { VolumeDifference } from "./diff";
+import { isFlushHeld, type VolumeDifference } from "./diff";
 
 type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
 
@@ -118,6 +118,8 @@ interface ComingOff {
   readonly goesBack?: boolean;
   /** The VM that the file names. */
   readonly wantedOn?: Target;
+  /** What the record has from then on, where it kept what is said of the VM that the volume leaves. */
+  readonly next?: FlushPolicy | undefined;
 }
 
 /** Takes a volume off its VM; its flush comes first. */
@@ -127,7 +129,7 @@ function detach(
   stated: FlushPolicy,
   draft: Draft,
   needs: readonly Need[],
-  { which = "", goesBack = false, wantedOn }: ComingOff = {},
+  { which = "", goesBack = false, wantedOn, next }: ComingOff = {},
 ): StepId {
   const vm = { id: from };
   const elsewhere = isOnAnother(address, from, wantedOn, draft) ? true : undefined;
@@ -146,6 +148,7 @@ function detach(
         ? {
             ...{ attachedTo: undefined, attaching: undefined, detaching: undefined },
             ...(goesBack ? { goesBackTo: from } : {}),
+            ...onlyDefined({ flush: next }),
           }
         : undefined,
   });
@@ -375,6 +378,7 @@ function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft):
             detach(self, comesOff, desired.flush, draft, needs, {
               goesBack: isUnsaid,
               wantedOn: difference.wantedOn,
+              next: isFlushHeld(difference) ? desired.flush : undefined,
             }),
           ),
         ];
