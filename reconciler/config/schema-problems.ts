@@ -336,6 +336,8 @@ const typeWords: Record<string, string> = {
   null: "nothing",
 };
 
+const some = (limit: unknown, one: string): string => `${limit} ${one}${limit === 1 ? "" : "s"}`;
+
 function expectationOf(keyword: string, params: Record<string, unknown>, words: SchemaWords): string | undefined {
   switch (keyword) {
     case "type":
@@ -355,15 +357,18 @@ function expectationOf(keyword: string, params: Record<string, unknown>, words: 
       return "nothing twice";
     case "minProperties": {
       const known = wordsIn(params.knownKeys);
-      return known.length > 0 ? `one of ${listed([...known].sort(), 24)}` : `not fewer than ${params.limit}`;
+      return known.length > 0 ? `one of ${listed([...known].sort(), 24)}` : `at least ${some(params.limit, "key")}`;
     }
     case "minItems":
+      return `at least ${some(params.limit, "item")}`;
     case "minLength":
-      return `not fewer than ${params.limit}`;
+      return `at least ${some(params.limit, "character")}`;
     case "maxItems":
+      return `at most ${some(params.limit, "item")}`;
     case "maxLength":
+      return `at most ${some(params.limit, "character")}`;
     case "maxProperties":
-      return `not more than ${params.limit}`;
+      return `at most ${some(params.limit, "key")}`;
     default:
       return undefined;
   }

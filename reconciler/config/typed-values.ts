@@ -60,7 +60,8 @@ export function readDeclaration(declared: unknown, place: (path: Path) => Place,
   return {
     type,
     of: of === undefined || of === "list" || of === "map" ? undefined : of,
-    oneOf: Array.isArray(oneOf) ? oneOf : undefined,
+    // The schema says that an empty one allows nothing.
+    oneOf: Array.isArray(oneOf) && oneOf.length > 0 ? oneOf : undefined,
     min: typeof min === "number" ? min : undefined,
     max: typeof max === "number" ? max : undefined,
     ...(typeof matches === "string" ? readPattern(matches, declared, report) : {}),

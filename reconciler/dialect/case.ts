@@ -151,9 +151,11 @@ function readingOf(
 }
 
 function differences(found: unknown, expected: unknown, at: string): string[] {
+  const it = at || "it";
   if (Array.isArray(expected)) {
-    if (!Array.isArray(found)) return [`${at || "it"} is no list`];
-    if (found.length !== expected.length) return [`${at || "it"} has ${found.length} items, not ${expected.length}`];
+    if (!Array.isArray(found)) return [`${it} is no list`];
+    if (found.length !== expected.length)
+      return [`${it} has ${found.length === 1 ? "1 item" : `${found.length} items`}, not ${expected.length}`];
     return expected.flatMap((item, index) => differences(found[index], item, `${at}[${index}]`));
   }
   if (typeof expected === "object" && expected !== null)
@@ -162,7 +164,7 @@ function differences(found: unknown, expected: unknown, at: string): string[] {
     );
   return JSON.stringify(found ?? null) === JSON.stringify(expected)
     ? []
-    : [`${at} reads ${JSON.stringify(found) ?? "nothing"}, not ${JSON.stringify(expected)}`];
+    : [`${it} reads ${JSON.stringify(found) ?? "nothing"}, not ${JSON.stringify(expected)}`];
 }
 
 /** The cases of a file, or what is wrong with it. */
@@ -178,7 +180,9 @@ export function readCases(value: unknown): {
       (name) => name === own(one, "operation"),
     );
     if (operation === undefined) {
-      problems.push(`cases[${index}].operation is not the name of an operation: ${String(own(one, "operation"))}`);
+      problems.push(
+        `cases[${index}].operation is not the name of an operation: ${JSON.stringify(own(one, "operation")) ?? "it has none"}`,
+      );
       return [];
     }
     const status = own(one, "status") ?? 200;

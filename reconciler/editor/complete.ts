@@ -142,8 +142,8 @@ function inReference(
 function lookedUp(project: EditedProject, file: string, name: string): readonly string[] {
   for (const one of filesFrom(project, file)) {
     const block = valueAt(project.files.get(one)?.source.root, ["lookups", name]);
-    const kind = isMap(block) ? Object.keys(lookupAttributes).find((each) => Object.hasOwn(block, each)) : undefined;
-    for (const [each, attributes] of Object.entries(lookupAttributes)) if (each === kind) return attributes;
+    for (const [kind, attributes] of Object.entries(lookupAttributes))
+      if (isMap(block) && Object.hasOwn(block, kind)) return attributes;
   }
   return ["id", "name"];
 }

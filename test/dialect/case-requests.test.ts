@@ -19,6 +19,36 @@ fingerprint: { from: /etag, send: If-Match }
 );
 
 const cases: readonly (readonly [what: string, yaml: string, problems: readonly unknown[]])[] = [
+  [
+    "a list of another length",
+    "{ operation: vm.list, answer: [ { id: a, name: b } ], reads: [] }",
+    ["it has 1 item, not 0"],
+  ],
+  [
+    "a list that is expected of one record",
+    "{ operation: volume.get, answer: { id: a, size: 1 }, reads: [] }",
+    ["it is no list"],
+  ],
+  [
+    "a record that is expected to be a number",
+    "{ operation: volume.get, answer: { id: a, size: 1 }, reads: 5 }",
+    [expect.stringMatching(/^it reads \{"kind":"volume",.*, not 5$/)],
+  ],
+  [
+    "an answer where a refusal is expected",
+    "{ operation: vm.list, answer: [], is: conflict }",
+    ["it is an answer, and conflict was expected"],
+  ],
+  [
+    "a record that no dialect reads",
+    "{ operation: vm.create, answer: { id: a }, reads: { id: a } }",
+    ["what vm.create answers is not read by a dialect"],
+  ],
+  [
+    "a wait that is not asked for, and another one",
+    "{ operation: vm.list, answer: { error: busy }, status: 503, is: unavailable, waits: 5 }",
+    ["it asks for no wait"],
+  ],
   ["a job that is done", "{ operation: wait, answer: { jobstatus: 1 }, job: done }", []],
   ["one that has failed", "{ operation: wait, answer: { jobstatus: 2 }, job: failed }", []],
   ["one under way", "{ operation: wait, answer: { jobstatus: 0 }, job: waiting }", []],

@@ -55,6 +55,10 @@ describe("shape", () => {
       "missing 1:74 | id or name is missing | a lookup takes an id or a name, one of the two",
       "unknown-key 2:25 | the key to is not known here | remove it",
     ],
+    "a choice among nothing": [
+      "vars: { f: { one_of: [], default: 5 } }",
+      "wrong-type 1:22 | one_of cannot be an empty list",
+    ],
     "a lookup of two things": [
       "lookups: { a: { vm: { name: x }, group: { name: y } } }",
       "invalid-value 1:12 | the lookup a looks for vm and group | write a lookup for each, with a name of its own",
@@ -645,6 +649,12 @@ describe("variables and for_each", () => {
       [["config/too-large", expect.stringMatching(/^split it into projects/)]],
     ]);
     expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it("how few may stand in a list", () => {
+    expect(readText("vars: { f: { one_of: [], default: 5 } }").diagnostics).toMatchObject([
+      { detail: "expected at least 1 item" },
+    ]);
   });
 
   it("--var for a variable that is not declared", () => {
