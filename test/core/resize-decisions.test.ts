@@ -80,6 +80,28 @@ describe("who decides a resize", () => {
   });
 });
 
+describe("a resize that others began, where no record shows to which flavor", () => {
+  const now = { phase: "verify_resize", status: "VERIFY_RESIZE", flavor: undefined } as const;
+
+  it.each([
+    ["as it was applied", vm("web")],
+    ["with another flavor", large],
+    ["stopped", vm("web", { power: "stopped" })],
+  ])("is decided by them, and the run waits for that: a VM that is declared %s", (_, desired) => {
+    const { steps, changes } = planFor({ applied: [{ ...vm("web"), now }], desired: [desired] });
+    expect(steps.filter(({ action }) => action.operation !== "vm.stop")).toMatchObject([
+      { id: "vm.web/decided", action: { operation: "vm.resize.confirm", manual: true } },
+    ]);
+    expect(steps.map(({ record }) => record)).not.toContainEqual(expect.objectContaining({ flavor: "m1.small" }));
+    if (desired.power === undefined)
+      expect(changes).toMatchObject([
+        {
+          because: "a resize that others began waits in VERIFY_RESIZE, and the service does not show to which flavor",
+        },
+      ]);
+  });
+});
+
 describe("a VM that waits in VERIFY_RESIZE", () => {
   const waits = { phase: "verify_resize", status: "VERIFY_RESIZE", flavor: "m1.large" } as const;
   const resizing = { from: "m1.small", to: "m1.large" };

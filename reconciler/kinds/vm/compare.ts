@@ -15,6 +15,9 @@ import { identity } from "../../core/model/identity";
 import { findSeen, type LiveVm, powerShown } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 
+/** What is to be decided of a resize in VERIFY_RESIZE. `wait`: nobody can see where it leads, so whoever began it decides. */
+export type VerifyDecision = "confirm" | "revert" | "wait";
+
 export interface VmComparison {
   readonly fields: readonly FieldChange[];
   /** Of these, what the file or the service brought about, and not a run that was cut off. */
@@ -22,7 +25,7 @@ export interface VmComparison {
   readonly imageId?: string;
   /** The file did not change; the service did. */
   readonly drifted: boolean;
-  readonly verify?: "confirm" | "revert";
+  readonly verify?: VerifyDecision;
 }
 
 /** The verb of a flavor that others began to change: the revert of their resize brings the former one back. */
@@ -197,7 +200,7 @@ function decideVerify(
   recorded: RecordedVm | undefined,
   live: LiveVm | undefined,
   context: DiffContext,
-): "confirm" | "revert" | undefined {
+): VerifyDecision | undefined {
   // A VM that is still on its way to VERIFY_RESIZE is waited for first.
   const waits =
     live?.phase === "verify_resize" ||
@@ -206,7 +209,7 @@ function decideVerify(
   const isOthers = recorded?.resizing === undefined && desired.lifecycle.ignoreChanges.includes("flavor_id");
   if (!waits || isOthers) return undefined;
   const target = recorded?.resizing?.to ?? live?.flavor;
-  if (target === undefined) return "confirm";
+  if (target === undefined) return "wait";
   return catalogueId(target, context.flavors) === catalogueId(desired.flavor, context.flavors) ? "confirm" : "revert";
 }
 

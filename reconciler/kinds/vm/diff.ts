@@ -36,7 +36,7 @@ import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
-import { compareVm, findDataVolume, shownAlike, type VmComparison } from "./compare";
+import { compareVm, findDataVolume, shownAlike, type VerifyDecision, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval, ownVolumeLoss, stillToDelete } from "./departure";
 import { findVm, openCreate, type VmPair } from "./find";
 import {
@@ -71,7 +71,7 @@ interface VmFacts extends Facts<"vm"> {
   /** For a VM that goes, or whose delete was sent: what it takes along and what it leaves. */
   readonly departure?: Departure;
   /** The VM waits in VERIFY_RESIZE: what is to be decided. */
-  readonly verify?: "confirm" | "revert";
+  readonly verify?: VerifyDecision;
 }
 
 export type VmDifference = VmFacts & DiffOutcome<"vm">;
@@ -487,12 +487,14 @@ function why(
   name: string,
   fields: readonly FieldChange[],
   live: LiveVm | undefined,
-  verify: "confirm" | "revert" | undefined,
+  verify: VerifyDecision | undefined,
   left: LeftOpen | undefined,
   inherited: Inherited | undefined,
 ): string {
   if (reason === "failed") return `VM ${name} never finished building (${live?.status ?? "failed"})`;
   if (reason === "adopted") return `--adopt takes over the VM named ${name}`;
+  if (reason === "interrupted" && verify === "wait")
+    return "a resize that others began waits in VERIFY_RESIZE, and the service does not show to which flavor";
   if (reason === "interrupted" && verify !== undefined) return `its resize waits in VERIFY_RESIZE to be ${verify}ed`;
   return explain(reason, fields, left, inherited);
 }

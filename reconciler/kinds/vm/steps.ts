@@ -264,6 +264,8 @@ function makeSteady(updating: Updating, desired: DesiredVm): void {
   if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
   if (difference.verify === "confirm")
     updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
+  if (difference.verify === "wait")
+    updating.last = [...updating.last, ...onceDecided({ id: difference.id }, draft, updating.last)];
 }
 
 function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): void {
