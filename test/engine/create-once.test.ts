@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { adviceText } from "../../reconciler/core/model/fix";
 import { type LiveVolume, notSeen } from "../../reconciler/core/model/live";
 import { accepted, type Condition, type Outcome } from "../../reconciler/core/model/outcome";
-import type { Intent } from "../../reconciler/core/model/recorded";
+import { type Intent, orphanKey } from "../../reconciler/core/model/recorded";
 import { type Creation, createOnce, type HowFound } from "../../reconciler/engine/create-once";
 import { doneAndSeen } from "../../reconciler/engine/run";
 import { loneRun, stepAt } from "../support/virtual-world";
@@ -58,6 +58,9 @@ interface Row {
   readonly existed?: readonly LiveVolume[];
   /** What existed is deleted by this run, and the list after that shows it no longer, or does. */
   readonly deleted?: "gone" | "listed";
+  /** What another address manages, or an orphan is. Neither was looked at. */
+  readonly managed?: LiveVolume;
+  readonly orphaned?: LiveVolume;
   /** What is read by its id after the create is not there. */
   readonly unread?: true;
   readonly earlier?: Intent;
@@ -85,6 +88,15 @@ async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise
     live,
     has: (operation) => row.lists !== false || operation !== "volume.list",
     openBefore: row.earlier,
+    records:
+      row.managed === undefined
+        ? []
+        : [
+            {
+              ...{ kind: "volume" as const, address: "volume.other", id: row.managed.id, name: "other", sizeGb: 7 },
+              ...{ flush: { via: "ask" as const }, preventDestroy: false },
+            },
+          ],
     intents: row.earlier === undefined ? [] : [row.earlier],
     client: {
       listVolumes: async () => {
@@ -97,6 +109,11 @@ async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise
       getVolume: async () => (row.unread === true ? refused("not_found") : accepted(numbered)),
     },
   });
+  if (row.orphaned !== undefined) {
+    const { id } = row.orphaned;
+    const orphan = { kind: "volume", id, name: "data", reason: "it was left" } as const;
+    await recorder.record([{ type: "orphan", key: orphanKey(orphan), orphan }]);
+  }
   for (const { id } of row.deleted === undefined ? [] : (row.existed ?? [])) run.deleted.add(`volume:${id}`);
   let kept = "";
   const creation: Creation<"volume"> = {
@@ -138,6 +155,16 @@ const rows: Readonly<Record<string, Row>> = {
   "an answer that names what existed before is not": {
     answers: [accepted(another)],
     existed: [another],
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "nor one that names what another address manages": {
+    answers: [accepted(another)],
+    managed: another,
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "nor one that names an orphan": {
+    answers: [accepted(another)],
+    orphaned: another,
     becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
   },
   "the id is that of what this run has deleted, and was free before the create": {
