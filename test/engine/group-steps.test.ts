@@ -723,6 +723,8 @@ describe("a group that is made", () => {
     expect(kept?.platformRules).toHaveLength(1);
     expect(kept?.rules.map((one) => ruleKey(one))).toEqual([ruleKey(ssh)]);
   });
+  const ports = (min: number, max: number): Rule => ({ ...cidr(min, "10.0.0.0/8"), ports: { min, max } });
+  const joined = { ...liveSsh, id: "r-j", portMin: 80, portMax: 81 };
   it.each<readonly [what: string, sent: readonly Rule[], listed: readonly LiveRule[], platformRules: number]>([
     ["shows nothing of a group that was made without rules", [], [], 2],
     ["shows nothing of what was sent", [ssh], [], 2],
@@ -730,6 +732,8 @@ describe("a group that is made", () => {
     ["shows a rule of the service alone", [ssh], [own], 2],
     ["shows all that was sent and nothing beside it", [ssh], [liveSsh], 0],
     ["shows all that was sent and a rule of the service", [ssh], [liveSsh, own], 1],
+    ["shows all that was sent as one rule", [ports(80, 80), ports(81, 81)], [joined], 0],
+    ["shows a part of what was sent as one rule", [ports(80, 80), ports(81, 81), ssh], [joined], 2],
   ])("keeps the usual rules as the service's own where a list %s and may be behind", async (_, sent, listed, own) => {
     const { kept } = await perform(create(...sent), { record: null, answers: [made()], rules: [listed] });
     expect(kept?.platformRules).toHaveLength(own);

@@ -1,5 +1,5 @@
 /** The rules of one group as wanted against those the service has: what to add, what to take away, what falls by itself. */
-import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../../core/canonical/rules";
+import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, ruleOfKey } from "../../core/canonical/rules";
 import type { DiffContext } from "../../core/diff/context";
 import type { Known } from "../../core/diff/find";
 import type { PairOf } from "../../core/diff/pair";
@@ -227,14 +227,22 @@ function platformRules(
 }
 
 /**
- * Of a new group: the keys of the rules that the service put there by itself, which are those beyond what was sent.
- * While nobody has looked (`undefined`), the usual ones are taken for granted.
+ * Of a new group: the keys of the rules that the service put there by itself, which are those beyond what was sent and
+ * the forms in which it keeps that. While nobody has looked, the usual ones are taken for granted, and so they are where
+ * a list shows nothing or lacks what was sent: it may be behind.
  */
-export const platformRulesBeyond = (
-  rules: readonly LiveRule[] | undefined,
+export function platformRulesBeyond(
+  rules: readonly LiveRule[] | undefined = [],
   sent: ReadonlySet<string>,
-): readonly string[] =>
-  (rules?.map((live) => ruleKey(canonicalLiveRule(live))) ?? usualPlatformRules).filter((key) => !sent.has(key)).sort();
+): readonly string[] {
+  const shown = new Map(rules.map(canonicalLiveRule).map((rule) => [ruleKey(rule), rule]));
+  const missing = [...sent].filter((key) => !shown.has(key)).map(ruleOfKey);
+  const beyond = [...shown.values()].filter((rule) => !sent.has(ruleKey(rule)));
+  const { held, forms } = otherForms([...sent].map(ruleOfKey), missing, beyond, referenceText);
+  const isBehind = shown.size === 0 || missing.length > held.size;
+  const own = beyond.filter((rule) => !forms.has(rule)).map((rule) => ruleKey(rule));
+  return [...new Set([...(isBehind ? usualPlatformRules.filter((key) => !sent.has(key)) : []), ...own])].sort();
+}
 
 /** The key of the rule with which everything may leave. */
 export const openEgress = (ethertype: Rule["ethertype"]): string =>

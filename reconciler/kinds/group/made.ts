@@ -1,6 +1,6 @@
 /** The record of a group that a create has made. */
 import { canonicalLiveRule, ruleKey } from "../../core/canonical/rules";
-import { findSeen } from "../../core/model/live";
+import { findSeen, type LiveRule } from "../../core/model/live";
 import type { RecordedGroup, RecordToMake } from "../../core/model/recorded";
 import type { SeenMade } from "../../core/plan/records";
 import { isPlatformShaped, platformRulesBeyond } from "./compare-rules";
@@ -10,9 +10,10 @@ export function groupMade(record: RecordToMake<"group">, id: string, seen: SeenM
   const { live, declared = [], isFoundLater } = seen;
   const made: RecordedGroup = { ...record, id };
   if (live === undefined) return made;
-  const shown = findSeen(live, "group", id)?.rules?.filter(
-    (rule) => isFoundLater !== true || rule.platform === true || isPlatformShaped(canonicalLiveRule(rule)),
-  );
-  const known = new Set([...made.rules, ...declared].map((rule) => ruleKey(rule)));
-  return { ...made, platformRules: platformRulesBeyond(shown, known) };
+  const rules = findSeen(live, "group", id)?.rules;
+  const isOthers = (rule: LiveRule): boolean =>
+    isFoundLater === true && rule.platform !== true && !isPlatformShaped(canonicalLiveRule(rule));
+  const others = [...declared, ...(rules ?? []).filter(isOthers).map(canonicalLiveRule)].map((rule) => ruleKey(rule));
+  const beyond = platformRulesBeyond(rules, new Set(made.rules.map((rule) => ruleKey(rule))));
+  return { ...made, platformRules: beyond.filter((key) => !others.includes(key)) };
 }

@@ -196,12 +196,10 @@ async function keepGroup(
     looked = listed.status === "accepted";
     if (listed.status === "accepted") rules = listed.value;
   }
-  const shown = new Set(rules?.map((live) => ruleKey(canonicalLiveRule(live))));
-  // A list that shows nothing, or lacks what was sent, may be behind in what the service added as well.
-  const isWhole = shown.size > 0 && [...own].every((key) => shown.has(key));
-  const platformRules = [...new Set([...(isWhole ? [] : presumed), ...platformRulesBeyond(rules ?? [], own)])].sort();
+  const platformRules = platformRulesBeyond(rules, own);
   if (!deepEqual(platformRules, presumed))
     await run.recorder.record([{ type: "patch", address, of: group.id, fields: { platformRules } }]);
+  const shown = new Set(rules?.map((live) => ruleKey(canonicalLiveRule(live))));
   const writes = rulesSent.map((rule) => ruleWrite(step, group.id, rule, run));
   const open = writes.filter(({ value }) => !shown.has(value));
   const parts = partsOfCreate<"group">(group, createdAs(step, group.id, sent));
