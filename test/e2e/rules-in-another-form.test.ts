@@ -106,16 +106,17 @@ describe("the same traffic in other rules is no difference", () => {
 });
 
 it.each([
-  ["joined, where a rule can be deleted", joined, [80, 81], deletes],
-  ["joined, where none can", joined, [80, 81], ", group.rule.delete: null"],
-  ["divided, where a rule can be deleted", divided, ["80-81"], deletes],
-  ["divided, where none can", divided, ["80-81"], ", group.rule.delete: null"],
-])("a further rule is added beside them, and they stay: %s", async (_, kept, ports, more) => {
+  ["joined, where a rule can be deleted", joined, [80, 81], 88, deletes],
+  ["joined, where none can", joined, [80, 81], 88, ", group.rule.delete: null"],
+  ["joined with it", joined, [80, 81], 82, deletes],
+  ["divided, where a rule can be deleted", divided, ["80-81"], 88, deletes],
+  ["divided, where none can", divided, ["80-81"], 88, ", group.rule.delete: null"],
+])("a further rule is added beside them, and they stay: %s", async (_, kept, ports, further, more) => {
   here.write("reconcile.yaml", file(ports, more));
   here.door.open(watched(keeping(kept)));
   expect(await exits(1, "apply", "-y")).toEqual([0]);
   leastOpen = 10;
-  here.write("reconcile.yaml", file([...ports, 88], more));
+  here.write("reconcile.yaml", file([...ports, further], more));
   const ran = await here.reconcile("apply", "-y");
   expect([ran.exitCode, openPorts(), leastOpen, here.writes(), deleted()], ran.stdout).toEqual([0, 3, 2, 2, 0]);
   expect(await exits(1, "plan", "--detailed-exitcode")).toEqual([0]);

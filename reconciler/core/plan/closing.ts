@@ -3,7 +3,8 @@
  * seen is not looked for: nothing can show it any more, or it was shown.
  */
 
-import { describeRuleKey, ruleKey } from "../canonical/rules";
+import { keysShown } from "../../kinds/group/same-traffic";
+import { canonicalLiveRule, describeRuleKey, ruleKey } from "../canonical/rules";
 import { showsEffect } from "../diff/effect";
 import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey } from "../model/effect";
 import type { Kind } from "../model/kinds";
@@ -85,10 +86,14 @@ export function besides(open: readonly OpenWrite[], { resources }: Pick<State, "
     const [before, record] = [sight(live, kind, id), resources.get(step.address)];
     if (before.seen !== "yes" || record?.id !== id) return [];
     const asked = new Set(writes.flatMap((write) => [writeKey(write), ...removedBy(write)]));
+    const rules = "rules" in before.value ? before.value.rules : undefined;
+    const rulesShown = keysShown(rulesOf(record), rules?.map(canonicalLiveRule) ?? []);
     const readsRecord = writes.some(({ field }) => !ofRules.has(field));
     return recordedParts(record)
       .filter((part) => (readsRecord || ofRules.has(part.field)) && !asked.has(writeKey(part)))
-      .filter((part) => showsEffect<Kind>(part, before.value) === "shown")
+      .filter((part) =>
+        part.field === "rule" ? rulesShown.has(part.value) : showsEffect<Kind>(part, before.value) === "shown",
+      )
       .map((part) => ({ ...part, kind, id, step, said: `${part.said}, which it showed before`, beside: true }));
   });
 }
@@ -100,17 +105,19 @@ const removedBy = ({ ifShown = [] }: OpenWrite): string[] =>
 
 type WrittenPart = Pick<Expected, "field" | "value" | "said">;
 
+const rulesOf = (record: RecordedResource): string[] =>
+  "rules" in record ? record.rules.map((rule) => ruleKey(rule)) : [];
+
 function recordedParts(record: RecordedResource): WrittenPart[] {
   const part = (field: EffectField, value: unknown, said = String(value)): WrittenPart[] =>
     value === undefined ? [] : [{ field, value: String(value), said: `${field}: ${said}` }];
   const { name, description, sizeGb, attachedTo } = fieldsIn(record);
-  const keys = "rules" in record ? record.rules.map((rule) => ruleKey(rule)) : [];
   return [
     ...part("name", typeof name === "string" ? canonicalText(name).toLowerCase() : undefined, String(name)),
     ...part("description", typeof description === "string" ? canonicalText(description) : undefined),
     ...part("size", sizeGb),
     ...part("attach_to", attachedTo),
-    ...keys.flatMap((key) => part("rule", key, describeRuleKey(key))),
+    ...rulesOf(record).flatMap((key) => part("rule", key, describeRuleKey(key))),
   ];
 }
 

@@ -32,11 +32,14 @@ export function otherForms(
   };
 }
 
-/** Whether live rules show a rule that was sent in another form. Rules are told by their keys. */
-export function isShownOtherwise(asked: string, declared: readonly string[], live: readonly Rule[]): boolean {
-  const keys = new Set(declared);
-  const undeclared = live.filter((rule) => !keys.has(ruleKey(rule)));
-  return otherForms(declared.map(ruleOfKey), [ruleOfKey(asked)], undeclared, referenceText).held.size > 0;
+/** Of declared rules those that live rules show, as they are or in another form. Rules are told by their keys. */
+export function keysShown(declared: readonly string[], live: readonly Rule[]): ReadonlySet<string> {
+  const shown = new Set(live.map((rule) => ruleKey(rule)));
+  const asked = new Set(declared);
+  const undeclared = live.filter((rule) => !asked.has(ruleKey(rule)));
+  const missing = declared.filter((key) => !shown.has(key)).map(ruleOfKey);
+  const { held } = otherForms(declared.map(ruleOfKey), missing, undeclared, referenceText);
+  return new Set([...declared.filter((key) => shown.has(key)), ...[...held].map((rule) => ruleKey(rule))]);
 }
 
 /** Of each rule that goes, the declared ones that share traffic with it. One whose address is not known yet may be any. */
