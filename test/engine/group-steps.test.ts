@@ -669,6 +669,14 @@ describe("rules that are put back", () => {
       /^failed service\/forbidden/,
     ],
     ["nobody may look", { rules: [no("forbidden")] }, [], /^failed service\/forbidden/],
+    [
+      "it is kept in two parts",
+      {
+        rules: [[liveRule("r-1", 22, { remoteIp: "10.0.0.0/9" }), liveRule("r-2", 22, { remoteIp: "10.128.0.0/9" })]],
+      },
+      [],
+      "done and seen",
+    ],
   ])("%s", async (_, world, sent, ends) => {
     const done = await perform(verify(ssh), world);
     expect(done.sent).toEqual(sent);

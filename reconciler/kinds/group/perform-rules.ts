@@ -35,6 +35,7 @@ import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import type { RuleInput } from "../../service/client";
 import { byAddress } from "./compare-rules";
 import { recordRules } from "./diff";
+import { keysShown } from "./same-traffic";
 import { whyItStays } from "./watch";
 /** Performs a step on an existing group. */
 export type OnGroup<O extends ActOn<"group">> = OnExisting<O>;
@@ -202,11 +203,14 @@ const changeRules = (
 export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
   if (listed.status !== "accepted") return couldNotLook(`group ${id}`, listed);
-  const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
+  const live = listed.value.map(canonicalLiveRule);
+  const have = new Set(live.map((rule) => ruleKey(rule)));
   const identify = identifyIn(run);
+  const keys = wanted.map((rule) => ruleKey(rule, identify));
+  const shown = keysShown(keys, live);
   const writes: StepWrite[] = [];
   for (const rule of wanted) {
-    if (have.has(ruleKey(rule, identify))) continue;
+    if (shown.has(ruleKey(rule, identify))) continue;
     const input = ruleInput(rule, run);
     if ("end" in input) return input;
     const write = ruleWrite(step, id, knownRule(rule, run), run);
@@ -218,8 +222,9 @@ export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, i
   const recorded = ofKind(run.recorder.state.resources.get(step.address), "group");
   const left = new Set(recorded?.left?.map((rule) => ruleKey(rule)));
   const declared = recordRules(wanted, resolve(run)).filter((rule) => !left.has(ruleKey(rule)));
-  const keys = new Set(wanted.map((rule) => ruleKey(rule, identify)));
-  const taken = (recorded?.rules ?? []).map((rule) => ruleKey(rule)).filter((key) => !have.has(key) && !keys.has(key));
+  const taken = (recorded?.rules ?? [])
+    .map((rule) => ruleKey(rule))
+    .filter((key) => !have.has(key) && !keys.includes(key));
   await changeRules(step, run, { added: declared, removed: taken });
   return doneUnseen(...writes);
 };
