@@ -19,6 +19,7 @@ import {
 import { fieldsOf } from "../core/model/fields";
 import { type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
+import { ifPossible } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { firstLine } from "../core/text/parts";
 import { lineEndOf } from "./edit-text";
@@ -96,7 +97,10 @@ export function formatYaml(text: string): Formatted {
   if (others.length > 0) return { problem: "it has several documents, and a file of the desired state has one" };
   const [error] = document.errors;
   if (error !== undefined) return { problem: firstLine(error.message).replace(/ at line.*$/, "") };
-  const before: unknown = document.toJS();
+  const before: unknown = ifPossible(() => document.toJS());
+  // Of an alias that repeats nothing, or itself, no value is made.
+  const meant = ifPossible(() => canonicalJson(before));
+  if (meant === undefined) return { problem: "it has an alias that repeats nothing, or itself" };
   const { format } = fieldsIn(before);
   // A text that is one word for YAML may be anything, the journal of a state among it.
   if (typeof before === "string" || String(format).startsWith("reconcile-cloud/"))
@@ -125,7 +129,7 @@ export function formatYaml(text: string): Formatted {
   visit(document, { Scalar: (_, node) => plainScalar(node), Collection: (_, node) => pad(node) });
   const formatted = document.toString({ lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true });
   const [after] = parseAllDocuments(formatted, { logLevel: "error" });
-  if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== canonicalJson(before))
+  if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== meant)
     return { problem: "its usual form would read as something else; it is left as it is" };
   return { text: formatted.replaceAll("\n", lineEndOf(text)) };
 }

@@ -86,6 +86,20 @@ it("says all that is wrong with a file that cannot be read, as validate does, al
   expect([input.exitCode, input.stderr]).toEqual([1, validated.stderr.replaceAll("reconcile.yaml", "standard input")]);
 });
 
+it.each([
+  ["that repeats nothing", "vms: *none\n"],
+  ["that repeats itself", "vms: &a { b: *a }\n"],
+  ["that merges itself", "vms: &a { <<: *a }\n"],
+])("leaves a file alone with an alias %s, and says where", async (_, text) => {
+  const cwd = makeFolder({ "reconcile.yaml": `version: 1\n${text}` });
+  const ran = await runCli(["fmt"], { cwd });
+  expect([ran.exitCode, ran.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error\[config\/[\s\S]* --> reconcile.yaml:2/),
+  ]);
+  expect(readFileSync(join(cwd, "reconcile.yaml"), "utf8")).toBe(`version: 1\n${text}`);
+});
+
 it("knows the place of every key that a file or a component may begin with", () => {
   for (const name of ["desired-state", "component"]) {
     const { properties } = JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));
