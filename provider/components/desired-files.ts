@@ -69,6 +69,13 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       "vars.",
     ),
   }));
+  // What an output without a value gives. The default is for what the program leaves out.
+  for (const [name, value] of Object.entries(settings.vars ?? {}))
+    if (value === null)
+      told.push({
+        severity: "error",
+        text: `vars.${name} has no value (null) — give it one, or leave it out where its default is meant`,
+      });
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)
     told.push({

@@ -205,6 +205,11 @@ moved: [ { from: volume.old, to: volume.data } ]
     expect(unknown).toContain("vars.kay sets a variable that is not declared");
   });
 
+  it("an output without a value does not take the default of its variable", async () => {
+    const said = await make("DesiredState", { files: [fileOf(world)], vars: { key: null } }).catch(String);
+    expect(said).toContain("vars.key has no value (null) — give it one, or leave it out where its default is meant");
+  });
+
   it("says everything that is wrong with a file before anything is registered", async () => {
     const file = fileOf(
       `version: 1\nvolumes: { data: { sise: 5 } }\ngroups: { front: { rules: [ { protocol: smtp } ] } }\n`,
