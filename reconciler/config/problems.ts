@@ -11,7 +11,18 @@ import { asOneSentence } from "../core/text/list-text";
 import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { holdsOpen, withoutMarks } from "./open-text";
-import { excerptOf, lineOfOffset, type Place, positionOf, withPasswordsHidden, type YamlFile } from "./yaml/file";
+import {
+  excerptOf,
+  isMap,
+  lineOfOffset,
+  offsetOfPath,
+  type Path,
+  type Place,
+  positionOf,
+  valueAt,
+  withPasswordsHidden,
+  type YamlFile,
+} from "./yaml/file";
 
 export type ConfigCode = Extract<DiagnosticCode, `config/${string}`>;
 
@@ -176,9 +187,20 @@ export function countProblems(): Problems {
   };
 }
 
+/** The numbers in these maps of a file. */
+export function placesOfNumbers({ root }: YamlFile, maps: readonly Path[]): ReadonlySet<number> {
+  const places = new Set<number>();
+  const visit = (value: unknown, path: Path): void => {
+    if (typeof value === "number") places.add(offsetOfPath(root, path, "value").offset);
+    else if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
+  };
+  for (const path of maps) visit(path.length === 0 ? root : valueAt(root, path), path);
+  return places;
+}
+
 /**
- * A note, where the place has no problem: what a number that is not written as a number would be read as. `amounts`:
- * the places of amounts of money, where `24.90` is as usual as `24.9`.
+ * An error, where the place has no problem: what a number that is not written as a number would be read as. `amounts`:
+ * the places of amounts, of money or of requests, where `24.90` is as usual as `24.9`.
  */
 export function addNumberProblems(
   source: YamlFile,

@@ -6,7 +6,13 @@
 import type { ErrorObject } from "ajv";
 import { problemsOf } from "../config/generated/dialect";
 import { readIfOurs, topKeys } from "../config/own-files";
-import { addNumberProblems, collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
+import {
+  addNumberProblems,
+  collectProblems,
+  type Problem,
+  placesOfNumbers,
+  problemAsDiagnostic,
+} from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type Path, placeOf, type YamlFile } from "../config/yaml/file";
 import { readYaml } from "../config/yaml/reader";
@@ -47,9 +53,9 @@ export function readDialectText(text: string, file: string): ReadDialect {
   const read = readIfOurs({ file, text }, problems, expected, (problem) =>
     problems.diagnostics.push(problemAsDiagnostic(problem)),
   );
-  addNumberProblems(read, problems);
   if (hasErrors(problems.diagnostics))
     return { dialect: builtInDialect, diagnostics: sortDiagnostics(problems.diagnostics) };
+  addNumberProblems(read, problems, placesOfNumbers(read, [["limits"]]));
   return readValue(read, problems.diagnostics);
 }
 
@@ -88,7 +94,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   const notes = problems.length === 0 ? todoNotes(file, given) : [];
   return {
     // The copy leaves the places behind, which the reader keeps beside the values.
-    dialect: problems.length === 0 ? mergeDialect(structuredClone(given)) : builtInDialect,
+    dialect: problems.length === 0 && !hasErrors(before) ? mergeDialect(structuredClone(given)) : builtInDialect,
     diagnostics: sortDiagnostics([...before, ...problems.map(problemAsDiagnostic), ...notes]),
   };
 }

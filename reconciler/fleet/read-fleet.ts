@@ -5,7 +5,13 @@
 
 import { problemsOf } from "../config/generated/fleet";
 import { readOwnYaml, topKeys } from "../config/own-files";
-import { addNumberProblems, collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
+import {
+  addNumberProblems,
+  collectProblems,
+  type Problem,
+  placesOfNumbers,
+  problemAsDiagnostic,
+} from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { type ConfigSource, offsetOfPath, type Path } from "../config/yaml/file";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
@@ -61,10 +67,10 @@ function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
     keys: topKeys(problemsOf),
     fix: "write version: 1, services and stacks; docs/fleet.md shows a whole one",
   });
-  addNumberProblems(file, collected);
   const problems: Problem[] = [];
   const unread = { file, fleet: emptyFleet, problems, diagnostics: collected.diagnostics };
   if (hasErrors(collected.diagnostics)) return unread;
+  addNumberProblems(file, collected, placesOfNumbers(file, [["services"], ["tenants"]]));
   const root: unknown = file.root ?? {};
   if (!isValid(root)) {
     problems.push(...schemaProblems(file, problemsOf(root), { area: "config", patterns: patternWords }, root));

@@ -334,6 +334,16 @@ describe("problems", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("canary");
   });
 
+  test("a number is told beside other problems, and an amount of requests may end in a zero", () => {
+    const codes = (text: string) => readText(text).diagnostics.map(({ code }) => code);
+    expect(codes("values: { project: 007 }\noperatoins: {}\n")).toEqual([
+      "config/invalid-value",
+      "dialect/unknown-key",
+    ]);
+    expect(codes("limits: { requests_per_second: 1.0 }\n")).toEqual([]);
+    expect(codes("limits: { requests_per_second: 01 }\n")).toEqual(["config/invalid-value"]);
+  });
+
   test("all of them are reported at once, in the order of the file", () => {
     const { diagnostics } = readText("operations:\n  vm.lst: null\nrecords:\n  vm: { nam: [/n] }\nextra: 1\n");
     expect(diagnostics.map(({ source }) => source?.line)).toEqual([2, 4, 5]);

@@ -205,9 +205,22 @@ stacks: { a: { source: { git: "https://github.com/acme/a.git" } }, b: { source: 
     expect(diagnostics.map(({ code }) => code)).toEqual(taken ? [] : ["fleet/bad-source"]);
   });
 
+  test("tells a number beside other problems, and takes an amount that ends in a zero", () => {
+    const codes = (text: string) => read(text).diagnostics.map(({ code }) => code);
+    expect(codes("version: 1\nx-id: 007\n")).toEqual(["config/unknown-key", "config/invalid-value"]);
+    const amounts =
+      "services: { west: { base_url: embedded, budget: { requests_per_second: 2.50 }, time_scale: 10.0 } }";
+    expect(codes(`version: 1\n${amounts}\ntenants: { a: { weight: 1.0 } }\n`)).toEqual([]);
+  });
+
   const mistakes: readonly [string, string, string, number][] = [
     ["an unknown key", "version: 1\nstakcs: {}\n", "config/unknown-key", 2],
-    ["a number whose value says less than its spelling", "version: 1\nx-id: 007\n", "config/invalid-value", 2],
+    [
+      "a number whose value says less than its spelling",
+      "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, vars: { id: 007 } }\n",
+      "config/invalid-value",
+      3,
+    ],
     ["a bad duration", "version: 1\ndefaults: { interval: soon }\n", "config/wrong-type", 2],
     ["no state", "version: 1\nstacks:\n  a: { source: { folder: . } }\n", "fleet/no-state", 3],
     ["two sources", "version: 1\nstacks:\n  a: { source: { folder: ., git: x }, state: s }\n", "fleet/bad-source", 3],

@@ -137,6 +137,12 @@ vms: { web: { for_each: [01, 1e2, 3], size: 010, root_size: 0x40, user_id: 0042 
     ]);
     const tests = readTests({ file: "t.yaml", text: "tests: [{ name: a, vars: { id: 007 }, expect: {} }]\n" });
     expect(tests.diagnostics.map(({ summary }) => summary)).toEqual(["007 would be read as the number 7"]);
+    const priced = "{ prices: { currency: EUR, vm: { a: 24.90 } }, checks: { at_most: { monthly_cost: 500.00 } } }";
+    const amounts = `tests: [{ name: a, given: { inline: ${priced} }, when: { set: ${priced} }, expect: {} }]\n`;
+    expect(readTests({ file: "t.yaml", text: amounts }).diagnostics).toEqual([]);
+    const beside = readTests({ file: "t.yaml", text: "tests: [{ nam: a, vars: { id: 007 }, expect: {} }]\n" });
+    expect(beside.diagnostics.map(({ code }) => code)).toContain("config/invalid-value");
+    expect(beside.diagnostics.map(({ code }) => code)).toContain("config/unknown-key");
   });
 
   it.each([

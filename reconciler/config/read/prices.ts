@@ -16,7 +16,7 @@ import {
   type ValuesOfRow,
 } from "../fields";
 import { readOwnYaml } from "../own-files";
-import { addNumberProblems, type Problems } from "../problems";
+import { addNumberProblems, type Problems, placesOfNumbers } from "../problems";
 import type { PriceList } from "../rows/sections";
 import { type SectionContext, valueOfSetting } from "../sections";
 import type { Merged } from "../sources";
@@ -24,7 +24,6 @@ import {
   type ConfigSource,
   isMap,
   keyOffset,
-  offsetOfPath,
   type Path,
   placeOf,
   positionOf,
@@ -54,22 +53,20 @@ export function readPrices({ settings }: Merged, context: PricesContext): Prices
   return undefined;
 }
 
-/** Where amounts of money may stand in a file of the desired state. */
-export function placesOfAmounts(file: YamlFile): ReadonlySet<number> {
-  const { root } = file;
-  const named = isMap(root) && isMap(root["environments"]) ? Object.keys(root["environments"]) : [];
-  const lists = [["prices"], ["checks", "at_most"], ...named.map((name) => ["environments", name, "prices"])];
-  return (file.oddNumbers ?? []).length === 0 ? new Set() : placesIn(file, lists);
-}
-
-function placesIn({ root }: YamlFile, lists: readonly Path[]): ReadonlySet<number> {
-  const places = new Set<number>();
-  const visit = (value: unknown, path: Path): void => {
-    if (typeof value === "number") places.add(offsetOfPath(root, path, "value").offset);
-    else if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
-  };
-  for (const path of lists) visit(path.length === 0 ? root : valueAt(root, path), path);
-  return places;
+/** Where amounts of money may stand in the desired states that a file holds; the file itself is one where nothing else is said. */
+export function placesOfAmounts(file: YamlFile, states: readonly Path[] = [[]]): ReadonlySet<number> {
+  if ((file.oddNumbers ?? []).length === 0) return new Set();
+  const lists = states.flatMap((path) => {
+    const environments = [...path, "environments"];
+    const named = valueAt(file.root, environments);
+    const environmentsOf = isMap(named) ? Object.keys(named) : [];
+    return [
+      [...path, "prices"],
+      [...path, "checks", "at_most"],
+      ...environmentsOf.map((name) => [...environments, name, "prices"]),
+    ];
+  });
+  return placesOfNumbers(file, lists);
 }
 
 function readPriceFile(source: ConfigSource, problems: Problems): Prices | undefined {
@@ -79,7 +76,7 @@ function readPriceFile(source: ConfigSource, problems: Problems): Prices | undef
     keys: [...priceKeys],
     fix: "write currency: EUR, vm: { m1.small: 9.90 } and what else has a price",
   });
-  addNumberProblems(file, problems, placesIn(file, [[]]));
+  addNumberProblems(file, problems, placesOfNumbers(file, [[]]));
   if (!isMap(file.root)) return undefined;
   for (const key of Object.keys(file.root)) refuseUnknown(key, file, problems);
   const subject: Subject = { problems, place: (path, on) => placeOf(file, path, on ?? "value") };

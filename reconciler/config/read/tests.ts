@@ -1,5 +1,5 @@
 /** Tests of a user's own file, from YAML to values: what is given, what is wanted, and what is expected of the plan. */
-import { type Diagnostic, hasErrors, type SourcePosition } from "../../core/model/diagnostic";
+import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../../core/model/diagnostic";
 import type { ExpectedPlan } from "../../core/model/expected";
 import type { ExternalValues } from "../../core/model/external";
 import { nearestName } from "../../core/text/nearest";
@@ -9,8 +9,17 @@ import { readOwnYaml, topKeys } from "../own-files";
 import { addNumberProblems, collectProblems, problemAsDiagnostic } from "../problems";
 import type { ExpectBlock, SideBlock, SideMap, TestBlock, TestsFile } from "../rows/tests";
 import { type SchemaWords, schemaProblems } from "../schema-problems";
-import { type ConfigSource, isMap, offsetOfPath, positionOf, type YamlMap } from "../yaml/file";
+import {
+  type ConfigSource,
+  isMap,
+  offsetOfPath,
+  type Path,
+  positionOf,
+  type YamlFile,
+  type YamlMap,
+} from "../yaml/file";
 import { readYaml } from "../yaml/reader";
+import { placesOfAmounts } from "./prices";
 
 /** A desired state: files beside the test, a state written out, changes over them, and what they are read with. */
 export interface TestSide {
@@ -58,18 +67,26 @@ export function readTests(source: ConfigSource): ReadTests {
     keys: topKeys(problemsOf),
     fix: "write tests: and a list; reconcile test --init writes the first",
   });
-  addNumberProblems(file, problems);
   if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
+  addNumberProblems(file, problems, placesOfAmounts(file, statesIn(file)));
   const root: unknown = file.root ?? {};
-  if (!isTests(root))
-    return {
-      tests: [],
-      diagnostics: schemaProblems(file, problemsOf(root), wordsOfTests, root).map(problemAsDiagnostic),
-    };
+  if (!isTests(root)) {
+    const ofSchema = schemaProblems(file, problemsOf(root), wordsOfTests, root).map(problemAsDiagnostic);
+    return { tests: [], diagnostics: sortDiagnostics([...problems.diagnostics, ...ofSchema]) };
+  }
   const placeOf = (index: number): SourcePosition =>
     positionOf({ source: file, offset: offsetOfPath(root, ["tests", index], "value").offset });
   return { tests: root.tests.map((test, index) => readTest(test, placeOf(index))), diagnostics: problems.diagnostics };
 }
+
+/** The desired states that are written out in a file of tests. */
+const statesIn = ({ root }: YamlFile): Path[] => {
+  const tests: unknown = isMap(root) ? root["tests"] : undefined;
+  if (!Array.isArray(tests)) return [];
+  return [...tests.keys()].flatMap((index) =>
+    ["given", "when"].flatMap((side) => ["inline", "set"].map((key) => ["tests", index, side, key])),
+  );
+};
 
 const isTests = (root: unknown): root is TestsFile => problemsOf(root).length === 0;
 
