@@ -20,6 +20,7 @@ const step = (address: string, operation: string) =>
     address,
     action: { operation, vm: { id: address === "volume.spare" ? "w" : "x" } },
   }) as unknown as Step;
+const afterAttach = {} as NonNullable<ReturnType<typeof volume>["afterAttach"]>;
 const resources = new Map(records.map((record) => [record.address, record]));
 
 it.each<[what: string, done: readonly [string, string][], desired: DesiredResource | undefined, says: string[]]>([
@@ -103,10 +104,38 @@ it.each<[what: string, done: readonly [string, string][], desired: DesiredResour
     undefined,
     [],
   ],
+  ["attached, with a command that mounts it", [["volume.data", "volume.attach"]], volume("data", { afterAttach }), []],
   [
-    "attached, with a command that mounts it",
-    [["volume.data", "volume.attach"]],
-    volume("data", { afterAttach: {} as NonNullable<ReturnType<typeof volume>["afterAttach"]> }),
+    "flushed, with a command that mounts it where it hangs",
+    [["volume.data", "flush"]],
+    volume("data", { afterAttach, attachTo: { address: "vm.web" } }),
+    [],
+  ],
+  [
+    "flushed, with a command that mounts it where it hangs, by an id",
+    [["volume.data", "flush"]],
+    volume("data", { afterAttach, attachTo: { id: "w" } }),
+    [],
+  ],
+  [
+    "flushed, the data volume of a VM, with a command that mounts it",
+    [["vm.web", "flush"]],
+    vm("web", { afterAttach }),
+    [],
+  ],
+  [
+    "flushed, and it did not come off, with a command for another VM",
+    [["volume.data", "flush"]],
+    volume("data", { afterAttach, attachTo: { address: "vm.off" } }),
+    ["volume.data (d, 5 GB) hangs on vm.web: it has to be mounted there"],
+  ],
+  [
+    "flushed and moved, with a command for the other VM",
+    [
+      ["volume.data", "flush"],
+      ["volume.data", "volume.attach"],
+    ],
+    volume("data", { afterAttach, attachTo: { address: "vm.off" } }),
     [],
   ],
 ])("%s", (_what, done, desired, says) => {

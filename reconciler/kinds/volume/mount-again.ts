@@ -1,9 +1,9 @@
 /**
- * Volumes that a run attached again or grew, or flushed and did not take off, and for which nobody declared a command. The service ends at the block
- * device, so what is left to do inside the guest is told at the end of the run.
+ * Volumes that a run attached again or grew, or flushed and did not take off, and for which nobody declared a command.
+ * The service ends at the block device, so what is left to do inside the guest is told at the end of the run.
  */
 import type { Address } from "../../core/model/address";
-import type { DesiredResource, Reference } from "../../core/model/desired";
+import type { DesiredResource, DesiredVm, DesiredVolume, Reference } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type AddressOf, identity } from "../../core/model/identity";
 import type { RecordedResource } from "../../core/model/recorded";
@@ -17,6 +17,8 @@ export interface Remount {
   /** The VM that it hangs on: its address, or else its id. */
   readonly on: string;
   readonly grew: boolean;
+  /** It has a command, which is for another VM than the one that it did not come off. */
+  readonly stayed?: true;
 }
 
 /** `done`: the steps of the run that were carried out. */
@@ -37,28 +39,39 @@ export function remounts(
   }
   return [...found].flatMap(([address, { on: host, grew, made, flushed }]): Remount[] => {
     const desired = desiredOf(address);
-    const isDeclared = desired?.kind !== "group" && desired?.afterAttach !== undefined;
     const record = resources.get(address);
     // What goes back to where somebody put it by hand is not recorded as attached.
     const byHand = host !== undefined && "id" in host ? host.id : undefined;
     const vm = record?.kind === "volume" ? (record.attachedTo ?? byHand) : record?.id;
     const id = record?.kind === "vm" ? record.dataVolumeId : record?.id;
-    if (made || isDeclared || !(host !== undefined || grew || flushed) || record?.kind === "group") return [];
+    if (made || !(host !== undefined || grew || flushed) || record?.kind === "group") return [];
     if (record?.kind === "vm" && record.dataVolumeDetached === true) return [];
     if (vm === undefined || id === undefined) return [];
     const on = addressOf(identity("vm", vm)) ?? vm;
-    return [{ address, id, ...onlyDefined({ sizeGb: record?.sizeGb }), on, grew }];
+    const isDeclared = desired?.kind !== "group" && desired?.afterAttach !== undefined;
+    const stayed = isDeclared && flushed && host === undefined && !isWantedOn(desired, [on, vm]);
+    if (isDeclared && !stayed) return [];
+    return [{ address, id, ...onlyDefined({ sizeGb: record?.sizeGb }), on, grew, ...(stayed ? { stayed } : {}) }];
   });
 }
 
-export const remountDiagnostic = ({ address, id, sizeGb, on, grew }: Remount): Diagnostic => {
+function isWantedOn(desired: DesiredVm | DesiredVolume, names: readonly string[]): boolean {
+  if (desired.kind === "vm") return true;
+  const { attachTo } = desired;
+  return attachTo !== undefined && names.includes("id" in attachTo ? attachTo.id : attachTo.address);
+}
+
+export const remountDiagnostic = ({ address, id, sizeGb, on, grew, stayed }: Remount): Diagnostic => {
   const size = sizeGb === undefined ? "" : `, ${sizeGb} GB`;
   const what = address === on ? `the data volume of ${on} (${id}${size})` : `${address} (${id}${size})`;
   return {
     severity: "note",
     code: "apply/mount-again",
     summary: `${what} hangs on ${address === on ? "it" : on}: it has to be mounted there${grew ? ", and its filesystem still has its old size" : ""}`,
-    fix: `after_attach: { command: [program, argument, …] } on ${address} does it every time`,
+    fix:
+      stayed === true
+        ? "mount it there by hand: its after_attach is run on the VM that attach_to names"
+        : `after_attach: { command: [program, argument, …] } on ${address} does it every time`,
     address,
   };
 };

@@ -845,7 +845,7 @@ export const explanations = {
     "todo": "Look at the first failed step; the next run goes on from there."
   },
   "apply/mount-again": {
-    "means": "A volume came off and went back, or grew, or was flushed and did not come off, without an after_attach. The service ends at the block device: inside the guest the volume is not mounted, and one that grew has a filesystem of the old size.",
+    "means": "A volume came off and went back, or grew, or was flushed and did not come off, and no after_attach is for the VM that it hangs on. The service ends at the block device: inside the guest the volume is not mounted, and one that grew has a filesystem of the old size.",
     "todo": "Mount it in the guest and extend the filesystem, such as with mount -a and resize2fs; or declare after_attach on it, which does that every time."
   },
   "apply/not-listed": {
