@@ -15,7 +15,7 @@ import type { EngineEvent } from "./engine/events";
 import { closeDesired, type Elsewhere, type ReadFiles } from "./engine/externals";
 import { type Prepared, type PreparePlan, preparePlan } from "./engine/plan";
 import type { RunReport } from "./engine/run-plan";
-import { type OpenedService, portsOf } from "./open-service";
+import { type OpenedService, portsOf, withFlushFolders } from "./open-service";
 import { Refused } from "./refused";
 import type { StateStore } from "./store/store";
 
@@ -64,7 +64,7 @@ export function openProject(setting: ProjectSetting): Project {
     if (refused.length > 0) throw new Refused(refused);
     const closed = await closeDesired(files, { client: service.client, open: openRead }, { destroy });
     if ("problems" in closed) throw new Refused(closed.problems);
-    return closed.desired;
+    return withFlushFolders(closed.desired, folder);
   };
   return {
     close,

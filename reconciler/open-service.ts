@@ -5,8 +5,16 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import type { CommandFiles, Desired, DesiredResource, Timing } from "./core/model/desired";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import {
+  type Closed,
+  type CommandFiles,
+  closedWith,
+  type Desired,
+  type DesiredResource,
+  type Timing,
+} from "./core/model/desired";
+import { ofKind } from "./core/model/kinds";
 import { nearestText } from "./core/text/nearest";
 import { onlyDefined } from "./core/text/objects";
 import { printable } from "./core/text/printable";
@@ -128,6 +136,21 @@ function fileOfCommand(
   return command === "check" ? commandFile : (commandFiles?.[command] ?? commandFile);
 }
 
+/**
+ * A volume's record outlives the file that names its flush command: beside the command it has the folder of that file,
+ * where that is not the project's own.
+ */
+export const withFlushFolders = (desired: Closed, project: string): Closed =>
+  closedWith(desired, {
+    resources: desired.resources.map((resource) => {
+      const volume = ofKind(resource, "volume");
+      const file = fileOfCommand(volume, "flush");
+      if (volume?.flush.via !== "command" || file === undefined) return resource;
+      const folder = relative(project, dirname(resolve(file))).replaceAll(sep, "/");
+      return folder === "" ? volume : { ...volume, flush: { ...volume.flush, folder } };
+    }),
+  });
+
 /** What the engine touches of the outside world. A command runs in the folder of the file that names it, else in `folder`. */
 export function portsOf(
   { client, timing, parallelism, trust }: OpenedService,
@@ -148,10 +171,12 @@ export function portsOf(
     ...(tracing() === undefined ? {} : { within: withinStepSpan, apart: AsyncLocalStorage.snapshot() }),
     // A plan that needs a program is refused before; what comes here all the same is not started either.
     ...onlyDefined({ noPrograms: trust.closedBy }),
-    runCommand: async ({ argv, env = [] }, { signal, address, duty, values, limitMs } = {}) =>
-      trust.closedBy === undefined
-        ? runCommand(argv, folderOf(address, duty ?? "flush"), { signal, env, extra: values, limitMs })
-        : { exitCode: 127, output: `${trust.closedBy} starts no program that a file names` },
+    runCommand: async ({ argv, env = [], folder: own }, { signal, address, duty, values, limitMs } = {}) => {
+      const runsIn = own === undefined ? folderOf(address, duty ?? "flush") : resolve(folder, own);
+      return trust.closedBy === undefined
+        ? runCommand(argv, runsIn, { signal, env, extra: values, limitMs })
+        : { exitCode: 127, output: `${trust.closedBy} starts no program that a file names` };
+    },
     checkHealth: async (check, vm, options = {}) =>
       (trust.closedBy === undefined || check.kind !== "command") &&
       checkHealth(

@@ -1,7 +1,7 @@
 /** Everything the engine touches of the outside world, handed in by whoever composes it. */
 
 import type { Address } from "../core/model/address";
-import type { Command, HealthCheck, Timing } from "../core/model/desired";
+import type { FlushCommand, HealthCheck, Timing } from "../core/model/desired";
 import type { Duty } from "../core/model/guest";
 import type { Kind } from "../core/model/kinds";
 import type { LiveVm } from "../core/model/live";
@@ -45,7 +45,7 @@ export interface Ports {
   readonly client: ServiceClient;
   readonly clock: Clock;
   readonly timing: Timing;
-  readonly runCommand: (command: Command<string>, options?: DutyOptions) => Promise<CommandResult>;
+  readonly runCommand: (command: FlushCommand<string>, options?: DutyOptions) => Promise<CommandResult>;
   /** What keeps programs that a file names from being started, for messages. Absent: they are started. */
   readonly noPrograms?: string;
   /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. `rollout`: whose check it is. */

@@ -59,6 +59,35 @@ echo ops-token
   });
 });
 
+describe("a flush command", () => {
+  const file = (attached: string) =>
+    `version: 1\nvolumes: { data: { size: 5, ${attached}flush: { via: command, command: [sh, ./flush.sh] } } }\n`;
+
+  it("runs in the folder of the file that named it, also when that names it no more", async () => {
+    const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: place.emulator.url };
+    const run = (...args: string[]) => runCli([...args], { cwd: place.folder, env });
+    const told = join(place.folder, "told");
+    const says = (what: string) => `echo ${what} >> '${told}'\n`;
+    writeFiles(place.folder, {
+      "reconcile.yaml": resized("m1.small", { command: ["true"] }),
+      "parts/data.yaml": file("attach_to: web, "),
+      "parts/flush.sh": says("parts"),
+      "flush.sh": says("another"),
+    });
+    const both = ["-f", "reconcile.yaml", "-f", "parts/data.yaml"];
+    expect((await run("apply", "-y", ...both)).exitCode).toBe(0);
+    // As the state of an older version has it, which the next run brings up to date.
+    const state = join(place.folder, "reconcile.state.json");
+    writeFileSync(state, readFileSync(state, "utf8").replace(/"folder":"parts",/, ""));
+    expect((await run("apply", "-y", ...both)).exitCode).toBe(0);
+    expect((await run("plan", "--allow-data-loss", "--out", "saved")).exitCode).toBe(0);
+    const ran = await run("apply", "saved", "--allow-data-loss", "-y");
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+    expect(readFileSync(told, "utf8")).toBe("parts\n");
+    expect(place.emulator.dump().volumes.filter(({ name }) => name === "data")).toEqual([]);
+  });
+});
+
 describe("an address that the service shows", () => {
   const applied = async (check: object) => {
     const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: place.emulator.url };

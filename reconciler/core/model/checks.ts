@@ -78,7 +78,7 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
   reference,
   flush: isEither(
     shape({ via: oneOf("ask", "stop") }),
-    shape({ via: oneOf("command"), argv, env: optional(list(text)) }),
+    shape({ via: oneOf("command"), argv, env: optional(list(text)), folder: optional(text) }),
   ),
   command: shape({ argv, env: optional(list(text)), timeoutMs: number, again: optional(oneOf("when_changed")) }),
   rules: list(isRule),

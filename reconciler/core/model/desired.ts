@@ -17,7 +17,7 @@ import type { Prices } from "./prices";
 import type { Command } from "./reference";
 
 export type { GuestCommand } from "./guest";
-export type { Command, FlushPolicy, Reference } from "./reference";
+export type { Command, FlushCommand, FlushPolicy, Reference } from "./reference";
 
 export type SnapshotReason = "rebuild" | "resize" | "delete";
 

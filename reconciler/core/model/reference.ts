@@ -11,4 +11,13 @@ export interface Command<T extends Text = Text> {
 }
 
 /** What may stand behind the statement that a volume was flushed before it is detached. */
-export type FlushPolicy = { readonly via: "ask" } | ({ readonly via: "command" } & Command) | { readonly via: "stop" };
+export type FlushPolicy =
+  | { readonly via: "ask" }
+  | ({ readonly via: "command" } & FlushCommand)
+  | { readonly via: "stop" };
+
+/** A record keeps it when no file names it any more. */
+export interface FlushCommand<T extends Text = Text> extends Command<T> {
+  /** The folder in which it runs, as seen from that of the project. Absent: that of the file that names it, or the project's. */
+  readonly folder?: string;
+}

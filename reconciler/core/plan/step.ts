@@ -5,7 +5,7 @@
 
 import { type Address, type Kind, kindOf } from "../model/address";
 import { type Computed, computedWithin, fillText, type Text } from "../model/computed";
-import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
+import type { FlushCommand, HealthCheck, NewVm, Reference } from "../model/desired";
 import type { Debt, DueReason, Duty, GuestCommand } from "../model/guest";
 import type { PlannedChange } from "../model/recorded";
 import type { Rule } from "../model/rule";
@@ -117,7 +117,7 @@ export interface Requests {
   };
   /** Reads the rules again after a neighbour was deleted, and puts back what should be there. */
   "group.verify": { readonly group: Reference; readonly rules: readonly Rule[] };
-  flush: Command;
+  flush: FlushCommand;
   after_ready: GuestRequest;
   after_attach: GuestRequest;
   /** Nothing to send: only the state learns something. */

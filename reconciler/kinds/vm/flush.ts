@@ -5,7 +5,7 @@
 
 import type { Address } from "../../core/model/address";
 import { wordsOfCommand } from "../../core/model/computed";
-import type { Command, FlushPolicy } from "../../core/model/desired";
+import type { FlushCommand, FlushPolicy } from "../../core/model/desired";
 import { findSeen } from "../../core/model/live";
 import { addStep, type Draft, vmHold } from "../../core/plan/draft";
 import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
@@ -57,11 +57,14 @@ const isStoppedAnyway = ({ id }: { readonly id: string }, draft: Draft): boolean
   draft.powerOf(id)?.operation === "vm.stop" ||
   (draft.deleteOfHost(id) !== undefined && draft.flushStopOf(id) !== undefined);
 
-function flushBy({ argv, env }: Command, { address, label, vm, needs, draft, which = "" }: ComesOff): StepId {
+function flushBy(
+  { argv, env, folder }: FlushCommand,
+  { address, label, vm, needs, draft, which = "" }: ComesOff,
+): StepId {
   return addStep(draft, {
     id: `${address}/flush${which}`,
     address,
-    action: { operation: "flush", argv, ...onlyDefined({ env }) },
+    action: { operation: "flush", argv, ...onlyDefined({ env, folder }) },
     title: `flush volume ${label}: ${wordsOfCommand(argv)}`,
     needs,
     // One guest: as with the commands that are owed to it, one runs after the other.
