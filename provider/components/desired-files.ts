@@ -51,6 +51,19 @@ function notFollowed({ deny, reachability, checks, policy, rollouts, isProtected
     : [`a program does not follow what the files want of a plan as a whole: ${words.join(", ")}`];
 }
 
+/** What an output without a value gives. The default is for what the program leaves out. */
+const withoutValue = ({ vars = {} }: FileSettings): Told[] =>
+  Object.entries(vars).flatMap(([name, value]): Told[] =>
+    value === null
+      ? [
+          {
+            severity: "error",
+            text: `vars.${name} has no value (null) — give it one, or leave it out where its default is meant`,
+          },
+        ]
+      : [],
+  );
+
 /** Throws with every problem of the files. Several files are one desired state. */
 export function partsOfFiles(paths: readonly string[], settings: FileSettings): Parts {
   const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
@@ -69,13 +82,7 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       "vars.",
     ),
   }));
-  // What an output without a value gives. The default is for what the program leaves out.
-  for (const [name, value] of Object.entries(settings.vars ?? {}))
-    if (value === null)
-      told.push({
-        severity: "error",
-        text: `vars.${name} has no value (null) — give it one, or leave it out where its default is meant`,
-      });
+  told.push(...withoutValue(settings));
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)
     told.push({

@@ -32,7 +32,7 @@ import { type Problems, problemsIn } from "./problems";
 import { type Declared, declare, notEnabled } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry } from "./sources";
 import type { Expression } from "./template";
-import { type GivenValue, resolveVars, type SensitiveTexts } from "./vars";
+import { deepestUse, type GivenValue, resolveVars, type SensitiveTexts } from "./vars";
 import { isMap, type Path, type Place, placeOf, type YamlMap } from "./yaml/file";
 
 export interface Room {
@@ -76,8 +76,6 @@ interface House {
 
 /** The largest number of rooms: no run could carry out more, and a mistyped number must not fill the memory. */
 const mostRooms = 20_000;
-/** How far components may lie within each other, or be handed what others hand out. */
-const deepestUse = 100;
 
 export function openRooms(
   merged: Merged,

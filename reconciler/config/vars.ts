@@ -265,8 +265,9 @@ export function resolveVars(
 
 export const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** How far variables may use each other, and how many values one may stand for: more than any file that means something. */
-const deepestUse = 100;
+/** How far variables may use each other, or components what others hand out: further than any file that means something. */
+export const deepestUse = 100;
+/** How many values one variable may stand for. */
 const mostValues = 1_000_000;
 
 const tooMuch = ({ what }: DeclaredAs, name: string, problem: string) =>

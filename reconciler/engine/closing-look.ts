@@ -17,7 +17,7 @@ import { type Failure, isGone, isShut, type Outcome } from "../core/model/outcom
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
-import { keysShown } from "../kinds/group/same-traffic";
+import { shownAmong } from "../kinds/group/same-traffic";
 import { vmsUnseen } from "../kinds/vm/watch";
 import { listOfKind, readOfKind } from "./observe";
 import { noSamples, type Ports, type Samples } from "./ports";
@@ -257,7 +257,7 @@ const isOfHost = ({ field, blind }: OpenWrite): boolean =>
 function isKeptOtherwise(write: OpenWrite, among: readonly OpenWrite[], seen: SeenWrite<"group">): boolean {
   if (write.field !== "rule" || "failure" in seen || seen.live?.rules === undefined) return false;
   const declared = among.filter(({ id, field }) => id === write.id && field === "rule").map(({ value }) => value);
-  return keysShown(declared, seen.live.rules.map(canonicalLiveRule)).has(write.value);
+  return shownAmong(declared, seen.live.rules.map(canonicalLiveRule)).has(write.value);
 }
 
 const isOfRules = ({ field }: OpenWrite): boolean => field === "rule" || field === "removed rule";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ruleKey, ruleOfKey } from "../../reconciler/core/canonical/rules";
 import type { Rule } from "../../reconciler/core/model/rule";
-import { declaredBeside, keysShown, otherForms } from "../../reconciler/kinds/group/same-traffic";
+import { declaredBeside, otherForms, shownAmong } from "../../reconciler/kinds/group/same-traffic";
 import { rule } from "../support/sample-plans";
 
 const ports = (min: number, max: number, more: Partial<Rule> = {}): Rule => rule(min, { ports: { min, max }, ...more });
@@ -144,7 +144,7 @@ describe("whether live rules show a rule in another form", () => {
     ["all protocols and ports", rule(80, { protocol: "any", ports: undefined }), [], [rule(80)], false],
   ])("%s", (_, asked, others, live, shown) => {
     const declared = [asked, ...others].map((one) => key(one));
-    expect(keysShown(declared, live).has(key(asked))).toBe(shown);
+    expect(shownAmong(declared, live).has(key(asked))).toBe(shown);
   });
 
   it.each([

@@ -2,7 +2,7 @@
  * A third-party cloud's listing of security groups, as its command line prints it, into plain values. Fields beyond
  * those the service's import knows are passed over; a value of the wrong JSON type is a problem with its place.
  */
-import { type Fields, isObject } from "../../core/text/objects";
+import { type Fields, isObject, ownValue } from "../../core/text/objects";
 
 export interface ListedSource {
   /** A CIDR, the id of a prefix list, or the id of a group. */
@@ -92,8 +92,6 @@ function objectAt(value: unknown, at: string, problems: string[]): Fields {
   if (found === undefined) problems.push(`${at} must be an object`);
   return found ?? {};
 }
-
-const ownValue = (object: Fields, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
 
 function textUnder(object: Fields, key: string, at: string, problems: string[]): string {
   const value = ownValue(object, key) ?? "";

@@ -3,7 +3,7 @@
  * seen is not looked for: nothing can show it any more, or it was shown.
  */
 
-import { keysShown } from "../../kinds/group/same-traffic";
+import { shownAmong } from "../../kinds/group/same-traffic";
 import { canonicalLiveRule, describeRuleKey, ruleKey } from "../canonical/rules";
 import { showsEffect } from "../diff/effect";
 import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey } from "../model/effect";
@@ -87,7 +87,7 @@ export function besides(open: readonly OpenWrite[], { resources }: Pick<State, "
     if (before.seen !== "yes" || record?.id !== id) return [];
     const asked = new Set(writes.flatMap((write) => [writeKey(write), ...removedBy(write)]));
     const rules = "rules" in before.value ? before.value.rules : undefined;
-    const rulesShown = keysShown(rulesOf(record), rules?.map(canonicalLiveRule) ?? []);
+    const rulesShown = shownAmong(rulesOf(record), rules?.map(canonicalLiveRule) ?? []);
     const readsRecord = writes.some(({ field }) => !ofRules.has(field));
     return recordedParts(record)
       .filter((part) => (readsRecord || ofRules.has(part.field)) && !asked.has(writeKey(part)))

@@ -1,5 +1,5 @@
 /** Structural equality of plain values; an absent key and one that is `undefined` are the same. */
-import { fieldsIn } from "./objects";
+import { fieldsIn, ownValue } from "./objects";
 
 const areEqualLists = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
@@ -10,8 +10,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && areEqualLists(a, b);
   const left = fieldsIn(a);
   const right = fieldsIn(b);
-  // Every object inherits `constructor`, which a person may have given as the name of something.
-  for (const key in left) if (!deepEqual(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) return false;
-  for (const key in right) if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
+  for (const key in left) if (!deepEqual(left[key], ownValue(right, key))) return false;
+  for (const key in right) if (right[key] !== undefined && ownValue(left, key) === undefined) return false;
   return true;
 }

@@ -10,6 +10,10 @@ export const isObject = (value: unknown): value is Fields =>
 /** The fields of a value; none where it is no object. */
 export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});
 
+/** Every object inherits `constructor`, which a person may have given as the name of something. */
+export const ownValue = (fields: Fields, key: string): unknown =>
+  Object.hasOwn(fields, key) ? fields[key] : undefined;
+
 /** The fields of a JSON object; none where the text is no such thing. */
 export const fieldsOfJson = (text: string): Fields => fieldsIn(parsedJson(text));
 

@@ -35,7 +35,7 @@ import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import type { RuleInput } from "../../service/client";
 import { byAddress } from "./compare-rules";
 import { recordRules } from "./diff";
-import { keysShown } from "./same-traffic";
+import { shownAmong } from "./same-traffic";
 import { whyItStays } from "./watch";
 /** Performs a step on an existing group. */
 export type OnGroup<O extends ActOn<"group">> = OnExisting<O>;
@@ -207,7 +207,7 @@ export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, i
   const have = new Set(live.map((rule) => ruleKey(rule)));
   const identify = identifyIn(run);
   const keys = wanted.map((rule) => ruleKey(rule, identify));
-  const shown = keysShown(keys, live);
+  const shown = shownAmong(keys, live);
   const writes: StepWrite[] = [];
   for (const rule of wanted) {
     if (shown.has(ruleKey(rule, identify))) continue;

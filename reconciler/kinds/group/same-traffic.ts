@@ -33,7 +33,7 @@ export function otherForms(
 }
 
 /** Of declared rules those that live rules show, as they are or in another form. Rules are told by their keys. */
-export function keysShown(declared: readonly string[], live: readonly Rule[]): ReadonlySet<string> {
+export function shownAmong(declared: readonly string[], live: readonly Rule[]): ReadonlySet<string> {
   const shown = new Set(live.map((rule) => ruleKey(rule)));
   const asked = new Set(declared);
   const undeclared = live.filter((rule) => !asked.has(ruleKey(rule)));
