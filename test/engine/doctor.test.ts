@@ -47,6 +47,20 @@ describe("operations", () => {
     expect(report.dialect.operations["volume.list"]).toMatchObject({ method: "GET", path: "/api/v1/volumes" });
   });
 
+  test("a list that differs at each look, whatever it is asked for, reads no one by its id", async () => {
+    let looks = 0;
+    const probe: DoctorPorts["probe"] = async ({ path }) => {
+      const isList = path.split("?")[0] === "/api/v1/vm/list";
+      const text = JSON.stringify({ data: [{ id: "v-1", name: "n", status: "ACTIVE", uptime: looks++ }] });
+      return isList
+        ? { outcome: { status: "accepted", value: JSON.parse(text) }, answer: { status: 200, text } }
+        : { outcome: absent, answer: contractual };
+    };
+    const { dialect } = await diagnoseService({ probe }, builtInDialect);
+    expect(dialect.operations["vm.list"]).toMatchObject({ path: "/api/v1/vm/list" });
+    expect(dialect.operations["vm.get"]).toBeNull();
+  });
+
   test("what is not there is switched off, with its cost", async () => {
     const report = await diagnoseService(serviceWith({}), builtInDialect);
     expect(report.dialect.operations["flavor.list"]).toBeNull();

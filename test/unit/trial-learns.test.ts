@@ -923,6 +923,24 @@ test("a record is asked for with what its list is asked with", () => {
   expect(routes).toContainEqual({ method: "DELETE", path: "/v1/volumes/{id}", query: { version: "2026-01-01" } });
 });
 
+test("a DELETE that names nothing in its path is never a guess: it may delete all that there is", () => {
+  const at = { lists: ["/v1/things"], idKeys: ["id"], query: { version: "1" } };
+  const text = `operations: { volume.delete: { method: DELETE, path: /v1/disks, body: { id: "{id}" } } }`;
+  for (const { dialect } of [readDialectText("", ""), readDialectText(text, "")])
+    for (const [operation, own] of [
+      ["volume.delete", "{id}"],
+      ["group.rule.delete", "{rule_id}"],
+    ] as const) {
+      const deletes = writesFor(operation, dialect, at).filter(({ method }) => method === "DELETE");
+      const guessed = deletes.filter((route) => route !== dialect.operations[operation]);
+      expect(guessed).not.toEqual([]);
+      expect(guessed.filter(({ path }) => !path.includes(own))).toEqual([]);
+    }
+  // What a person told is tried as it stands.
+  const told = readDialectText(text, "").dialect;
+  expect(writesFor("volume.delete", told, at)).toContain(told.operations["volume.delete"]);
+});
+
 test("what confirms a resize says what may revert one, and the other way", () => {
   const nowhere = { lists: [], idKeys: [] };
   const text = `operations: { vm.resize.confirm: { method: PUT, path: "/vms/{id}/Accept", body: { accept: true } } }`;

@@ -9,7 +9,7 @@ import { pointerTo } from "../../dialect/likely-key";
 import { findAt, findAtPath, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
-import { contractRead, saidOf } from "./enter";
+import { contractRead, nobody, saidOf } from "./enter";
 import { collectionsTold } from "./find-list";
 import type { Learnings } from "./learnings";
 import { isSuccess, look, lookAtNamed, outcomeInWords, type SeenAnswer } from "./look";
@@ -67,7 +67,7 @@ export async function findOne(
     const bodies = learnings.lists.get(`${kind}.list`)?.bodies ?? [];
     const isList = bodies.some((body) => saidOf(path, { status: seen.status, body }) === asSaid);
     const own = isList ? undefined : recordAnswered(learnings, kind, candidate, seen.body, id);
-    if (own === undefined) {
+    if (own === undefined || (await isShownToAll(learnings, kind, operation, candidate, id))) {
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
     }
@@ -89,6 +89,21 @@ export async function findOne(
     return;
   }
   findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+/** What is shown as well where it is asked for with the id of nobody is not looked for by its id: a list that changed. */
+async function isShownToAll(
+  learnings: Learnings,
+  kind: "vm" | "group",
+  operation: "vm.get" | "group.get",
+  candidate: Route,
+  id: string,
+): Promise<boolean> {
+  const { ports, given } = learnings;
+  const filled = fillRoute(candidate, { id: nobody }, given);
+  if (filled === undefined) return false;
+  const seen = await look(ports, { operation, method: candidate.method, ...filled });
+  return isSuccess(seen) && recordAnswered(learnings, kind, candidate, seen.body, id) !== undefined;
 }
 
 /** One of these is read. A list may show what belongs to others, which this credential may not read. */

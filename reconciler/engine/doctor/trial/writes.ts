@@ -84,7 +84,10 @@ function listsOf(
   return stands.map((region) => path.replaceAll("{region}", () => region));
 }
 
-/** The dialect's own path comes first. A path that could mean anything but the resource with this id is never tried. */
+/**
+ * The dialect's own path comes first. A path that could mean anything but the resource with this id is never tried: a
+ * DELETE of a whole collection deletes all that is in it, where the service does not look at its body or its query.
+ */
 export function writesFor(
   operation: TriedOperation,
   dialect: Dialect,
@@ -107,7 +110,9 @@ export function writesFor(
     }
   if (operation === "group.rule.delete") routes.push(...asVolumesAreDeleted(dialect));
   const seen = new Set<string>();
+  const ownId = operation === "group.rule.delete" ? "{rule_id}" : "{id}";
   return routes.filter((route) => {
+    if (route !== said && route.method === "DELETE" && !route.path.includes(ownId)) return false;
     const key = JSON.stringify([route.method, route.path, route.body, route.query]);
     // Of a list at the root some have no path of their own: they are never sent.
     return route.path.startsWith("/") && !seen.has(key) && seen.add(key);
@@ -171,7 +176,7 @@ interface Whereabouts {
 }
 
 const posting = (path: string, body?: object): Route => ({ method: "POST", path, ...onlyDefined({ body }) });
-const deleting = (path: string, body?: object): Route => ({ method: "DELETE", path, ...onlyDefined({ body }) });
+const deleting = (path: string): Route => ({ method: "DELETE", path });
 
 /** With the verb as it is written in paths, as a word of its own and before `resize`. */
 const resizing =
@@ -204,8 +209,6 @@ const usualRequests: Readonly<Record<TriedOperation, (at: Whereabouts) => readon
     ...[":delete", "/delete", "/remove"].map((end) => posting(base + end, { [key]: id })),
     posting(`${base}/{id}/destroy`),
     posting(`${base}/{id}/actions`, { type: "delete" }),
-    deleting(base, { [key]: id }),
-    { ...deleting(base), query: { [key]: "{id}" } },
   ],
   "group.rule.delete": ({ base, key, id }) => [
     ...["/{id}/rules", "/{id}/rule", "/rule", "/rules"].map((end) => deleting(`${base}${end}/{rule_id}`)),
@@ -214,7 +217,6 @@ const usualRequests: Readonly<Record<TriedOperation, (at: Whereabouts) => readon
     ...["ruleId", "rule_id", "rule"].flatMap((rule) => {
       const body = { [rule]: "{rule_id}" };
       return [
-        deleting(`${base}/{id}/rules`, body),
         ...["rules/delete", "remove-rule", "actions/remove_rule"].map((end) => posting(`${base}/{id}/${end}`, body)),
         ...[":removeRule", "/remove-rule", "/remove"].map((end) => posting(base + end, { [key]: id, ...body })),
       ];
