@@ -34,6 +34,19 @@ function problemsOfDesired(desired: unknown): readonly string[] {
   return [...new Set([...problems, ...misplaced])];
 }
 
+const told = list(
+  shape({
+    severity: text,
+    code: text,
+    summary: text,
+    detail: optional(text),
+    fix: optional(text),
+    address: optional(text),
+    source: optional(shape({ file: text, line: number })),
+    excerpt: optional(text),
+  }),
+);
+
 const parts: Readonly<Record<string, Check>> = {
   lineage: text,
   serial: number,
@@ -55,7 +68,8 @@ const parts: Readonly<Record<string, Check>> = {
   steps: list(
     shape({ id: text, address: text, owes: optional(list(shape({ address, command: text, reason: text }))) }),
   ),
-  findings: optional(list(shape({ severity: text, code: text, summary: text, detail: optional(text) }))),
+  diagnostics: told,
+  findings: optional(told),
   files: optional(list(shape({ file: text, sha256: text }))),
   sensitive: optional(list(text)),
   attached: optional(mapWith(list(text))),

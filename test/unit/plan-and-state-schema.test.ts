@@ -133,6 +133,15 @@ describe("schemas", () => {
     if (value !== "vm.x") expect(isPlan(broken)).toBe(false);
   });
 
+  it.each(["diagnostics", "findings"])("a plan whose %s are no texts at a place is refused", async (part) => {
+    const saved = await planOfThree();
+    const told = { severity: "warning", code: "exposure/open-port", summary: "group.web: SSH is open" };
+    const withTold = (more: object) => ({ ...saved, [part]: [{ ...told, ...more }] });
+    expect(unreadablePart(withTold({ fix: "name networks", source: { file: "a.yaml", line: 1 } }))).toBeUndefined();
+    for (const more of [{ fix: {} }, { address: {} }, { excerpt: 4 }, { source: "a.yaml" }, { summary: undefined }])
+      expect(unreadablePart(withTold(more))).toBe(`its ${part} cannot be read`);
+  });
+
   it("what another version says more of a resource is left alone", async () => {
     const saved = await planOfThree();
     saved.desired.resources[0].another = 1;
