@@ -12,6 +12,7 @@ import { type Closed, type Desired, nothingDesired } from "../core/model/desired
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import type { SshAccess, SshSettings } from "../core/model/ssh";
+import { hiddenValue } from "../core/text/credential-mask";
 import { inShell } from "../core/text/in-shell";
 import { itemAt } from "../core/text/invariant";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
@@ -272,14 +273,16 @@ export function givenVars(
   const vars: Record<string, string> = Object.create(null);
   for (const assignment of flags.var ?? []) {
     const equals = assignment.indexOf("=");
-    if (equals > 0) vars[assignment.slice(0, equals)] = assignment.slice(equals + 1);
-    else
+    const [name, value] = [assignment.slice(0, equals), assignment.slice(equals + 1)];
+    const told = { severity: "error", code: "cli/bad-var" } as const;
+    if (equals <= 0) problems.push({ ...told, summary: `--var ${assignment} sets nothing`, fix: "--var NAME=VALUE" });
+    else if (value === hiddenValue)
       problems.push({
-        severity: "error",
-        code: "cli/bad-var",
-        summary: `--var ${assignment} sets nothing`,
-        fix: "--var NAME=VALUE",
+        ...told,
+        summary: `--var ${assignment} stands in a message for a value that may be a secret`,
+        fix: `write the value of ${name} in place of ${hiddenValue}`,
       });
+    else vars[name] = value;
   }
   if (problems.length > 0) throw new CommandFailed(problems);
   return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSourceFile(path, trust, "correct the path")) };

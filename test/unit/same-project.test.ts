@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { findCommand } from "../../reconciler/cli/command";
 import { commands } from "../../reconciler/cli/registry";
 import { onSameProject } from "../../reconciler/cli/same-project";
+import { givenVars } from "../../reconciler/cli/workspace";
 
 const said = (words: string, flags: object, args: readonly string[], text: string): string => {
   const { found } = findCommand(commands, words.split(" ")) ?? {};
@@ -96,4 +97,9 @@ describe("a command in a message", () => {
   ])("where the command line names %s", (_, command, flags, args, expected) =>
     expect(said(command, flags, args, "reconcile apply")).toBe(expected),
   );
+
+  it("is not taken with the sign that stands for a value", () => {
+    expect(() => givenVars({ var: ["tier=…", "n=2"] })).toThrow("--var tier=… stands in a message for a value");
+    expect(givenVars({ var: ["tier=… and more"] }).vars).toEqual({ tier: "… and more" });
+  });
 });
