@@ -82,6 +82,7 @@ import { readAgain, readByIdAlone } from "./reading";
 import { clientForRemoval, planReplacementAsObserved, resourcePlans, standingOf } from "./resource-plans";
 import {
   goingAsSaid,
+  keptOf,
   type Of,
   recordedKey,
   recordedProperty,
@@ -191,7 +192,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     check: (inputs, exists = false) => checkInputs(shape.inputs, inputs, shape.write, exists),
 
-    async diff(context, id, before, inputs): Promise<Difference> {
+    async diff(context, id, given, inputs): Promise<Difference> {
+      const before = keptOf(shape, id, given);
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
@@ -287,7 +289,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         }
     },
 
-    async read(context, id, before): Promise<Found | undefined> {
+    async read(context, id, given): Promise<Found | undefined> {
+      const before = given && keptOf(shape, id, given);
       const service = await context.service();
       if (before !== undefined) await noteInState(context, service, id, rememberedIn(before));
       if (isPending(id)) return before === undefined ? undefined : readPending(shape, context, service, id, before);
@@ -297,7 +300,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         : readAgain(shape, context, service, id, before, record);
     },
 
-    async update(context, id, before, inputs) {
+    async update(context, id, given, inputs) {
+      const before = keptOf(shape, id, given);
       const service = await context.service();
       assertSameService(service, rememberedIn(before), String(inputs["name"]));
       await noteInState(context, service, id, rememberedIn(before));
@@ -307,7 +311,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       );
     },
 
-    async delete(context, id, before) {
+    async delete(context, id, given) {
+      const before = keptOf(shape, id, given);
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(before["name"]));

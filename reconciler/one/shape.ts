@@ -10,7 +10,7 @@ import type { Step } from "../core/plan/step";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
-import { type HandlerService, holdsUnknown, type Property, type Props } from "./handler";
+import { type HandlerService, holdsUnknown, isPending, type Property, type Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import { asFileKey, asProperty, desiredOf, knownPart, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
@@ -121,6 +121,17 @@ export function rememberedIn(before: Props): Remembered {
   // Only the handlers write this key, and `plain` keeps what they write. What somebody took out of a state by hand is not
   // remembered.
   return Object.fromEntries(Object.entries(recorded).filter(([, value]) => value !== null)) as Remembered;
+}
+
+/**
+ * The properties as they say what is kept of that id. Where somebody gave the resource another id by hand (`pulumi stack
+ * export`, `import`), the record is still of the former one, which is not what a preview names.
+ */
+export function keptOf<K extends Kind>({ kind }: Shape<K>, id: string, before: Props): Props {
+  const { record, ...others } = fieldsIn(before[recordedKey]);
+  const of = fieldsIn(record);
+  if (isPending(id) || record === undefined || (of["id"] === id && of["kind"] === kind)) return before;
+  return { ...before, [recordedKey]: others };
 }
 
 /**

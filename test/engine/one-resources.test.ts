@@ -1110,6 +1110,20 @@ const removals: Readonly<Record<string, Row>> = {
     answer: undefined,
     sent: ["volume.delete #5 200"],
   },
+  "somebody gave it another id by hand: that one goes, and not what its record is of": {
+    asks: async (program, { create, diff, update, read }) => {
+      const kept = await create("Volume", "data", data);
+      const other = await create("Volume", "other", { name: "other", size: 7 });
+      const edited = { ...kept, id: other.id };
+      for (const ask of [() => diff(edited, data), () => update(edited, { ...data, size: 6 })])
+        await expect(ask()).rejects.toThrow(/state has no record of volume data .* — run pulumi refresh/);
+      expect((await read(edited))?.inputs).toEqual({ name: "other", size: 7 });
+      const { remove } = program.startProcess();
+      return () => remove(edited);
+    },
+    answer: undefined,
+    sent: ["volume.delete #6 200"],
+  },
   "nothing is remembered of it, and nothing is shown": {
     asks: async (program, { create }) => {
       const kept = await create("Volume", "data", data);
