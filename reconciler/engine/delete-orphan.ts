@@ -25,12 +25,15 @@ const volumeChanged = (how: string, fix: string): StepResult => ({
   fix,
 });
 
-/** `not-found`: the service has no such id, which alone does not say that it is gone. */
-export async function deleteOrphan(orphan: Orphan, watch: Watch): Promise<OrphanResult> {
+/**
+ * `not-found`: the service has no such id, which alone does not say that it is gone. `isShown`: a look has shown it, so
+ * that it is gone where none shows it after a delete whose answers were lost.
+ */
+export async function deleteOrphan(orphan: Orphan, watch: Watch, isShown: boolean): Promise<OrphanResult> {
   const remove = deletes[orphan.kind];
   return remove === undefined
     ? { end: "failed", message: `${orphan.kind} ${orphan.id} cannot be deleted as an orphan` }
-    : remove(orphan, watch);
+    : remove(orphan, watch, isShown);
 }
 
 /** Whether an orphan of this kind can be deleted here, and not in the service's console alone. */
@@ -44,17 +47,17 @@ const deletes: Readonly<Record<Orphan["kind"], typeof deleteOrphan | undefined>>
   image: undefined,
 };
 
-async function deleteOrphanGroup({ id, name }: Orphan, watch: Watch): Promise<OrphanResult> {
+async function deleteOrphanGroup({ id, name }: Orphan, watch: Watch, isShown: boolean): Promise<OrphanResult> {
   const { client, signal } = watch;
   const deleted = await client.deleteGroup(id, { signal });
   if (isGone(deleted)) return "not-found";
   const looking = { ...watch, listGroups: () => client.listGroups({ signal }) };
-  const outcome = await confirmGone(deleted, () => readDoubted(id, looking));
+  const outcome = isShown ? await confirmGone(deleted, () => readDoubted(id, looking)) : deleted;
   if (outcome.status !== "accepted") return failedBy(outcome);
   return { ...(await waitUntilGroupGone(id, name, looking)), isSent: true };
 }
 
-async function deleteOrphanVolume(orphan: Orphan, watch: Watch): Promise<OrphanResult> {
+async function deleteOrphanVolume(orphan: Orphan, watch: Watch, isShown: boolean): Promise<OrphanResult> {
   const { id, sizeGb } = orphan;
   const { client, signal } = watch;
   const look = await client.getVolume(id, { signal });
@@ -85,7 +88,7 @@ async function deleteOrphanVolume(orphan: Orphan, watch: Watch): Promise<OrphanR
   } else if (!isGone(look)) return couldNotLook("it", look);
   const deleted = await onceVolumeSteady(watch, id, () => client.deleteVolume(id, { signal }));
   if (isGone(deleted)) return "not-found";
-  const outcome = await confirmVolumeGone(deleted, id, client);
+  const outcome = isShown ? await confirmVolumeGone(deleted, id, client) : deleted;
   if (outcome.status !== "accepted") return failedBy(outcome);
   return { ...(await waitForVolume(watch, id, { for: "gone" })), isSent: true };
 }

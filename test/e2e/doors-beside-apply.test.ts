@@ -73,6 +73,18 @@ describe("orphans delete", () => {
     expect([ended.exitCode, Object.keys(place.state().orphans)]).toEqual([1, [`volume:${id}`]]);
   });
 
+  it("forgets none that no look shows where the answers to its delete are lost", async () => {
+    const [id = ""] = await leave({ web: {} });
+    const gone = await notFound();
+    const later = json({ message: "later" }, 503);
+    place.proxy.meddle(async ({ method, path }, forward) =>
+      path.endsWith(id) ? (method === "DELETE" ? later : gone) : forward(),
+    );
+    const ended = await end(id);
+    expect([ended.exitCode, Object.keys(place.state().orphans)], said(ended)).toEqual([1, [`volume:${id}`]]);
+    expect(volumes().map((one) => one.id)).toEqual([id]);
+  });
+
   it("forgets what was deleted in the console by the proof of what it is about to delete", async () => {
     const [kept = "", ...ids] = await leave({ one: {}, two: {}, three: {} });
     for (const id of ids) await ask("DELETE", `/api/v1/volume/${id}`);

@@ -786,6 +786,7 @@ describe("an orphan that somebody names", () => {
     accepted({ kind: "volume", id: "o-1", failed: false, attachedTo: null, sizeGb: 5, ...more } as never);
   interface Row {
     readonly of: Orphan;
+    readonly isShown?: boolean;
     readonly looks?: readonly Outcome<never>[];
     readonly answer?: Outcome<unknown>;
     readonly groups?: Outcome<readonly LiveGroup[]>;
@@ -905,6 +906,32 @@ describe("an orphan that somebody names", () => {
       { of: orphan("volume"), looks: [gone], answer: gone, sent: ["delete volume"], ends: "not-found" },
     ],
     [
+      "a volume that was shown, and that no look shows after a delete whose answer is lost",
+      {
+        of: orphan("volume"),
+        looks: [volume(), gone],
+        answer: lost as never,
+        sent: ["delete volume"],
+        ends: "done and seen",
+        isSent: true,
+      },
+    ],
+    [
+      "a volume that no look has shown, and the answer to its delete is lost",
+      {
+        of: orphan("volume"),
+        isShown: false,
+        looks: [gone],
+        answer: lost as never,
+        sent: ["delete volume"],
+        ends: /^unknown/,
+      },
+    ],
+    [
+      "a group that no look has shown, and the answer to its delete is lost",
+      { of: orphan("group"), isShown: false, answer: lost as never, sent: ["delete group"], ends: /^unknown/ },
+    ],
+    [
       "a volume that the service refuses to delete",
       {
         of: orphan("volume"),
@@ -918,6 +945,7 @@ describe("an orphan that somebody names", () => {
     "%s",
     async (_, {
       of,
+      isShown = true,
       looks = [gone],
       answer = accepted(undefined),
       groups = accepted([]),
@@ -940,18 +968,14 @@ describe("an orphan that somebody names", () => {
           },
           getVolume: async () => at(looks, looked++),
           listGroups: async () => groups,
+          listRules: async () => gone as never,
         },
         has: (operation) => operation !== "volume.list",
       });
       const { client, clock, timing } = run.ports;
-      const result: OrphanResult = await deleteOrphan(of, {
-        client,
-        clock,
-        timing,
-        signal: run.signal,
-        listVolumes: () => client.listVolumes(),
-        waited: () => undefined,
-      } as never);
+      const watch = { client, clock, timing, signal: run.signal, waited: () => undefined };
+      const listVolumes = () => client.listVolumes();
+      const result: OrphanResult = await deleteOrphan(of, { ...watch, listVolumes } as never, isShown);
       const said = result === "not-found" ? result : ended(result);
       if (typeof ends === "string") expect(said).toBe(ends);
       else expect(said).toMatch(ends);

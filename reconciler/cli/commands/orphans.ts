@@ -158,7 +158,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     for (const orphan of inOrder) {
       // A run that is cut off after the request leaves an orphan behind that was meant to go.
       await changeState(invocation, store, () => [orphanDeleting(orphan, true)]);
-      const result = await deleteOrphan(orphan, watch);
+      const result = await deleteOrphan(orphan, watch, sight(orphan).seen === "yes");
       // A credential of another project is answered "not found" as well, so this orphan is forgotten only with the
       // proof that every "gone" takes.
       if (result === "not-found") {
