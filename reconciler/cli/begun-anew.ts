@@ -1,13 +1,13 @@
 /**
  * A state that is given another place, by the file or by a flag, is empty there until somebody brings it. A run on the
- * empty one would make everything a second time. So before the first run on a state that was never written, the states
- * that these folders had before are read: what one of them has is not made anew without --new-state. Who takes it over
- * by its name has consented, and is told that both states have it then.
+ * empty one would make everything a second time. So before the first run on a state, which may have what was imported
+ * by its id already, the states that these folders had before are read: what one of them has is not made anew without
+ * --new-state. Who takes it over by its name has consented, and is told that both states have it then.
  */
 import { dirname, join, resolve } from "node:path";
 import type { Change } from "../core/diff/changes";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { RecordedResource } from "../core/model/recorded";
+import type { RecordedResource, State } from "../core/model/recorded";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
 import { inShell } from "../core/text/in-shell";
@@ -23,21 +23,21 @@ import { environmentsOf, readSiblings } from "./siblings";
 
 export async function refuseBegunAnew(session: Session, prepared: Prepared): Promise<Prepared> {
   const { plan, state } = prepared;
-  if (state.serial > 0 || session.invocation.flags["new-state"] === true) return prepared;
+  if (state.runs !== undefined || session.invocation.flags["new-state"] === true) return prepared;
   const wanted = wantedByName(prepared);
   if (wanted.length === 0) return prepared;
   const found = await Promise.all(
     formerPlaces(session).map(async ({ location, isWhole }): Promise<Diagnostic[]> => {
       const has = isWhole ? await recordedAt(location, session).catch(errorMessage) : partNotKept;
-      if (typeof has === "string") return [unread(session, { location, isWhole }, has)];
+      if (typeof has === "string") return [unread(session, state, { location, isWhole }, has)];
       const isThere = (one: WantedByName): boolean =>
         has.records.some((record) => record.id !== undefined && isRecordOf(one, record, has.isRenamed));
       const twice = wanted.filter(isThere);
       const made = twice.filter(({ action = "create" }) => action === "create");
       const taken = twice.filter((one) => !made.includes(one));
       return [
-        ...(made.length === 0 ? [] : [isElsewhere(session, location, made)]),
-        ...(taken.length === 0 ? [] : [isInBoth(session, location, taken)]),
+        ...(made.length === 0 ? [] : [isElsewhere(session, state, location, made)]),
+        ...(taken.length === 0 ? [] : [isInBoth(session, state, location, taken)]),
       ];
     }),
   );
@@ -47,10 +47,10 @@ export async function refuseBegunAnew(session: Session, prepared: Prepared): Pro
 type WantedByName = Pick<Change, "address" | "kind" | "name" | "id"> & Partial<Pick<Change, "action">>;
 
 /** What is to be made, or taken over by its name, and what neither is done to because its name is taken. */
-function wantedByName({ plan, desired }: Prepared): readonly WantedByName[] {
-  // A person may name a resource by its id.
+function wantedByName({ plan, desired, state }: Prepared): readonly WantedByName[] {
+  // A person may name a resource by its id, in the file or to the command that imports it.
   const isNamed = ({ address }: Change): boolean =>
-    desired.imports.some(({ to, id }) => to === address && id !== undefined);
+    state.resources.has(address) || desired.imports.some(({ to, id }) => to === address && id !== undefined);
   const taken = new Set(plan.diagnostics.flatMap(({ code, address }) => (code === "plan/name-taken" ? [address] : [])));
   return [
     // What is replaced on an empty state is taken over before.
@@ -117,35 +117,37 @@ async function recordedAt(location: string, session: Session): Promise<Former> {
 }
 
 /** An address of which a part is not shown leads elsewhere: whoever knows it writes it in its place. */
-function bringing({ workspace, invocation }: Session, former: NotedState): string {
+function bringing({ workspace, invocation }: Session, { serial }: State, former: NotedState): string {
   const { environment } = workspace.desired;
   const location = stateLocation(workspace, invocation.flags);
   const of = (place: NotedState): string =>
     `--state ${place.isWhole ? inShell(place.location) : "ADDRESS"}${environment === undefined ? "" : ` --env ${environment}`}`;
   const present = { location, isWhole: addressKept(location) === location };
-  return `reconcile state pull ${of(former)} | reconcile state push ${of(present)} -`;
+  return `reconcile state pull ${of(former)} | reconcile state push ${serial === 0 ? "" : "--force "}${of(present)} -`;
 }
 
-function isElsewhere(session: Session, former: string, twice: readonly WantedByName[]): Diagnostic {
+const whatItIs = ({ serial }: State): string => (serial === 0 ? "is empty" : "has had no run yet");
+
+function isElsewhere(session: Session, state: State, former: string, twice: readonly WantedByName[]): Diagnostic {
   return {
     severity: "error",
     code: "state/elsewhere",
-    summary: `the state ${session.store.location} is empty, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
+    summary: `the state ${session.store.location} ${whatItIs(state)}, and what is to be created is in the state ${former}: ${listed(twice.map(({ address }) => address))}`,
     detail: "Nothing was sent and nothing was written.",
-    fix: `bring the state to its new place: ${bringing(session, { location: former, isWhole: true })}; or, to go on without what it has: --new-state`,
+    fix: `bring the state to its new place: ${bringing(session, state, { location: former, isWhole: true })}; or, to go on without what it has: --new-state`,
   };
 }
 
-const isInBoth = (session: Session, former: string, taken: readonly WantedByName[]): Diagnostic => ({
+const isInBoth = (session: Session, state: State, former: string, taken: readonly WantedByName[]): Diagnostic => ({
   severity: "warning",
   code: "state/elsewhere",
   summary: `what is to be taken over is in the state ${former} too, and two states would manage it: ${listed(taken.map(({ address }) => address))}`,
-  fix: `bring that state here instead (${bringing(session, { location: former, isWhole: true })}), or never run with it again`,
+  fix: `bring that state here instead (${bringing(session, state, { location: former, isWhole: true })}), or never run with it again`,
 });
 
-const unread = (session: Session, former: NotedState, why: string): Diagnostic => ({
+const unread = (session: Session, state: State, former: NotedState, why: string): Diagnostic => ({
   severity: "warning",
   code: "state/elsewhere",
-  summary: `this state is empty, and the state ${former.location}, which was used here before, cannot be read: ${why}`,
-  fix: `make sure that it has none of what is to be created, or bring it here: ${bringing(session, former)}`,
+  summary: `this state ${whatItIs(state)}, and the state ${former.location}, which was used here before, cannot be read: ${why}`,
+  fix: `make sure that it has none of what is to be created, or bring it here: ${bringing(session, state, former)}`,
 });

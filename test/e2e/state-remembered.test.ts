@@ -299,6 +299,23 @@ describe("a state that is given another place", () => {
     expect(volumes()).toEqual(["data", "data"]);
   });
 
+  it("is not begun anew there after an import either", async () => {
+    write("data: { name: data, size: 5 }, more: { name: more, size: 5 }");
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    const moved = join(folder, "moved.json");
+    const id = emulator.dump().volumes.find(({ name }) => name === "data")?.id ?? "";
+    expect(await reconcile(["import", "volume.data", id], moved)).toMatchObject({ exitCode: 0 });
+    const refused = await reconcile(["apply", "-y"], moved);
+    expect([refused.exitCode, volumes()]).toEqual([1, ["data", "more"]]);
+    expect(refused.stderr).toContain("has had no run yet, and what is to be created is in the state");
+    expect(refused.stderr).toMatch(/: volume\.more$/m);
+    expect(await reconcile(["plan", "--new-state"], moved)).toMatchObject({ exitCode: 0 });
+    const [, push = ""] = /state push (.*?) --state/.exec(refused.stderr) ?? [];
+    writeFileSync(join(folder, "copy.json"), (await reconcile(["state", "pull"])).stdout);
+    expect(await reconcile(["state", "push", push, join(folder, "copy.json")], moved)).toMatchObject({ exitCode: 0 });
+    expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
+  });
+
   it("says what the former state has of what bears the name, and takes it over with a consent alone", async () => {
     const vm = (words = "") =>
       writeFileSync(
