@@ -81,7 +81,7 @@ export function readArguments(
   try {
     values = parseEmulatorArgs(argv);
   } catch (error) {
-    return { options: {}, problems: [messageOfError(error)] };
+    return { options: {}, problems: [problemOfFlags(error)] };
   }
   const number = (name: "port" | "time-scale" | "page-size" | "compact-after"): number | undefined => {
     const text = values[name];
@@ -124,6 +124,15 @@ const isDialectProblems = (read: ReturnType<DialectReader> | undefined): read is
 
 const parseEmulatorArgs = (argv: readonly string[]) =>
   parseArgs({ args: [...argv], options: emulatorFlags, allowPositionals: false }).values;
+
+/** What is wrong with the arguments, in our words where Node's error says which flag is meant. */
+function problemOfFlags(error: unknown): string {
+  const message = messageOfError(error);
+  const flag = /'(?:-\w, )?(-[^' ]+)/.exec(message)?.[1];
+  if (flag === undefined) return message;
+  if (/^Unknown option/.test(message)) return `there is no flag ${flag}; reconcile help emulator lists those there are`;
+  return /not take an argument/.test(message) ? `${flag} takes no value` : `${flag} needs a value`;
+}
 
 function readFlag(text: string, problems: string[]): FaultSpec[] {
   try {

@@ -52,11 +52,14 @@ export interface Service extends OpenedService {
   close(): Promise<void>;
 }
 
+/** The address of the service, where it is said beside the files. */
+export const addressGiven = (flags: Flags): string | undefined => flags["base-url"] ?? setting("RECONCILE_BASE_URL");
+
 export async function openWorkspaceService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
   const { dialect, diagnostics, folder, given } = readDialectWith(workspace, flags);
   const trust = trustOf(flags);
-  const outside = flags["base-url"] ?? setting("RECONCILE_BASE_URL");
+  const outside = addressGiven(flags);
   const baseUrl = outside ?? workspace.desired.service.baseUrl;
   if (baseUrl === undefined || baseUrl === "")
     throw fail(

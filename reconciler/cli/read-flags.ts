@@ -187,8 +187,12 @@ interface GivenFlag {
   readonly inlineValue?: boolean | undefined;
 }
 
-/** `-f=a.yaml` means `-f a.yaml`; `parseArgs` would read the file name `=a.yaml`. */
-const withoutShortEquals = (word: string): string => word.replace(/^-f=/, "-f");
+/** `-f=a.yaml` means `--file=a.yaml`; `parseArgs` would read the file name `=a.yaml`, and in `-y=false` a flag `-=`. */
+function withoutShortEquals(word: string): string {
+  const [, letter, value] = /^-([A-Za-z])=(.*)$/s.exec(word) ?? [];
+  const long = Object.entries(flagRows).find(([, { short }]) => letter !== undefined && short === letter)?.[0];
+  return long === undefined ? word : `--${long}=${value}`;
+}
 
 /**
  * `reconcile --json plan`: flags before the command are moved behind it, with their values; the command's own words

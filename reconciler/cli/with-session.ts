@@ -1,7 +1,7 @@
 /** Runs a command with its store and its service, and under the lock where it writes. */
 
 import { relative, resolve } from "node:path";
-import { ifAny } from "../core/text/objects";
+import { ifAny, onlyDefined } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import { checkedOutCommit } from "../outside/commit";
 import { uncommitted } from "../outside/git";
@@ -10,7 +10,7 @@ import { holdStore } from "../store/held";
 import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { commandHolder, openStore, openWorkspaceService, pathBesideFile, type Service } from "./compose";
+import { addressGiven, commandHolder, openStore, openWorkspaceService, pathBesideFile, type Service } from "./compose";
 import { asDiagnostics } from "./crash";
 import type { Finish } from "./output";
 import type { Session } from "./session";
@@ -31,6 +31,15 @@ export async function withSession(
   } finally {
     await service.close();
   }
+}
+
+/** The state of a command that asks no service. */
+export function openLocatedStore({ flags, output }: Pick<Invocation, "flags" | "output">, workspace: Workspace) {
+  const store = openStore(workspace, flags);
+  const { project, environment, service } = workspace.desired;
+  const baseUrl = addressGiven(flags) ?? service.baseUrl;
+  output.locate(onlyDefined({ service: baseUrl, project, environment, state: shownLocation(store.location) }));
+  return store;
 }
 
 function whereOfSession(

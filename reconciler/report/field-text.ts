@@ -25,6 +25,7 @@ export function namedFields(name: string): readonly NamedField[] {
   const [first = ""] = name.split(".");
   const kind = name.includes(".") ? (kinds.find((one) => one === first) ?? parseAddress(name)?.kind) : undefined;
   if (name === "") return all;
+  if (kinds.some((one) => one === name)) return all.filter((row) => row.kind === name);
   const exact = all.filter((row) => row.field === last && (kind === undefined || row.kind === kind));
   if (exact.length > 0) return exact;
   const ofKind = all.filter((row) => row.kind === kind);

@@ -102,7 +102,8 @@ export const stepEvent = (event: StepEvent): object => ({
 
 /** The service, project, environment and state that a command works on. */
 export interface Where {
-  readonly service: string;
+  /** Absent: the command asks none, and nothing here names one. */
+  readonly service?: string;
   readonly project?: string;
   readonly environment?: string;
   readonly state: string;

@@ -18,7 +18,7 @@ function partsOfPlace({ service, project, environment, state, commit, uncommitte
   const parts = [
     ...(environment === undefined ? [] : [`environment ${environment}`]),
     ...(project === undefined || project === "" ? [] : [`project ${project}`]),
-    `service ${service}`,
+    ...(service === undefined ? [] : [`service ${service}`]),
     `state ${state}`,
     ...(commit === undefined ? [] : [`commit ${shortCommit(commit)}${notCommitted(uncommitted)}`]),
   ];

@@ -251,6 +251,13 @@ describe("--json", () => {
     expect(summaryOf(ran)).toMatchObject({ changes: { delete: 3 }, orphans: [{ kind: "volume" }] });
     const left = place.emulator.dump().volumes.filter(({ root }) => root !== true);
     expect(left).toHaveLength(1);
+    const [listed] = jsonLines((await reconcile("orphans", "list", "--json")).stdout);
+    expect(listed).toMatchObject({ id: left[0]!.id, size_gb: left[0]!.size, sizeGb: left[0]!.size });
+    const service = place.emulator.url;
+    for (const words of ["orphans list", "state list", "state show", "history", "output"])
+      expect(summaryOf(await reconcile(...words.split(" "), "--json")), words).toMatchObject({
+        ...{ service, project: "acme", environment: null, state: "reconcile.state.json" },
+      });
     expect((await reconcile("orphans", "delete", left[0]!.id)).exitCode).toBe(3);
     expect((await reconcile("orphans", "delete", left[0]!.id, left[0]!.id, "--allow-data-loss")).exitCode).toBe(0);
     expect((await reconcile("orphans", "list", "--json")).stdout).not.toContain(left[0]!.id);

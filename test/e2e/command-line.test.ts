@@ -172,6 +172,12 @@ describe("flags", () => {
     expect(jsonLines(ran.stdout).at(-1)).toMatchObject({ command: "plan", changes: { create: 4 } });
   });
 
+  it("of one letter are read with an equals sign as their long form is", async () => {
+    const [short, long] = await Promise.all([run(["apply", "-y=false"]), run(["apply", "--auto-approve=false"])]);
+    expect([short?.exitCode, short?.stderr]).toEqual([long?.exitCode, long?.stderr]);
+    expect(short?.stderr).toContain("--auto-approve takes no value");
+  });
+
   it.each([
     ["version", "reconcile 0"],
     ["completion bash", "# bash completion"],

@@ -94,6 +94,10 @@ describe("a plan", () => {
     expect(told.at(-1)).toMatchObject(where);
     const losses = told.filter(({ type, code }) => type === "finding" && code === "consent/data-loss");
     expect(losses.length).toBeGreaterThan(0);
+    // Who applies the file needs no other consent to what it lists.
+    const text = (await runCli(["show", "change.plan.json"], { cwd: place.folder })).stdout;
+    expect(text).toContain("(permitted)");
+    expect(text).not.toContain("--allow-loss");
     expect(told.at(-1)?.["findings"]).toHaveLength(told.filter(({ type }) => type === "finding").length);
   });
 
@@ -376,6 +380,7 @@ describe("reconcile pull", () => {
 describe("reconcile explain", () => {
   it("lists a family of codes, and finds the nearest in the family that is named", async () => {
     expect((await reconcile("explain", "consent")).stdout).toContain("consent/flush");
+    expect((await reconcile("explain", "vm")).stdout).toMatch(/^vm\.name\n[\s\S]*^vm\.flavor_id$/m);
     expect((await reconcile("explain", "consent/flsh")).stderr).toContain("reconcile explain consent/flush");
   });
 });

@@ -104,6 +104,7 @@ test.each([
 });
 
 test.each([
+  [["--from", "nope"], "there is no such folder"],
   [["--from", "empty"], "there are none"],
   [["--from", "other"], "there are none"],
   [["--from", "kept", "--trial", "--allow-trial", "m1.small"], "--trial needs it"],

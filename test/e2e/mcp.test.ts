@@ -395,15 +395,19 @@ describe("reconcile docs", () => {
       ["module", "from-terraform: Words\n    | `module` | a [component]"],
     ] as const)
       expect((await runCli(["docs", asked], { cwd: folder })).stdout.startsWith(answer), asked).toBe(true);
+    const unserved = await runCli(["docs", "saftey", "--serve"], { cwd: folder });
+    expect([unserved.exitCode, unserved.stderr]).toEqual([1, expect.stringContaining("saftey is no page")]);
     const none = await runCli(["docs", "saftey"], { cwd: folder });
     expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("reconcile docs safety")]);
   });
 
   it("serves them as pages that fetch nothing from elsewhere, and nothing beside them, until it is stopped", async () => {
     // In a checkout nobody has to make them first.
-    const { child, finished, says } = startCli(["docs", "--serve"], { cwd: folder });
-    const [url] = await says("its address", ({ stdout }) => /^http:\S+(?=\n)/.exec(stdout));
-    const page = await fetch(`${url}/safety.html`);
+    const { child, finished, says } = startCli(["docs", "safety", "--serve"], { cwd: folder });
+    const [shown = "", url = ""] = await says("its address", ({ stdout }) =>
+      /^(http:\S+)\/safety\.html(?=\n)/.exec(stdout),
+    );
+    const page = await fetch(shown);
     expect(page.headers.get("content-security-policy")).toBe("default-src 'self'; frame-ancestors 'none'");
     const named = (host: string): Promise<number | undefined> =>
       new Promise((resolve) => get(url, { headers: { host } }, ({ statusCode }) => resolve(statusCode)));

@@ -100,6 +100,11 @@ describe("the program's arguments", () => {
       "--port-range",
       "-",
     ];
+    expect([["--nosuch"], ["--port"], ["--strict=1"]].map((one) => readArguments(one).problems)).toEqual([
+      ["there is no flag --nosuch; reconcile help emulator lists those there are"],
+      ["--port needs a value"],
+      ["--strict takes no value"],
+    ]);
     const { problems } = readArguments(argv);
     for (const word of ["loopback", "--port must be", "vm.fly", "kind=boom", "page size", "port range"])
       expect(problems.join("\n")).toContain(word);

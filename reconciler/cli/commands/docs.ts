@@ -31,7 +31,6 @@ export const docsCommand = command({
   complete: () => documentPages().map(({ name, title }) => ({ word: name, says: title })),
   async run(invocation) {
     const { args, flags, output } = invocation;
-    if (flags.serve === true) return serveDocs(invocation);
     const known = documentPages();
     if (known.length === 0)
       throw fail(
@@ -41,6 +40,15 @@ export const docsCommand = command({
       );
     const [first] = args;
     const page = args.length === 1 ? known.find(({ name }) => name === first?.replace(/\.md$/, "")) : undefined;
+    if (flags.serve === true) {
+      if (first !== undefined && page === undefined)
+        throw fail(
+          "cli/usage",
+          `${args.join(" ")} is no page that a browser could be shown`,
+          "reconcile docs lists the pages",
+        );
+      return serveDocs(invocation, page);
+    }
     if (page !== undefined) {
       output.print(page.text);
       output.event({ type: "page", page: page.name, title: page.title, file: page.file, text: page.text });
@@ -81,7 +89,7 @@ function makeSite(): void {
   if (existsSync(maker)) execFileSync(process.execPath, [maker], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
-async function serveDocs({ flags, output }: Invocation): Promise<number> {
+async function serveDocs({ flags, output }: Invocation, page?: DocumentPage): Promise<number> {
   makeSite();
   if (!existsSync(join(siteFolder(), "index.html")))
     throw fail(
@@ -92,8 +100,9 @@ async function serveDocs({ flags, output }: Invocation): Promise<number> {
   const stop = listenForStop(output);
   const server = await listenAt(flags.listen ?? "127.0.0.1:0", "--listen 127.0.0.1:8080", sendPage);
   try {
-    output.print(server.url);
-    output.event({ type: "serving", url: server.url });
+    const url = page === undefined ? server.url : `${server.url}/${page.name}.html`;
+    output.print(url);
+    output.event({ type: "serving", url });
     output.note("Ctrl-C ends it.");
     if (!stop.soft.aborted) await new Promise((ended) => stop.soft.addEventListener("abort", ended, { once: true }));
   } finally {

@@ -5,7 +5,7 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { allOfKind, type Kind } from "../../core/model/kinds";
 import type { AssumedOperation, Operation } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
-import { errorMessage } from "../../core/text/errors";
+import { errorCode, errorMessage } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, Route } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
@@ -233,7 +233,7 @@ function keptAnswers(folder: string, dialect: Dialect): DoctorPorts {
   } catch (error) {
     throw fail(
       "cli/file-unreadable",
-      `the answers in ${folder} cannot be read: ${errorMessage(error)}`,
+      `the answers in ${folder} cannot be read: ${errorCode(error) === "ENOENT" ? "there is no such folder" : errorMessage(error)}`,
       "name a folder that --record wrote",
     );
   }

@@ -11,7 +11,7 @@ import type { FoldedState } from "../../core/state/fold";
 import { findRun, stateBefore } from "../../core/state/history";
 import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { command, type Invocation, noArguments, oneArgument } from "../command";
-import { fail, openStore, stateIn } from "../compose";
+import { fail, stateIn } from "../compose";
 import { CommandFailed } from "../crash";
 import { projectOfSession } from "../externals";
 import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
@@ -20,7 +20,7 @@ import { planOptions } from "../plan-options";
 import { type Planned, planAndApply, prepare, showPlan } from "../planning";
 import { reviewPlan } from "../review";
 import { type Session, withNotes } from "../session";
-import { withSession } from "../with-session";
+import { openLocatedStore, withSession } from "../with-session";
 import { readWorkspace, workspaceOfState } from "../workspace";
 
 export const historyCommand = command({
@@ -31,8 +31,8 @@ export const historyCommand = command({
   flags: ["file", ...commonFlags],
   positionals: noArguments,
   async run(invocation) {
-    const { output, flags } = invocation;
-    const { runs = [] } = await stateIn(openStore(workspaceOfState(invocation), flags));
+    const { output } = invocation;
+    const { runs = [] } = await stateIn(openLocatedStore(invocation, workspaceOfState(invocation)));
     for (const run of runs) output.event(runAsEvent(run));
     output.print(historyText(runs, { colour: output.colour, width: output.width }));
     return output.finish({ exitCode: 0 });

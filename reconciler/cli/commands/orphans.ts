@@ -12,6 +12,7 @@ import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
 import { inShell } from "../../core/text/in-shell";
 import { nearestText } from "../../core/text/nearest";
+import { onlyDefined } from "../../core/text/objects";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { orphanDeleting } from "../../engine/record-step";
 import { observeOrphans } from "../../engine/refresh";
@@ -22,10 +23,10 @@ import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { command, type Invocation, noArguments } from "../command";
-import { fail, openStore, stateIn, systemClock } from "../compose";
+import { fail, stateIn, systemClock } from "../compose";
 import { commonFlags } from "../flags";
 import { unlessStopped } from "../session";
-import { withLockedSession, withSession } from "../with-session";
+import { openLocatedStore, withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 
@@ -74,7 +75,7 @@ async function listOrphans(invocation: Invocation): Promise<number> {
   if (invocation.flags.refresh === "changed")
     throw fail("cli/bad-flag", "--refresh changed is for plans: an orphan does not change", "--refresh");
   if (invocation.flags.refresh !== "all")
-    return showOrphans(invocation, openStore(workspace, invocation.flags), prices);
+    return showOrphans(invocation, openLocatedStore(invocation, workspace), prices);
   return withSession(invocation, workspace, ({ store, service }) =>
     showOrphans(invocation, store, prices, { client: service.client, desired: workspace.desired }),
   );
@@ -97,7 +98,9 @@ async function showOrphans(
     const seen = looked === undefined ? {} : { seen: looked.sight(orphan).seen };
     const { missingSince, record: _, deleting: __, replacedBy: ___, ...told } = orphan;
     const since = missingSince === undefined ? {} : { missing_since: missingSince };
-    output.event({ type: "orphan", ...told, ...since, ...seen });
+    // sizeGb: scripts of before read that one.
+    const size = onlyDefined({ size_gb: orphan.sizeGb });
+    output.event({ type: "orphan", ...told, ...size, ...since, ...seen });
   }
   output.print(orphansText(orphans, looked?.sight));
   const cost = prices === undefined ? undefined : costOfOrphans(prices, orphans);

@@ -21,9 +21,10 @@ import {
 } from "../../report/inventory";
 import { outputText, shownOutputs } from "../../report/output-lines";
 import { command, type Invocation, maybeOne } from "../command";
-import { fail, openStore, stateIn } from "../compose";
+import { fail, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { sshGiven } from "../ssh-given";
+import { openLocatedStore } from "../with-session";
 import { readWorkspace, workspaceOfState } from "../workspace";
 import { blockName, writeShared } from "../write-shared";
 import { assertChosen } from "../writing";
@@ -54,7 +55,7 @@ export const outputCommand = command({
     // The files say how the VMs are reached, and whose block it is that --write replaces.
     const isOfState = flags.format === undefined;
     const workspace = isOfState ? workspaceOfState(invocation) : readWorkspace(invocation, { args: [], needed: false });
-    const state = await stateIn(openStore(workspace, flags));
+    const state = await stateIn(openLocatedStore(invocation, workspace));
     assertChosen(state, flags);
     const { outputs = {} } = state;
     const [name] = args;

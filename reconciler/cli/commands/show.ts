@@ -1,10 +1,12 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
+
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { onlyDefined } from "../../core/text/objects";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
 import { command, oneArgument } from "../command";
 import { fail } from "../compose";
+import { grantsInFlags } from "../consent";
 import { readPlan } from "../plan-file";
 import { showPlanText, tellPlan } from "../planning";
 import { withoutPlanText } from "../review";
@@ -39,7 +41,8 @@ export const showCommand = command({
     if (flags.markdown === true) output.print(planMarkdown(plan, { ...comment, findings }));
     else {
       if (!output.json) output.print(`${headOfPlan(saved)}\n`);
-      showPlanText(invocation, plan);
+      // Whoever applies this file approves what it lists.
+      showPlanText(invocation, plan, { ...grantsInFlags(flags), approved: saved.consents });
     }
     tellPlan(output, plan, findings);
     return output.finish({ exitCode: 0, diagnostics: withoutPlanText({ findings }), findings, plan });

@@ -37,8 +37,9 @@ import {
   oneOrMore,
   type Suggestion,
 } from "../command";
-import { commandHolder, fail, newLineage, openStore, stateIn } from "../compose";
+import { commandHolder, fail, newLineage, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
+import { openLocatedStore } from "../with-session";
 import { readGiven, workspaceOfState } from "../workspace";
 import { changeState, closedAfter } from "../writing";
 import { runNamed, tooLongAgo } from "./history";
@@ -148,7 +149,7 @@ export const stateResolveCommand = command({
 /** The files of the desired state only say here where the state lies; they are no arguments of these commands. */
 export function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) => Promise<number>) {
   return async (invocation: I): Promise<number> =>
-    act(invocation, openStore(workspaceOfState(invocation), invocation.flags));
+    act(invocation, openLocatedStore(invocation, workspaceOfState(invocation)));
 }
 
 async function unnamed(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
