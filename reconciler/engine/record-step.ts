@@ -107,8 +107,8 @@ export const orphanDeleting = ({ deleting: _, ...orphan }: Orphan, deleting: tru
 });
 
 /**
- * A delete of what nobody saw before, answered with not-found: somebody else deleted it, or it is not shown. Either way
- * this run did not, so its record is kept as missing and not forgotten.
+ * A delete of what nobody saw before, answered with not-found, or not at all and nothing finds it: somebody else deleted
+ * it, or it is not shown. Nothing says that this run did, so its record is kept as missing and not forgotten.
  */
 export function missingInstead(
   step: Step,
@@ -119,10 +119,11 @@ export function missingInstead(
 ): StepChange[] {
   const kind = kindDeleted(step);
   const record = run.recorder.state.resources.get(step.address);
-  if (!isGone(deleted) || sentBefore || record?.kind !== kind || record.id !== id) return [];
+  if (deleted.status === "accepted" || sentBefore || record?.kind !== kind || record.id !== id) return [];
   const sighting = sight(run.live, kind, id);
   if (sighting.seen === "yes") return [];
-  const orphan = missingOrphan(record, id, "its delete was answered with not-found, and no look had shown it before");
+  const answer = deleted.status === "unknown" ? "not answered, nothing finds it" : "answered with not-found";
+  const orphan = missingOrphan(record, id, `its delete was ${answer}, and no look had shown it before`);
   return stepChangesOf([{ type: "missing", orphan }], isoNow(run));
 }
 
