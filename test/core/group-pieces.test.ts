@@ -180,6 +180,7 @@ describe("a rule as people read it in a file", () => {
     ["all ports", any, true],
     ["a protocol by its number", { ...rule(22), protocol: "47" } as Rule, false],
     ["icmp", { ...any, protocol: "icmp" }, true],
+    ["ports of which the last is before the first", rule(22, { ports: { min: 200, max: 100 } }), false],
     ["addresses that have a name in the service", rule(22, { remote: { kind: "cidr", cidr: "pl-123" } }), false],
   ])("a file can declare %s: %s", (_, one, can) => {
     expect(isDeclarable(one)).toBe(can);

@@ -375,6 +375,15 @@ describe("reconcile pull", () => {
     expect(pulled.stdout).toContain("# not seen: security groups");
     expect(pulled.stderr).toContain("note[pull/not-seen]");
   });
+
+  it("keeps the dialect that stands in the file", async () => {
+    write(`version: 1\nservice: { dialect: { records: { vm: { name: [/name] } } } }\n`);
+    const pulled = await reconcile("pull");
+    expect(pulled.exitCode, pulled.stderr).toBe(0);
+    write(pulled.stdout);
+    expect((await reconcile("pull")).stdout).toBe(pulled.stdout);
+    expect(pulled.stdout).toMatch(/dialect:\s+records:\s+vm:\s+name:\s+- \/name/);
+  });
 });
 
 describe("reconcile explain", () => {

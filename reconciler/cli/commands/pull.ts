@@ -3,7 +3,7 @@
 import { dirname, relative, resolve } from "node:path";
 import { readDesired } from "../../config/read/desired";
 import { worldBlocks } from "../../config/world-blocks";
-import { type Plain, writeYaml, type YamlBlock } from "../../config/yaml/write";
+import { type Plain, plainOf, writeYaml, type YamlBlock } from "../../config/yaml/write";
 import type { Assertion, Party } from "../../core/model/assertion";
 import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
@@ -190,9 +190,11 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, o
   const baseUrl = flags["base-url"] ?? service.baseUrl;
   const folder = dirname(resolve(flags.out ?? "reconcile.yaml"));
   const dialect = flags.dialect ?? dialectNamed(service);
+  const { dialect: said } = service;
+  const inline = said !== undefined && "inline" in said ? plainOf(said.inline) : undefined;
   const settings = onlyDefined({
     base_url: baseUrl,
-    dialect: dialect === undefined ? undefined : relative(folder, resolve(dialect)),
+    dialect: dialect === undefined ? inline : relative(folder, resolve(dialect)),
   });
   const required = { project, region, user_id: userId };
   const vm = onlyDefined({ owner, user_id: userId });

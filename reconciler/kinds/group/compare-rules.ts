@@ -260,5 +260,5 @@ const declarable: ReadonlySet<string> = new Set(["tcp", "udp", "icmp", "any"]);
 /** Whether a file, and so a request, can say the rule. */
 export const isDeclarable = (rule: Rule): boolean =>
   declarable.has(rule.protocol) &&
-  (rule.ports === undefined || rule.ports.min >= 1) &&
+  (rule.ports === undefined || (rule.ports.min >= 1 && rule.ports.min <= rule.ports.max)) &&
   !(rule.remote.kind === "cidr" && !rule.remote.cidr.includes("/"));
