@@ -267,8 +267,8 @@ export const isPresent = (value: unknown): boolean => value !== undefined && val
 
 /** How far variables may use each other, or components what others hand out: further than any file that means something. */
 export const deepestUse = 100;
-/** How many values one variable may stand for. */
-const mostValues = 1_000_000;
+/** How many values one variable may stand for, and all outputs together. */
+export const mostValues = 1_000_000;
 
 const tooMuch = ({ what }: DeclaredAs, name: string, problem: string) =>
   ({
@@ -286,7 +286,7 @@ interface Extent {
 /** Variables share the lists that they use: each is walked once. */
 const extents = new WeakMap<object, Extent>();
 
-function extentOf(value: unknown): Extent {
+export function extentOf(value: unknown): Extent {
   if (typeof value !== "object" || value === null) return { size: 1, depth: 0 };
   const known = extents.get(value);
   if (known !== undefined) return known;

@@ -477,17 +477,20 @@ const stateProblems = (file: YamlFile, { states }: DialectFile): Problem[] =>
     return problems;
   });
 
-/** Conditions on which something is believed to be gone, to be there, or is sent again. */
-const actedOn = ["not_found", "rule_exists", "throttled"] as const;
+/** Conditions on which something is believed to be gone, to be there, or is sent again, and their usual status. */
+const actedOn = new Map<string, number>([
+  ["not_found", 404],
+  ["rule_exists", 409],
+  ["throttled", 429],
+]);
 
 /** A rule that fits everything would give every refusal its own meaning: a credential that is over means "gone". */
 const errorProblems = (file: YamlFile, { errors = [] }: DialectFile): Problem[] =>
   errors.flatMap(({ is, status, ...texts }, index) => {
     const { message, code, location, type } = texts;
-    const isActedOn = isOneOf(is, actedOn);
     const isSaid = (part: unknown): boolean => part !== undefined && !/^\*+$/.test(String(part));
     const others = [message, code, location].some(isSaid);
-    const isOfAll = isActedOn ? !others : Object.values(texts).every((part) => part === undefined);
+    const isOfAll = actedOn.has(is) ? !others : Object.values(texts).every((part) => part === undefined);
     if (status !== undefined || !isOfAll) return [];
     return [
       {
@@ -495,9 +498,7 @@ const errorProblems = (file: YamlFile, { errors = [] }: DialectFile): Problem[] 
         summary: isSaid(type)
           ? `The error rule for ${is} fits every answer of the type ${type}, such as the page of a proxy that asks to sign in`
           : `The error rule for ${is} fits every refusal: it has no status, and no code, message, type or location but *`,
-        fix: isSaid(type)
-          ? "add the status of the answers that are meant, such as status: 404"
-          : "add status: 409, or message: words that the service uses",
+        fix: `add the status of the answers that are meant, such as status: ${actedOn.get(is) ?? 409}, or message: words that the service uses`,
         at: placeOf(file, ["errors", index], "value"),
       },
     ];

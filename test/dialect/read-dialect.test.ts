@@ -295,7 +295,11 @@ describe("problems", () => {
     ],
     "an error rule by which every refusal means gone": [
       'errors: [{ is: not_found, message: "*" }]',
-      { code: "dialect/error-rule", summary: expect.stringContaining("every refusal") },
+      {
+        code: "dialect/error-rule",
+        summary: expect.stringContaining("every refusal"),
+        fix: expect.stringContaining("status: 404"),
+      },
     ],
     "an error rule by which every page means gone": [
       "errors: [{ is: not_found, type: text/html }]",
@@ -307,7 +311,7 @@ describe("problems", () => {
     ],
     "an error rule by which every page means to wait, whatever its code": [
       'errors: [{ is: throttled, type: text/html, code: "*" }]',
-      { code: "dialect/error-rule" },
+      { code: "dialect/error-rule", fix: expect.stringContaining("status: 429") },
     ],
     "a list instead of a mapping": ["[1]", { code: "dialect/wrong-type" }],
     "what is no YAML": ["operations: { vm.list", { code: "config/yaml-syntax", source: { file: "dialect.yaml" } }],

@@ -46,6 +46,11 @@ const files: Readonly<Record<string, readonly [file: string, told: RegExp, line:
     /the variable v\d+ is nested too deeply/,
     104,
   ],
+  "outputs that repeat a list": [
+    `vars:\n${steps(17, (n) => `["\${var.v${n + 1}}", "\${var.v${n + 1}}"]`)}outputs:\n${Array.from({ length: 60 }, (_, n) => `  o${n}: "\${var.v0}"\n`).join("")}`,
+    /the outputs stand for more than 1000000 values/,
+    24,
+  ],
   "components that are handed what others hand out": [
     `components:\n${Array.from({ length: 1500 }, (_, n) => `  c${n}: { from: ./c.yaml, with: { word: "\${component.c${n + 1}.word}" } }\n`).join("")}  c1500: { from: ./c.yaml, with: { word: aa } }\n`,
     /the component c100 is used by 100 others, one through the other/,

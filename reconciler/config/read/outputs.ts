@@ -7,6 +7,7 @@ import { openText } from "../open-text";
 import type { Problems } from "../problems";
 import { interpolated, subjectOfEntry } from "../sections";
 import type { MergedEntry } from "../sources";
+import { extentOf, mostValues } from "../vars";
 import { isMap, placeOf, positionOf } from "../yaml/file";
 
 const outputKeys = ["value", "description", "sensitive"];
@@ -15,10 +16,20 @@ export const readOutputs = (
   entries: readonly MergedEntry[],
   scope: InterpolationScope,
   problems: Problems,
-): DesiredOutput[] =>
-  entries.flatMap((entry) => readOutput(entry, scope, problems)).sort((a, b) => (a.name < b.name ? -1 : 1));
+): DesiredOutput[] => {
+  const read = { size: 0 };
+  return entries
+    .flatMap((entry) => (read.size > mostValues ? [] : readOutput(entry, scope, problems, read)))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+};
 
-function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Problems): DesiredOutput[] {
+/** `read`: how many values all outputs so far stand for. */
+function readOutput(
+  entry: MergedEntry,
+  scope: InterpolationScope,
+  problems: Problems,
+  read: { size: number },
+): DesiredOutput[] {
   const { key: name, value: written } = entry;
   const subject = subjectOfEntry("outputs", entry, problems);
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) {
@@ -46,6 +57,16 @@ function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Pro
       }),
   };
   const values = interpolated({ ...subject, place }, written, told);
+  read.size += extentOf(values).size;
+  if (read.size > mostValues) {
+    problems.add({
+      code: "config/too-large",
+      summary: `the outputs stand for more than ${mostValues} values`,
+      fix: "hand out less of what is put together from other values",
+      at: subject.place([]),
+    });
+    return [];
+  }
   if (!isLong) {
     const value = problems.reported > before ? undefined : shapedOf(values);
     return value === undefined ? [] : [{ name, value, source: positionOf(subject.place([])) }];
