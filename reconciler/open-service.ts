@@ -17,6 +17,7 @@ import {
 import { ofKind } from "./core/model/kinds";
 import { nearestText } from "./core/text/nearest";
 import { onlyDefined } from "./core/text/objects";
+import { withoutPassword } from "./core/text/outside-policy";
 import { printable } from "./core/text/printable";
 import type { Dialect } from "./dialect/dialect";
 import { type ReadDialect, readDialectText } from "./dialect/read-dialect";
@@ -206,7 +207,7 @@ export function readDialectFile(
     const names = readyDialects();
     throw refuse(
       "cli/file-unreadable",
-      `the dialect ${shown} cannot be read: ${file.problem}`,
+      `the dialect ${/^[a-z][a-z0-9+.-]+:\//i.test(shown) ? withoutPassword(shown) : shown} cannot be read: ${file.problem}`,
       nearestText(basename(path), names, (near) => `correct the path, or write ${near}`) ??
         `correct the path${names.length === 0 ? "" : `, or name one that is ready: ${names.join(", ")}`}`,
     );

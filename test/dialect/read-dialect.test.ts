@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { operations as usual } from "../../reconciler/core/model/operation";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { dialectPatternWords, readDialectText, readInlineDialect } from "../../reconciler/dialect/read-dialect";
+import { readDialectFile } from "../../reconciler/open-service";
 
 const readText = (text: string) => readDialectText(text, "dialect.yaml");
 const dialectOf = (text: string) => {
@@ -336,6 +337,11 @@ describe("problems", () => {
     const { diagnostics } = readText(text);
     expect(diagnostics).toMatchObject([{ severity: "error", source: { line: 1 } }]);
     expect(JSON.stringify(diagnostics)).not.toContain("canary");
+  });
+
+  test("an address in place of its file is told without its password", () => {
+    for (const path of ["https://u:sesame@h/d.yaml", "https:/u:ses ame@h/d.yaml"])
+      expect(() => readDialectFile(path)).toThrow(/^the dialect https:\/+h\/d\.yaml cannot be read/);
   });
 
   test("a number is told beside other problems, and an amount of requests may end in a zero", () => {

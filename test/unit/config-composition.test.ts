@@ -349,6 +349,7 @@ describe("an address with a password", () => {
     ["as a read", 'reads: { a: "https://u:sesame@h.example" }'],
     ["within a command", 'policy: { command: "curl https://u:sesame@h.example" }'],
     ["as a file", "prices: https://u:sesame@h.example/x"],
+    ["with a blank in the password", 'prices: "https://u:pa @sesame@h.example/x"'],
   ])("is shown without it %s, once", (_, body) => {
     const { diagnostics } = readText(body, { open: openBeside });
     expect(diagnostics).toHaveLength(1);

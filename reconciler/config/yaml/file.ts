@@ -168,9 +168,14 @@ export function excerptOf(place: Place): string | undefined {
   return text === "" ? undefined : printableLine(withPasswordsHidden(text));
 }
 
-/** A text in which addresses may stand, as long as before. */
+/**
+ * A text in which addresses may stand, as long as before. A password may hold what has to be written otherwise in an
+ * address, such as a slash or a blank: what stands behind a colon and is no port is one, up to the last `@` before a quote.
+ */
 export const withPasswordsHidden = (text: string): string =>
-  text.replace(/(?<=:\/\/[^\s:/@]*:)[^\s"'@]+(?=@)/g, (password) => "*".repeat(password.length));
+  text.replace(/(?<=:\/\/[^\s:/@[]*:)(?!\d+(?:[/\s"',}\])]|$))[^"'\n]+(?=@)/g, (password) =>
+    "*".repeat(password.length),
+  );
 
 export const lineOfOffset = (text: string, offset: number): string =>
   text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
