@@ -405,6 +405,48 @@ test("of a delete that was accepted and did nothing, a person is not told that i
   });
 });
 
+test.each([true, false])(
+  "a list that leaves out what is stopped is none for a plan, with a read of one: %s",
+  async (isRead) => {
+    const usual = everyOdd.find(({ shape: { title } }) => title.startsWith("an update beside"))!;
+    const { shape } = usual;
+    const list: OddShape["list"] = (operation, items, asked) =>
+      shape.list(
+        operation,
+        operation === "vm.list" ? items.filter((one) => one["status"] !== "SHUTOFF") : items,
+        asked,
+      );
+    const understand: OddShape["understand"] = (asked, world) => {
+      const meant = shape.understand(asked, world);
+      return meant?.operation === "vm.get" && !isRead ? undefined : meant;
+    };
+    await staged(async (closers) => {
+      const odd: Odd = { ...usual, shape: { ...shape, list, understand } };
+      const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
+      const report = await doctorAt(odd, place, wishFor(odd));
+      expect([report.trial?.left, leftIn(place.server, odd), place.notes.kept]).toEqual([[], [], undefined]);
+      expect(dialectOf(report).operations["vm.list"]).toBeNull();
+      expect(report.todo.join()).toContain("is a list without a VM that is stopped");
+    });
+  },
+);
+
+test("a request that empties a group is not learnt as the one that deletes a rule", async () => {
+  const usual = everyOdd.find(({ shape: { title } }) => title.startsWith("an update beside"))!;
+  const refuses: OddShape["refuses"] = (operation, { id = "" }, _asked, world) => {
+    const group = operation === "group.rule.delete" ? world.groups.get(id) : undefined;
+    if (group !== undefined) group.rules = [];
+    return group === undefined ? undefined : { status: 204 };
+  };
+  await staged(async (closers) => {
+    const odd: Odd = { ...usual, shape: { ...usual.shape, refuses } };
+    const place: Place = { server: servedBy(odd, closers), closers, notes: { kept: undefined } };
+    const report = await doctorAt(odd, place, wishFor(odd));
+    expect([report.trial?.routes["group.rule.delete"], report.trial?.left]).toEqual([undefined, []]);
+    expect(report.todo.join()).toContain("a request that was tried deletes other rules of the group as well");
+  });
+});
+
 test("a group whose name was taken already is taken away where its list cannot be read to the end", async () => {
   const [odd] = everyOdd.filter(({ shape: { title } }) => title === "attachments in a list of their own");
   const shape = odd?.shape as OddShape;

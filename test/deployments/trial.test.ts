@@ -395,7 +395,10 @@ test("of a volume that is shown as before it was deleted, the delete is told as 
   const { report } = await tryIn({}, standing);
   expect(leftIn(standing.world)).toEqual([]);
   const [first] = report.operations.find(({ operation }) => operation === "volume.delete")?.tried ?? [];
-  expect(first).toEqual({ path: "DELETE /api/v1/volume/{id}", answer: "it was accepted, and nothing changed" });
+  expect(first).toEqual({
+    path: "DELETE /api/v1/volume/{id}",
+    answer: "it was accepted, and did not do what was asked",
+  });
   expect(report.trial?.left).toEqual([expect.stringContaining("its delete was accepted, and it is shown still")]);
   expect(report.trial?.open.join()).not.toContain("volume.list");
 });

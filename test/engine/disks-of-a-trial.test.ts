@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { LiveVm, LiveVolume } from "../../reconciler/core/model/live";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
+import { listedNow } from "../../reconciler/engine/doctor/trial/away";
 import { noteDisks, tellTrialDisks } from "../../reconciler/engine/doctor/trial/disks";
 import type { Trial } from "../../reconciler/engine/doctor/trial/watch";
 
@@ -54,4 +55,17 @@ it.each<
   };
   await noteDisks(trial as unknown as Trial, vm);
   expect(found).toEqual(notes);
+});
+
+it("what hangs on the VMs of others is theirs, where no list of volumes shows it", async () => {
+  const operations = { "vm.list": { method: "GET", path: "/vms", items: [""] } };
+  const trial = {
+    client: {
+      can: { canFindCreated: (kind: string) => kind === "vm" },
+      listVms: async () => accepted([vmWith({ id: "shared" }, { id: "root", root: true })]),
+    },
+    report: { dialect: { operations }, emptied: new Set() },
+  };
+  const listed = await listedNow(trial as unknown as Trial);
+  expect([...listed].map(([kind, { disks }]) => [kind, disks])).toEqual([["vm", ["shared", "root"]]]);
 });

@@ -189,7 +189,7 @@ export const withoutOperation = (report: DoctorReport, finding: OperationFinding
 });
 
 /** What a trial says of a request whose effect it did not see. */
-export const acceptedInVain = "it was accepted, and nothing changed";
+export const acceptedInVain = "it was accepted, and did not do what was asked";
 
 /** A route that was given and not found stays in the dialect. */
 export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFinding =>

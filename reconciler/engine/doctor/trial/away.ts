@@ -32,6 +32,8 @@ export async function takeAway(trial: Trial, name?: string): Promise<void> {
 
 interface ListedNow {
   readonly ids: ReadonlySet<string>;
+  /** What hangs on what is listed, which no list of volumes need show. */
+  readonly disks: readonly string[];
   /** How the list was asked for: another way may show more. */
   readonly route: ListRoute | null;
 }
@@ -44,7 +46,9 @@ export async function listedNow(trial: Trial): Promise<ListedBefore> {
   for (const kind of keysOf(kindRows)) {
     const route = trial.report.dialect.operations[`${kind}.list`];
     const listed = await listedOf(trial, kind);
-    if (listed !== undefined) now.set(kind, { ids: new Set(listed.map(({ id }) => id)), route });
+    if (listed === undefined) continue;
+    const disks = listed.flatMap(({ volumes = [] }) => volumes.map(({ id }) => id));
+    now.set(kind, { ids: new Set(listed.map(({ id }) => id)), disks, route });
   }
   return now;
 }
@@ -184,9 +188,11 @@ async function deleteTrialGroup(trial: Trial, id: string): Promise<string | unde
 
 async function deleteTrialVm(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   const before = await lookAt(trial, "vm", id);
-  if (before === undefined || isOver(trial, "vm", id, before.word)) return undefined;
-  await noteDisks(trial, before.live);
-  const was: Before = { word: before.word, record: (await trial.shownNow("vm", id)).record };
+  // A list that leaves out what is stopped does not say that it is gone.
+  const isUnseen = before === undefined && !trial.isOfEarlier && !trial.isDeleted("vm", id) && trial.hidden.has("vm");
+  if (before === undefined ? !isUnseen : isOver(trial, "vm", id, before.word)) return undefined;
+  await noteDisks(trial, before?.live);
+  const was: Before = { word: before?.word, record: (await trial.shownNow("vm", id)).record };
   writeDown();
   const outcome = await persist(trial, () => trial.client.deleteVm(id, true));
   if (outcome.status === "accepted") {
@@ -195,7 +201,8 @@ async function deleteTrialVm(trial: Trial, id: string, writeDown: () => void): P
       if (!trial.isNoted("volume", volume) && !trial.isOfOthers("volume", volume))
         trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
   }
-  if (outcome.status === "rejected" && showsDeleted(before.word)) return undefined;
+  if (isUnseen && outcome.status !== "accepted" && !isGone(outcome)) return wordsOf(outcome);
+  if (outcome.status === "rejected" && showsDeleted(was.word)) return undefined;
   return departure(trial, "vm", id, was, outcome);
 }
 

@@ -45,9 +45,21 @@ export const groupActs: readonly TrialAct[] = [
     if ((await rulesOf(trial, namingGroup)) === undefined) await trial.lookAgain();
     const own = (await rulesOf(trial, namingGroup))?.find(({ remoteGroupId }) => remoteGroupId === group);
     if (own === undefined) return;
-    await tryWrites(trial, "group.rule.delete", "group", { id: namingGroup, rule_id: own.id }, () =>
-      isRuleGone(trial, namingGroup, own.id),
-    );
+    // A request that empties the group deletes that rule as well: another one has to stay.
+    await sendWrite(trial, ruleIn(namingGroup, { dst_port: "24", remote_ip: "192.0.2.0/24" }), {
+      kind: "group",
+      id: namingGroup,
+    });
+    const before = (await rulesOf(trial, namingGroup))?.length ?? 0;
+    const isGoneAlone = async (): Promise<boolean> => {
+      if (!(await isRuleGone(trial, namingGroup, own.id))) return false;
+      if (((await rulesOf(trial, namingGroup))?.length ?? 0) >= before - 1) return true;
+      trial.open.push(
+        "operations.group.rule.delete: a request that was tried deletes other rules of the group as well; show the one that deletes one alone (--curl group.rule.delete='curl …'), or say that there is none (--none group.rule.delete)",
+      );
+      return false;
+    };
+    await tryWrites(trial, "group.rule.delete", "group", { id: namingGroup, rule_id: own.id }, isGoneAlone);
   }),
   trialAct(["namingGroup"], ({ trial }, { namingGroup }) => deleteEgress(trial, namingGroup)),
   trialAct(["namingGroup"], ({ trial }, { namingGroup }) => rangeOfPorts(trial, namingGroup)),

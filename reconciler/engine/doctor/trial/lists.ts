@@ -12,8 +12,10 @@ import { listOfKind } from "../../observe";
 import { isReadByContract } from "../enter";
 import { isNothing } from "../find-list";
 import { look } from "../look";
+import { operationNotFound, withoutOperation } from "../report";
 import { idIn, isOwnId } from "./ids";
 import { isCalled, type TrialThing } from "./notes";
+import { nounOf } from "./say";
 import type { Trial } from "./watch";
 
 /** The ids of what was asked for, by the names that nothing else has. */
@@ -84,17 +86,36 @@ export function idsNamed(trial: Trial, { kind, name }: TrialThing): readonly str
 export const isListed = async (trial: Trial, kind: TrialThing["kind"], id: string): Promise<boolean | undefined> =>
   (await listedOf(trial, kind))?.some((one) => one.id === id);
 
+export function leaveOutList(trial: Trial, kind: TrialThing["kind"], how: string): void {
+  const operation = `${kind}.list` as const;
+  const { report } = trial;
+  const { path = "" } = report.dialect.operations[operation] ?? {};
+  const answer = `a list without a ${nounOf(kind)} that ${how}`;
+  trial.learnt({
+    ...withoutOperation(report, operationNotFound(operation, null, [{ path, answer }], false)),
+    emptied: new Set([...report.emptied].filter((one) => one !== operation)),
+  });
+  trial.open.push(
+    `operations.${operation}: left out, since ${path} is ${answer}; where a request lists all of them: --curl ${operation}='curl …'`,
+  );
+}
+
 /** `undefined`: there is no such list, or it cannot be read. */
 export async function listedOf(
   trial: Trial,
   kind: TrialThing["kind"],
   options?: RequestOptions,
-): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
+): Promise<readonly Listed[] | undefined> {
   if (!trial.client.can.canFindCreated(kind)) return undefined;
-  const listed = await orNothing<{ readonly id: string; readonly name?: string }>(trial, `${kind}.list`, () =>
-    listOfKind(kind, trial.client, options),
-  );
+  const listed = await orNothing<Listed>(trial, `${kind}.list`, () => listOfKind(kind, trial.client, options));
   return listed.status === "accepted" ? listed.value : undefined;
+}
+
+interface Listed {
+  readonly id: string;
+  readonly name?: string;
+  /** The disks that a VM shows. */
+  readonly volumes?: readonly { readonly id: string }[];
 }
 
 /** A list whose key is left out once there is nothing to show: from then on the dialect says so. */

@@ -8,12 +8,12 @@ import { leavesOf } from "../../../dialect/learn/values";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { nobody, nowhere, saidOf } from "../enter";
 import { look } from "../look";
-import { isGivenRoute, operationNotFound, showsNoRecords, withoutOperation } from "../report";
+import { isGivenRoute, showsNoRecords } from "../report";
 import { partName, type Stage, type TrialAct, type TrialPart, trialAct } from "./act";
 import { takeAwayOne } from "./away";
 import { idIn, isOwnId } from "./ids";
 import { learnJob } from "./jobs";
-import { canList, findTrialThings, listedOf } from "./lists";
+import { canList, findTrialThings, leaveOutList, listedOf } from "./lists";
 import type { TrialThing } from "./notes";
 import { nounOf, wordsOf } from "./say";
 import type { Trial } from "./watch";
@@ -80,18 +80,7 @@ export async function leaveOutPartialLists(trial: Trial): Promise<void> {
     const lastAsked = Math.max(0, ...own.map(({ askedAt }) => askedAt));
     let hidden = await isHidden();
     for (; hidden && clock.now() - lastAsked <= timing.discoveryMs; hidden = await isHidden()) await trial.wait();
-    if (!hidden) continue;
-    const operation = `${kind}.list` as const;
-    const { report } = trial;
-    const { path = "" } = report.dialect.operations[operation] ?? {};
-    const answer = `a list without a ${nounOf(kind)} that was just made`;
-    trial.learnt({
-      ...withoutOperation(report, operationNotFound(operation, null, [{ path, answer }], false)),
-      emptied: new Set([...report.emptied].filter((one) => one !== operation)),
-    });
-    trial.open.push(
-      `operations.${operation}: left out, since ${path} is ${answer}; where a request lists all of them: --curl ${operation}='curl …'`,
-    );
+    if (hidden) leaveOutList(trial, kind, "was just made");
   }
 }
 

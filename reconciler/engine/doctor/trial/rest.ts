@@ -6,7 +6,8 @@ import { onlyDefined } from "../../../core/text/objects";
 import { placeOfAbsence } from "../../../dialect/conditions";
 import type { ErrorRule } from "../../../dialect/dialect";
 import { listOfKind, readOfKind } from "../../observe";
-import { isListed, orNothing } from "./lists";
+import { canList, isListed, orNothing } from "./lists";
+import type { TrialThing } from "./notes";
 import { isLiveVm, nounOf, TrialProblem, telling, wordsOf } from "./say";
 import type { Trial } from "./watch";
 
@@ -104,6 +105,17 @@ export async function until(trial: Trial, isSo: () => Promise<boolean>): Promise
     if (await isSo()) return true;
     if (clock.now() - start > timing.quietMs && looks >= fewestLooks) return false;
   }
+}
+
+/**
+ * Whether its list leaves out one that is there, as it is just now: such as one of running VMs alone. By such a list,
+ * what is stopped would be made once more. It is left out in the end, since the trial goes on with it.
+ */
+export async function isHidden(trial: Trial, kind: TrialThing["kind"], id: string, how: string): Promise<boolean> {
+  if (!canList(trial, kind) || (await until(trial, async () => (await isListed(trial, kind, id)) !== false)))
+    return false;
+  trial.hidden.set(kind, how);
+  return true;
 }
 
 async function inList(trial: Trial, id: string): Promise<Outcome<LiveVm>> {

@@ -11,6 +11,7 @@ import { partName, type Stage, type TrialAct, type TrialPart, type TrialWish, tr
 import { compareWith, listedNow, takeAway } from "./away";
 import { groupActs } from "./groups";
 import { limitActs } from "./limits";
+import { leaveOutList } from "./lists";
 import { groupDescription, makingActs } from "./make";
 import { trialName } from "./notes";
 import type { TrialPorts } from "./ports";
@@ -54,7 +55,10 @@ export async function tryOut(
     return { report: trial.report, findings: trial.findings([]) };
   }
   const before = await listedNow(trial);
-  for (const [kind, { ids }] of before) for (const id of ids) trial.others.add(`${kind} ${id}`);
+  for (const [kind, { ids, disks }] of before) {
+    for (const id of ids) trial.others.add(`${kind} ${id}`);
+    for (const id of disks) trial.others.add(`volume ${id}`);
+  }
   const stage: Stage = { trial, name: trialName(), wish, running: undefined, failed: new Set(), again: new Set() };
   let isStopped = false;
   try {
@@ -67,6 +71,7 @@ export async function tryOut(
   if (wish.keepVolume === true) trial.mayStay = true;
   await takeAway(trial, stage.name);
   await compareWith(trial, before);
+  for (const [kind, how] of trial.hidden) leaveOutList(trial, kind, how);
   return { report: trial.report, findings: trial.findings(unprovenIn(stage, isStopped), isStopped) };
 }
 

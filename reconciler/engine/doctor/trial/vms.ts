@@ -4,7 +4,8 @@ import { deepEqual } from "../../../core/text/deep-equal";
 import { pathWithId } from "../enter";
 import { refusedAs, type Stage, type TrialAct, trialAct } from "./act";
 import { noteDisks, tellTrialDisks } from "./disks";
-import { lookAt, settle, type TrialLook, until } from "./rest";
+import { isListed } from "./lists";
+import { isHidden, lookAt, settle, type TrialLook, until } from "./rest";
 import { isLiveVm, secondsOf, stateWords, wordsOf } from "./say";
 import { persist } from "./send";
 import type { Trial } from "./watch";
@@ -71,6 +72,12 @@ async function becomesReady(stage: Stage, id: string): Promise<readonly string[]
 async function stopsAndStarts({ trial, running }: Stage, id: string, seen: readonly string[]): Promise<void> {
   const stop = await persist(trial, () => trial.client.stopVm(id));
   const stopped = await settle(trial, "vm", id, showsItself("stopped", running));
+  if (stop.status === "accepted" && (await isHidden(trial, "vm", id, "is stopped")) && stopped.last === undefined) {
+    // Nothing shows it until it runs again.
+    await persist(trial, () => trial.client.startVm(id));
+    await until(trial, async () => (await isListed(trial, "vm", id)) === true);
+    return;
+  }
   const rest = [running, stopped.last?.word];
   trial.onTheWay("vm", [...seen, ...stopped.words], rest);
   // What became of it may be told by its word alone: an answer or a job that was lost is sent again, and refused then.

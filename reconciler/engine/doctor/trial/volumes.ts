@@ -7,7 +7,7 @@ import { pathWithId } from "../enter";
 import { isNothing } from "../find-list";
 import { look } from "../look";
 import { refusedAs, type TrialAct, trialAct } from "./act";
-import { isReady, lookAt, settle, type TrialLook, until } from "./rest";
+import { isHidden, isReady, lookAt, settle, type TrialLook, until } from "./rest";
 import { isLiveVm } from "./say";
 import { persist } from "./send";
 import { placeBeside, placeThatDiffers, statesIn } from "./states";
@@ -40,6 +40,7 @@ export const attachingActs: readonly TrialAct[] = [
         return false;
       });
     trial.sawAttached = used.last !== undefined;
+    if (attach.status === "accepted") await isHidden(trial, "volume", volume, "is attached");
     await trial.lookAtHanging(vm, volume);
     const words =
       free.last?.word === undefined ? tellVolumeStates(trial, [before, trial.recordOf("volume", volume)]) : [];

@@ -64,6 +64,8 @@ export class Trial {
   readonly #deleted = new Set<string>();
   /** What was listed before this trial made anything, by kind and id: none of it is its own, whatever a list seems to say. */
   readonly others = new Set<string>();
+  /** Whose list was seen to leave one out that is there, and how that one was. */
+  readonly hidden = new Map<TrialThing["kind"], string>();
   readonly left: string[] = [];
   readonly #readByOwn = new Set<AssumedOperation>();
   /** Records of the VM as it ran, stopped and waited. */
