@@ -130,6 +130,14 @@ export const hangsElsewhere = (what: string, host: string): HandlerFailure =>
     "remove that attachment first",
   );
 
+/** Its attachment is gone from the program's state by now. */
+export const stillShownOn = (what: string, host: string): HandlerFailure =>
+  failure(
+    "plan/attached-elsewhere",
+    `${what} is kept: this run took it off ${host}, and the service still shows it there`,
+    "run this again once the service shows it detached; where somebody has attached it again, detach it there first",
+  );
+
 export const keptAlive = (what: string): string =>
   `${what} stays in the service: the removed section of a file takes it out of the program and leaves it alive`;
 

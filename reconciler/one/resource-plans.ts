@@ -9,7 +9,7 @@ import { idsNamedBy } from "../core/model/facts";
 import { findSeen } from "../core/model/live";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
-import { hangsElsewhere } from "./guards";
+import { hangsElsewhere, stillShownOn } from "./guards";
 import { type HandlerContext, type HandlerService, type Props, throwErrors } from "./handler";
 import { lookAtAll } from "./looking";
 import { takenOffFrom } from "./made-here";
@@ -149,6 +149,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
       window = lookedAgain(window, clock.now());
     }
     const host = hostShown();
+    if (host === from) throw stillShownOn(`${kind} ${id}`, host);
     if (host !== undefined) throw hangsElsewhere(`${kind} ${id}`, host);
     return planned;
   }

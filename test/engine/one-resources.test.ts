@@ -1059,6 +1059,32 @@ const removals: Readonly<Record<string, Row>> = {
     answer:
       "refused: volume #11 is attached to #8, and no attachment of this program says so: flushConfirmed and flush are not said of that VM — remove that attachment first",
   },
+  ...Object.fromEntries(
+    [false, true].map((isCancelled): [string, Row] => [
+      `the list never shows that a volume was taken off its VM${isCancelled ? ", and the run is cancelled" : ""}`,
+      {
+        given: full,
+        asks: async (program, { create }) => {
+          const host = await create("Vm", "web", vm);
+          const volume = await create("Volume", "data", data);
+          const ids = { vmId: host.id, volumeId: volume.id };
+          const attachment = await create("VolumeAttachment", "att", { ...ids, flushConfirmed: true });
+          const late = await program.client.listVolumes();
+          const own = new AbortController();
+          const { remove } = program.startProcess({
+            client: { listVolumes: async () => late },
+            context: { signal: own.signal },
+          });
+          await remove(attachment);
+          const from = program.clock.now();
+          if (isCancelled) void program.clock.sleep(5000).then(() => own.abort());
+          return () => remove(volume).finally(() => expect(program.clock.now() - from < 10_000).toBe(isCancelled));
+        },
+        answer:
+          "refused: volume #8 is kept: this run took it off #5, and the service still shows it there — run this again once the service shows it detached; where somebody has attached it again, detach it there first",
+      },
+    ]),
+  ),
   "the list still shows a volume where its attachment was taken off": {
     given: full,
     asks: async (program, { create }) => {
