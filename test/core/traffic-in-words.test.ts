@@ -8,6 +8,7 @@ import type { Plan } from "../../reconciler/core/plan/plan";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { admissionText, describeTraffic } from "../../reconciler/kinds/group/exposure/describe";
 import { exposureOf } from "../../reconciler/kinds/group/exposure/exposure";
+import type { NotRead } from "../../reconciler/kinds/group/exposure/group-world";
 import { trafficOf } from "../../reconciler/kinds/group/exposure/traffic";
 import { rule } from "../support/sample-plans";
 import { seenOfKind } from "../support/virtual-world";
@@ -79,11 +80,11 @@ const shownRule = {
   ...{ id: "r-1", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 80, portMax: 80 },
 } as const;
 
-it.each<[what: string, sighting: Sighting<LiveGroup>, rules: readonly Rule[], isUnobserved: boolean]>([
-  ["the rules that are shown", { seen: "yes", value: { ...shown, rules: [shownRule] } }, [rule(80)], false],
-  ["those of the record, where no rules are shown", { seen: "yes", value: shown }, [rule(22)], true],
-  ["those of the record, where nobody could look", { seen: "unobserved", reason: "" }, [rule(22)], true],
-])("what a group admits is %s", (_, sighting, rules, isUnobserved) => {
+it.each<[what: string, sighting: Sighting<LiveGroup>, rules: readonly Rule[], unobserved?: NotRead]>([
+  ["the rules that are shown", { seen: "yes", value: { ...shown, rules: [shownRule] } }, [rule(80)]],
+  ["those of the record, where no rules are shown", { seen: "yes", value: shown }, [rule(22)], "not-shown"],
+  ["those of the record, where nobody could look", { seen: "unobserved", reason: "" }, [rule(22)], "not-shown"],
+])("what a group admits is %s", (_, sighting, rules, unobserved) => {
   const record: RecordedGroup = {
     ...{ kind: "group", address: "group.web", id: "g-1", name: "web" },
     ...{ rules: [rule(22)], platformRules: [], preventDestroy: false },
@@ -94,7 +95,7 @@ it.each<[what: string, sighting: Sighting<LiveGroup>, rules: readonly Rule[], is
     live: { ...notSeen, of: { ...notSeen.of, group: seenOfKind(true, new Map([["g-1", sighting]])) } },
     desired: { resources: [] } as unknown as Desired,
   });
-  expect(groups.map(({ ingress, unobserved }) => [describeTraffic(ingress.after), unobserved])).toEqual([
-    [describeTraffic(trafficOf(rules, identify)), isUnobserved],
+  expect(groups.map((group) => [describeTraffic(group.ingress.after), group.unobserved])).toEqual([
+    [describeTraffic(trafficOf(rules, identify)), unobserved],
   ]);
 });
