@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { parseAddress } from "../core/model/address";
-import { hiddenValue } from "../core/text/credential-mask";
+import { leftOutSign } from "../core/text/credential-mask";
 import { inShell } from "../core/text/in-shell";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
 import { type Commands, findCommand, type NamedCommand } from "./command";
@@ -33,7 +33,7 @@ export function onSameProject(
   // Which variable is sensitive, only its file says.
   const variables = [
     ...(flags.var ?? []).flatMap((one) =>
-      one.includes("=") ? [`--var ${inShell(`${one.split("=")[0]}=${hiddenValue}`)}`] : [],
+      one.includes("=") ? [`--var ${inShell(`${one.split("=")[0]}=${leftOutSign}`)}`] : [],
     ),
     ...(flags["var-file"] ?? []).map((file) => `--var-file ${inShell(file)}`),
   ];
@@ -70,5 +70,5 @@ function isOfFiles(path: string): boolean {
 function withoutSecrets(place: string): string {
   if (!isUrl(place)) return place;
   const secrets = /^https?:/i.test(place) ? /([?&][^=&]*=)[^&]*/g : /([?&]password=)[^&]*/gi;
-  return withoutPassword(place).replace(secrets, `$1${hiddenValue}`);
+  return withoutPassword(place).replace(secrets, `$1${leftOutSign}`);
 }

@@ -12,7 +12,7 @@ import { type Closed, type Desired, nothingDesired } from "../core/model/desired
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import type { SshAccess, SshSettings } from "../core/model/ssh";
-import { hiddenValue } from "../core/text/credential-mask";
+import { leftOutSign } from "../core/text/credential-mask";
 import { inShell } from "../core/text/in-shell";
 import { itemAt } from "../core/text/invariant";
 import { isUrl, withoutPassword } from "../core/text/outside-policy";
@@ -276,11 +276,11 @@ export function givenVars(
     const [name, value] = [assignment.slice(0, equals), assignment.slice(equals + 1)];
     const told = { severity: "error", code: "cli/bad-var" } as const;
     if (equals <= 0) problems.push({ ...told, summary: `--var ${assignment} sets nothing`, fix: "--var NAME=VALUE" });
-    else if (value === hiddenValue)
+    else if (value === leftOutSign)
       problems.push({
         ...told,
         summary: `--var ${assignment} stands in a message for a value that may be a secret`,
-        fix: `write the value of ${name} in place of ${hiddenValue}`,
+        fix: `write the value of ${name} in place of ${leftOutSign}`,
       });
     else vars[name] = value;
   }

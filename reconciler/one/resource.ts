@@ -82,8 +82,8 @@ import { readAgain, readByIdAlone } from "./reading";
 import { clientForRemoval, planReplacementAsObserved, resourcePlans, standingOf } from "./resource-plans";
 import {
   goingAsSaid,
-  keptOf,
   type Of,
+  ownRecordOf,
   recordedKey,
   recordedProperty,
   recordIn,
@@ -193,7 +193,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     check: (inputs, exists = false) => checkInputs(shape.inputs, inputs, shape.write, exists),
 
     async diff(context, id, given, inputs): Promise<Difference> {
-      const before = keptOf(shape, id, given);
+      const before = ownRecordOf(shape, id, given);
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
@@ -290,7 +290,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     },
 
     async read(context, id, given): Promise<Found | undefined> {
-      const before = given && keptOf(shape, id, given);
+      const before = given && ownRecordOf(shape, id, given);
       const service = await context.service();
       if (before !== undefined) await noteInState(context, service, id, rememberedIn(before));
       if (isPending(id)) return before === undefined ? undefined : readPending(shape, context, service, id, before);
@@ -301,7 +301,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     },
 
     async update(context, id, given, inputs) {
-      const before = keptOf(shape, id, given);
+      const before = ownRecordOf(shape, id, given);
       const service = await context.service();
       assertSameService(service, rememberedIn(before), String(inputs["name"]));
       await noteInState(context, service, id, rememberedIn(before));
@@ -312,7 +312,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     },
 
     async delete(context, id, given) {
-      const before = keptOf(shape, id, given);
+      const before = ownRecordOf(shape, id, given);
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(before["name"]));

@@ -127,7 +127,7 @@ export function rememberedIn(before: Props): Remembered {
  * The properties as they say what is kept of that id. Where somebody gave the resource another id by hand (`pulumi stack
  * export`, `import`), the record is still of the former one, which is not what a preview names.
  */
-export function keptOf<K extends Kind>({ kind }: Shape<K>, id: string, before: Props): Props {
+export function ownRecordOf<K extends Kind>({ kind }: Shape<K>, id: string, before: Props): Props {
   const { record, ...others } = fieldsIn(before[recordedKey]);
   const of = fieldsIn(record);
   if (isPending(id) || record === undefined || (of["id"] === id && of["kind"] === kind)) return before;

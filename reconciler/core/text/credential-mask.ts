@@ -5,4 +5,4 @@ export const credentialMask = "********";
 export const shortestHidden = 3;
 
 /** Stands in a command of a message for a value that may be a secret; `--var` refuses it. */
-export const hiddenValue = "…";
+export const leftOutSign = "…";

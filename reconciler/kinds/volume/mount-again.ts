@@ -40,19 +40,30 @@ export function remounts(
   return [...found].flatMap(([address, { on: host, grew, made, flushed }]): Remount[] => {
     const desired = desiredOf(address);
     const record = resources.get(address);
-    // What goes back to where somebody put it by hand is not recorded as attached.
-    const byHand = host !== undefined && "id" in host ? host.id : undefined;
-    const vm = record?.kind === "volume" ? (record.attachedTo ?? byHand) : record?.id;
-    const id = record?.kind === "vm" ? record.dataVolumeId : record?.id;
-    if (made || !(host !== undefined || grew || flushed) || record?.kind === "group") return [];
-    if (record?.kind === "vm" && record.dataVolumeDetached === true) return [];
-    if (vm === undefined || id === undefined) return [];
+    const place = diskPlaceOf(record, host);
+    if (made || !(host !== undefined || grew || flushed) || place === undefined) return [];
+    const { id, vm, sizeGb } = place;
     const on = addressOf(identity("vm", vm)) ?? vm;
     const isDeclared = desired?.kind !== "group" && desired?.afterAttach !== undefined;
     const stayed = isDeclared && flushed && host === undefined && !isWantedOn(desired, [on, vm]);
     if (isDeclared && !stayed) return [];
-    return [{ address, id, ...onlyDefined({ sizeGb: record?.sizeGb }), on, grew, ...(stayed ? { stayed } : {}) }];
+    return [{ address, id, ...onlyDefined({ sizeGb }), on, grew, ...(stayed ? { stayed } : {}) }];
   });
+}
+
+/** The disk of a record, and the VM that it hangs on as far as is known. */
+function diskPlaceOf(
+  record: RecordedResource | undefined,
+  host: Reference | undefined,
+): (Pick<Remount, "id" | "sizeGb"> & { readonly vm: string }) | undefined {
+  if (record === undefined || record.kind === "group") return undefined;
+  if (record.kind === "vm") {
+    const { id: vm, dataVolumeId: id, dataVolumeDetached: isOff, sizeGb } = record;
+    return vm === undefined || id === undefined || isOff === true ? undefined : { id, vm, sizeGb };
+  }
+  // What goes back to where somebody put it by hand is not recorded as attached.
+  const vm = record.attachedTo ?? (host !== undefined && "id" in host ? host.id : undefined);
+  return vm === undefined ? undefined : { id: record.id, vm, sizeGb: record.sizeGb };
 }
 
 function isWantedOn(desired: DesiredVm | DesiredVolume, names: readonly string[]): boolean {

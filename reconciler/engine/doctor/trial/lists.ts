@@ -105,13 +105,13 @@ export async function listedOf(
   trial: Trial,
   kind: TrialThing["kind"],
   options?: RequestOptions,
-): Promise<readonly Listed[] | undefined> {
+): Promise<readonly ListedThing[] | undefined> {
   if (!trial.client.can.canFindCreated(kind)) return undefined;
-  const listed = await orNothing<Listed>(trial, `${kind}.list`, () => listOfKind(kind, trial.client, options));
+  const listed = await orNothing<ListedThing>(trial, `${kind}.list`, () => listOfKind(kind, trial.client, options));
   return listed.status === "accepted" ? listed.value : undefined;
 }
 
-interface Listed {
+interface ListedThing {
   readonly id: string;
   readonly name?: string;
   /** The disks that a VM shows. */
