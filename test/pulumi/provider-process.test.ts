@@ -279,10 +279,10 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     async () => {
       const made = await provider.create(urn("Volume"), { name: "data", size: 5 });
       expect(made.outs["recorded"]).toMatchObject({ record: { name: "data" } });
-      const hidden = await provider.update(made.id, urn("Volume"), made.outs, { name: secret("canary"), size: 5 });
-      expect([isSecret(hidden["name"]), isSecret(hidden["recorded"])]).toEqual([true, true]);
-      const plain = await provider.update(made.id, urn("Volume"), hidden, { name: "data", size: 5 });
-      expect([isSecret(plain["name"]), isSecret(plain["recorded"])]).toEqual([false, true]);
+      const hidden = await provider.update(made.id, urn("Volume"), made.outs, { name: "data", size: secret(6) });
+      expect([isSecret(hidden["size"]), isSecret(hidden["recorded"])]).toEqual([true, true]);
+      const plain = await provider.update(made.id, urn("Volume"), hidden, { name: "data", size: 7 });
+      expect([isSecret(plain["size"]), isSecret(plain["recorded"])]).toEqual([false, true]);
     },
   );
 

@@ -68,6 +68,8 @@ describe("a desired state from which something is missing", () => {
       "reconciler/one/differences.ts",
       "reconciler/one/looking.ts",
       "reconciler/one/resource-plans.ts",
+      // The same wish, with the folder in which each flush command runs.
+      "reconciler/open-service.ts",
     ]);
   });
 

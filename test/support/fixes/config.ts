@@ -258,7 +258,7 @@ export const config = {
   ],
   "dialect/error-rule": [
     mistake(head({ dialect: ", errors: [ { is: conflict } ]" }), {
-      word: /add (status: 409)/,
+      word: /such as (status: 409)/,
       insteadOf: /(?<=is: conflict)/,
       joins: ", ",
     }),
