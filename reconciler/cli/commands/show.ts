@@ -1,5 +1,4 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
-
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { onlyDefined } from "../../core/text/objects";
 import { commentLimit, planMarkdown } from "../../report/markdown";
