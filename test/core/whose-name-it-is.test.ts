@@ -421,7 +421,7 @@ describe("what is to be taken over", () => {
       "a VM by an id that is not there",
       { desired: [web], imports: by("vm.web", { id: "s" }) },
       [
-        "error plan/import-not-found: vm.web cannot be imported: the service shows no such VM as s => correct the id or name; without an imports entry a new VM is created",
+        "error plan/import-not-found: vm.web cannot be imported: the service shows no VM s => correct the id or name; without an imports entry a new VM is created",
       ],
     ],
     [
@@ -479,7 +479,7 @@ describe("what is to be taken over", () => {
       "a VM by a name that nothing bears",
       { desired: [web], imports: by("vm.web", { name: "www" }) },
       [
-        "error plan/import-not-found: vm.web cannot be imported: the service shows no such VM as www => correct the id or name; without an imports entry a new VM is created",
+        "error plan/import-not-found: vm.web cannot be imported: the service shows no VM www => correct the id or name; without an imports entry a new VM is created",
       ],
     ],
     [

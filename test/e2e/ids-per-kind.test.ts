@@ -1,7 +1,7 @@
 /** An identity is a kind and an id: where each kind counts by itself, VM 106 and volume 106 live beside each other. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { jsonLines } from "../support/cli-process";
-import type { OtherService } from "../support/other-services/other-service";
+import { type OtherService, plain } from "../support/other-services/other-service";
 import { ownNumbers } from "../support/other-services/world";
 import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
@@ -157,22 +157,24 @@ describe("ids that each kind counts by itself", () => {
   });
 });
 
-it("an id in other letters is no second resource to take over", async () => {
-  here.door.open({
-    hear({ operation, path }) {
-      const id = path.split("/").pop() ?? "";
-      if (operation !== "volume.get" || id === id.toLowerCase()) return undefined;
-      const [volume] = here.emulator.dump().volumes;
-      return { status: 200, body: { data: { id: volume?.id, name: volume?.name, size: "3" } } };
-    },
-  });
-  const volumes = (text: string) => `${world(0).replace(/^(vms|volumes|groups):.*$/gm, "")}volumes: { ${text} }\n`;
-  here.write("reconcile.yaml", volumes("first: { size: 3 }"));
+const blocks = {
+  vm: 'owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 3',
+  volume: "size: 3",
+};
+it.each(["vm", "volume"] as const)("%s: an id in other letters is no second resource to take over", async (kind) => {
+  const made = () => here.emulator.dump()[`${kind}s`][0]?.id ?? "none";
+  // Ids are taken in any case.
+  const lower = (text: string) => text.replaceAll(made().toUpperCase(), made());
+  here.door.open({ spell: { ...plain, in: lower } });
+  const file = (...keys: string[]) =>
+    `${world(0).replace(/^(vms|volumes|groups):.*$/gm, "")}${kind}s:\n${keys.map((key) => `  ${key}: { ${blocks[kind]} }\n`).join("")}`;
+  here.write("reconcile.yaml", file("first"));
   await run("apply", "-y");
-  const id = here.emulator.dump().volumes[0]?.id ?? "";
-  here.write("reconcile.yaml", volumes("first: { size: 3 }, second: { size: 3 }"));
-  const taken = await here.reconcile("import", "volume.second", id.toUpperCase());
+  here.write("reconcile.yaml", file("first", "second"));
+  const taken = await here.reconcile("import", `${kind}.second`, made().toUpperCase());
   expect(taken.exitCode, taken.stdout).toBe(1);
-  expect(taken.stderr).toContain(`write the id as the service does: ${id}`);
-  expect((await here.reconcile("import", "volume.second", id)).stderr).toContain("managed as volume.first already");
+  expect(taken.stderr).toContain(`write the id as the service does: ${made()}`);
+  expect((await here.reconcile("import", `${kind}.second`, made())).stderr).toContain(
+    `managed as ${kind}.first already`,
+  );
 });

@@ -52,19 +52,21 @@ export function find<K extends Kind>(pair: Pair, kind: K, context: DiffContext):
 
 /**
  * Finds what an open create made. `undefined`: it made nothing, and the resource that the record names is looked for.
+ * `asSent`: the create as what was found is held against it.
  */
-function findMade<L extends LiveOf[Kind]>(
+export function findMade<L extends LiveOf[Kind]>(
   pair: Pair,
   intent: Intent,
   known: string | undefined,
   seen: KindSeen<L>,
   context: DiffContext,
+  asSent = intent,
 ): FoundLive<L> | undefined {
   const { what } = seen;
   if (!seen.listed) return failed(unseenCreate(pair, intent, what, context));
   const before = new Set([...intent.idsBefore, known]);
   const candidates = strangersNamed(intent.name, pair, seen, context).filter(({ id }) => !before.has(id));
-  const judged = judgeMade(intent, candidates, context, pair.desired);
+  const judged = judgeMade(asSent, candidates, context, pair.desired);
   const unclear = unclearCreate(pair, intent, what, judged);
   if (unclear !== undefined) return failed(unclear);
   const only = judged.ours[0];
@@ -78,14 +80,14 @@ function findMade<L extends LiveOf[Kind]>(
 }
 
 /** By the id of the record or of the import. */
-function findKnown<L extends LiveOf[Kind]>(
+export function findKnown<L extends LiveOf[Kind]>(
   pair: Pair,
   id: string,
   seen: KindSeen<L>,
   context: DiffContext,
 ): FoundLive<L> {
   const { what } = seen;
-  const isImport = pair.recorded === undefined;
+  const isImport = pair.recorded?.id === undefined;
   const manager = context.addressOf(identity(pair.kind, id));
   if (isImport && manager !== undefined && manager !== pair.address)
     return failed(importManaged(pair, what, id, manager));
@@ -110,7 +112,7 @@ export const vanishedAs = (id: string, { because, doubt, accepted }: Gone): Vani
   ...{ id, because, doubt, accepted },
 });
 
-const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
+export const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
   how: "error",
   diagnostic,
 });
@@ -130,7 +132,7 @@ const absentUnless = <L extends LiveOf[Kind]>(
 export const orphanAt = ({ kind }: Pair, { id }: { readonly id: string }, { orphanOf }: DiffContext) =>
   orphanOf(identity(kind, id));
 
-const strangersNamed = <L extends LiveOf[Kind]>(
+export const strangersNamed = <L extends LiveOf[Kind]>(
   name: string,
   pair: Pair,
   seen: KindSeen<L>,

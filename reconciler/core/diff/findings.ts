@@ -130,7 +130,7 @@ export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
   summary: `${pair.address} cannot be imported: the service shows no ${what} ${id}`,
-  fix: `correct the id; without an imports entry a new ${what} is created`,
+  fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${what} is created`,
   address: pair.address,
   source: pair.import?.source,
 });

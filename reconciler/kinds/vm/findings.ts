@@ -192,15 +192,6 @@ export const failedNote = (pair: Pair, live: LiveVm): Diagnostic => ({
   source: pair.desired?.source,
 });
 
-export const vmImportGone = (pair: Pair, wanted: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no such VM as ${wanted}`,
-  fix: "correct the id or name; without an imports entry a new VM is created",
-  address: pair.address,
-  source: pair.import?.source,
-});
-
 /** A VM to be taken over by its name, where nobody can say which one that is. */
 export const importUnseen = (pair: Pair, name: string, isListed: boolean): Diagnostic => ({
   severity: "error",
