@@ -13,13 +13,13 @@ export async function readSecret(source: SecretSource): Promise<string> {
     return value;
   }
   const [program = "", ...args] = source.command;
-  try {
-    const { stdout } = await promisify(execFile)(program, args, { timeout: secretLimitMs, env: withoutStateKeys() });
-    return stdout.trim();
-  } catch {
-    // The output may be the secret, so it is not in the message.
-    throw new Error(`the program ${program} gave no secret`);
-  }
+  // One that does not heed another signal would be waited for without end.
+  const limits = { timeout: secretLimitMs, killSignal: "SIGKILL", env: withoutStateKeys() } as const;
+  const { stdout } = await promisify(execFile)(program, args, limits).catch(() => ({ stdout: "" }));
+  const secret = stdout.trim();
+  // What it printed may be a part of the secret, so it is not in the message.
+  if (secret === "") throw new Error(`the program ${program} gave no secret`);
+  return secret;
 }
 
 /** A program for a secret gets no keys of states. */

@@ -130,6 +130,8 @@ describe("who wrote a change", () => {
     ["https://x:secret@github.com/acme/infra", "https://github.com/acme/infra/commit/abc"],
     ["git@github.com:acme/infra.git", "https://github.com/acme/infra/commit/abc"],
     ["ssh://git@gitlab.acme.example:2222/team/infra.git", "https://gitlab.acme.example/team/infra/-/commit/abc"],
+    ["https://git.acme.example:8443/team/infra", "https://git.acme.example:8443/team/infra/commit/abc"],
+    ["https://github.com:443/acme/infra", "https://github.com/acme/infra/commit/abc"],
     ["https://bitbucket.org/acme/infra", "https://bitbucket.org/acme/infra/commits/abc"],
     ["/srv/git/infra.git", undefined],
     ["file:///srv/git/infra.git", undefined],

@@ -16,6 +16,7 @@ import type { ChannelTarget, FleetSettings, Source } from "../../reconciler/flee
 import { deliver, lettersOf } from "../../reconciler/fleet/notify";
 import { statusCall } from "../../reconciler/fleet/pulls/host";
 import { readFleet } from "../../reconciler/fleet/read-fleet";
+import { readSecret } from "../../reconciler/fleet/secrets";
 import { newStatus } from "../../reconciler/fleet/status";
 import { scheduleProblem } from "../../reconciler/fleet/windows";
 
@@ -118,6 +119,31 @@ describe("a fleet's file", () => {
     expect(read("{ email: a@b.example, from: c@d.example, smtp: 'smtp://u:p4ss@h' }").diagnostics).toMatchObject([
       { code: "fleet/credential-in-url" },
     ]));
+});
+
+describe("a secret that a program prints", () => {
+  const said = (script: string) => readSecret({ command: [process.execPath, "-e", script] });
+  test("is what it printed", async () => expect(await said("console.log('s3cret')")).toBe("s3cret"));
+  test.each([
+    ["it printed nothing", "0"],
+    ["it printed an empty line", "console.log('  ')"],
+    ["it failed", "console.log('s3cret'); process.exit(1)"],
+  ])("is none where %s", (_, script) => expect(said(script)).rejects.toThrow(/^the program \S+ gave no secret$/));
+  test("is not waited for without end where the program heeds no signal", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const beats = createServer();
+    const began = new Promise((resolve) => beats.on("request", resolve));
+    await new Promise<void>((resolve) => beats.listen(0, "127.0.0.1", resolve));
+    const { port } = beats.address() as AddressInfo;
+    const ended = said(`process.on("SIGTERM", () => 0); setInterval(() => 0, 1000); fetch("http://127.0.0.1:${port}")`);
+    ended.catch(() => undefined);
+    await began;
+    vi.advanceTimersByTime(30_000);
+    vi.useRealTimers();
+    await expect(ended).rejects.toThrow("gave no secret");
+    beats.closeAllConnections();
+    beats.close();
+  });
 });
 
 describe("sent over real connections", () => {

@@ -82,6 +82,18 @@ describe("a repository that several workers of a machine read", () => {
     expect(readFileSync(join(at, "large.png"), "utf8")).toContain("git-lfs");
   });
 
+  it("is read at the commit that is meant, also where a branch has the commit's name", async () => {
+    const meant = git("rev-parse", "HEAD");
+    const other = commit("two");
+    git("update-ref", `refs/heads/${meant}`, other);
+    const { checkOutGit } = await worker();
+    for (const _ of ["the mirror is made", "the mirror has it"]) {
+      const { folder: at, revision } = await checkOutGit({ ...source, ref: meant }, join(folder, "cache"));
+      expect(revision).toBe(meant);
+      expect(readFileSync(join(at, "file-1.yaml"), "utf8")).toBe("one");
+    }
+  });
+
   it("is not read from a tree that a worker died over", async () => {
     // A git that dies with half of the tree written.
     const bin = join(folder, "bin");

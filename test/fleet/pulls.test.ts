@@ -106,6 +106,25 @@ test.each([
   expect(await openHost({ place, token: "t", fetch }).endOf(7, "main")).toBe(end);
 });
 
+test.each(["https://github.com/acme/infra", "https://gitlab.com/acme/infra"])(
+  "a page in the place of an answer of %s is believed in nothing",
+  async (repository) => {
+    const place = hostPlace(repository, undefined);
+    if (place === undefined) throw new Error("no place");
+    const page = async (): Promise<Response> => new Response("<!doctype html><title>Sign in</title>");
+    const host = openHost({ place, token: "t", fetch: page });
+    const status = { state: "success", context: "c", description: "d" } as const;
+    for (const asked of [
+      () => host.open("main"),
+      () => host.endOf(7, "main"),
+      () => host.comments(7),
+      () => host.write(7, "text", undefined),
+      () => host.setStatus("abc", status),
+    ])
+      await expect(asked()).rejects.toThrow(/answered 200 to (GET|POST) .* with no JSON$/);
+  },
+);
+
 test.each([
   [403, { "retry-after": "60" }, "60 s"],
   [429, { "retry-after": "7" }, "7 s"],

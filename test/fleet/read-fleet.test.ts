@@ -46,6 +46,19 @@ describe("a fleet's file", () => {
   });
 
   test.each([
+    ["./stacks.git", "/beside/fleet.yaml/./stacks.git"],
+    ["repositories/stacks", "/beside/fleet.yaml/repositories/stacks"],
+    ["stacks.git", "/beside/fleet.yaml/stacks.git"],
+    ["/srv/stacks.git", "/srv/stacks.git"],
+    ["file:///srv/stacks.git", "file:///srv/stacks.git"],
+    ["git.example:acme/stacks", "git.example:acme/stacks"],
+    ["git@git.example:acme/stacks", "git@git.example:acme/stacks"],
+  ])("the repository %s is %s, as git takes it from beside the file", (git, url) => {
+    const { fleet } = read(`version: 1\nstacks: { a: { source: { git: "${git}" }, state: s } }\n`);
+    expect(fleet?.stacks[0]?.source).toMatchObject({ kind: "git", url });
+  });
+
+  test.each([
     ["./network", "network"],
     [".", ""],
     ["/network//eu/./", "network/eu"],

@@ -165,13 +165,14 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
       );
     });
     const given: unknown = await answer.json().catch(() => undefined);
-    if (answer.ok) return given;
+    // A page with a success is of something in between.
+    if (answer.ok && given !== undefined) return given;
     const rest = restIn(answer);
     if (rest > 0) restsUntil.set(asker, steadyNow() + rest);
     const { message } = fieldsIn(given);
     throw new HostRefused(
       answer.status,
-      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}${leadsOn(answer)}`,
+      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}${answer.ok ? " with no JSON" : ""}${leadsOn(answer)}`,
     );
   };
 }

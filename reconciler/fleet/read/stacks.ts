@@ -146,9 +146,9 @@ function readPulls(
   return { approvers, ...onlyDefined({ token, api }) };
 }
 
-/** The path of a local repository is relative to the fleet's file. */
+/** The path of a local repository is relative to the fleet's file. As for git, a colon before any slash ends a host's name. */
 const localGit = (url: string, file: string, reading: FleetReading): string =>
-  /^\.{1,2}(\/|$)/.test(url) ? reading.resolvePath(file, url) : url;
+  /^[^/]*:/.test(url) ? url : reading.resolvePath(file, url);
 
 function sourceProblem(
   block: SourceBlock,

@@ -61,10 +61,14 @@ export const commitsIn = (log: string, url: string): Commit[] =>
       };
     });
 
-/** Where a repository is hosted, by the address that git uses; absent: at no host with pages of its own. */
+/**
+ * Where a repository is hosted, by the address that git uses; absent: at no host with pages of its own. The port of https
+ * is the one of the host's pages and API as well, and that of ssh is not.
+ */
 export function hostedAt(url: string): { readonly host: string; readonly path: string } | undefined {
   const [, host, path] =
-    /^(?:https|ssh):\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
+    /^https:\/\/(?:[^/@]*@)?([^/:@]+(?::(?!443\/)\d+)?)(?::443)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
+    /^ssh:\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
     /^(?:[^/@:]+@)([^/:@]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(url) ??
     [];
   return host === undefined || path === undefined || !/^[\w.~/-]+$/.test(path) ? undefined : { host, path };

@@ -270,7 +270,8 @@ async function commitOf(
   mirror: string,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  for (const name of [`refs/heads/${ref}`, `refs/tags/${ref}`, ref])
+  // Whoever may push may give a branch the name of a commit that somebody meant.
+  for (const name of isCommit(ref) ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`, ref])
     try {
       const call = { cwd: mirror, signal };
       return (await runGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], call)).trim();
