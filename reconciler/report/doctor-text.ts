@@ -12,6 +12,7 @@ import { builtInDialect } from "../dialect/built-in";
 import type { RecordPlace } from "../dialect/dialect";
 import { ownQuestions } from "../dialect/questions";
 import { commonWay, type DoctorReport, type OperationFinding, saidAt } from "../engine/doctor/report";
+import { leftToDo } from "../engine/doctor/todo";
 import { hang } from "./style";
 
 /** `yaml`: the dialect to show, where it is more than what was learnt. */
@@ -41,10 +42,8 @@ export function doctorText(report: DoctorReport, width = 80, yaml = dialectYaml(
       ),
     );
   if (report.trial !== undefined) lines.push(...trialLines(report.trial, width));
-  if (report.todo.length > 0) {
-    lines.push("", "For a person to find out");
-    for (const todo of report.todo) lines.push(...hang("  - ", todo, width));
-  }
+  const left = leftToDo(report);
+  if (left.length > 0) lines.push("", "For a person to find out", ...left.flatMap((one) => hang("  - ", one, width)));
   const isWhole = (report.trial?.unproven ?? []).length === 0;
   lines.push("", isWhole ? "A dialect that fits" : "A dialect of what was seen", "", yaml.trimEnd());
   return `${lines.join("\n")}\n`;
@@ -79,7 +78,7 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
   const lines: string[] = [];
   if (origin !== undefined)
     lines.push(schemaLine, `# What reconcile doctor learnt on ${origin.date} from ${origin.baseUrl}`, "");
-  const todo = [...report.todo, ...ownQuestions(saidAt(base, "todo"))];
+  const todo = [...leftToDo(report), ...ownQuestions(saidAt(base, "todo"))];
   if (todo.length > 0) lines.push("todo:", ...todo.flatMap((question) => foldedLines(question)));
   const way = commonWay(report);
   const routes = report.operations.flatMap((finding) => {

@@ -23,7 +23,7 @@ const nothing: DoctorReport = {
   emptied: new Set(),
   given: builtInDialect,
   dialect: builtInDialect,
-  todo: [],
+  open: [],
   diagnostics: [],
 };
 const found = (over: Partial<OperationFinding>): OperationFinding => ({

@@ -10,6 +10,7 @@ import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
+import { leftToDo } from "../../reconciler/engine/doctor/todo";
 import { dialectYaml, doctorText } from "../../reconciler/report/doctor-text";
 import { start } from "../service/make-client";
 import { fault, json, type Script } from "../service/scripted-server";
@@ -59,6 +60,28 @@ describe("operations", () => {
     const { dialect } = await diagnoseService({ probe }, builtInDialect);
     expect(dialect.operations["vm.list"]).toMatchObject({ path: "/api/v1/vm/list" });
     expect(dialect.operations["vm.get"]).toBeNull();
+  });
+
+  test("a list of one region is read in each, and says of which it was not shown", async () => {
+    const { dialect } = readDialectText(
+      "operations: { vm.list: { method: GET, path: /servers, query: { zone: west } } }",
+      "given.yaml",
+    );
+    const server = (id: string) => ({ id, name: id, status: "up" });
+    const answers = {
+      "/api/v1/region/list": [{ id: "west" }, { id: "east" }],
+      "/servers?zone=west": [server("s-1")],
+      "/servers/s-1": server("s-1"),
+    };
+    const east = { "/servers?zone=east": [server("s-2")] };
+    const whole = await diagnoseService(serviceWith({ ...answers, ...east }), dialect);
+    expect(whole.dialect.operations["vm.list"]).toMatchObject({ query: { zone: "{region}" }, for_each: "region" });
+    expect(whole.dialect.operations["vm.get"]).toMatchObject({ path: "/servers/{id}" });
+    const cut = await diagnoseService(serviceWith(answers), dialect);
+    expect([whole, cut].map((report) => leftToDo(report).filter((line) => line.includes("region east")))).toEqual([
+      [],
+      [expect.stringMatching(/^operations\.vm\.list: what it shows is not all, .*not_found: not found/)],
+    ]);
   });
 
   test("what is not there is switched off, with its cost", async () => {
@@ -412,8 +435,8 @@ describe("a list of what hangs on what", () => {
   const lists = { "/api/v1/servers": vms, "/api/v1/volumes": volumes };
   const attachmentsIn = async (answers: Record<string, unknown>, told?: DoctorPorts["told"]) => {
     const ports = { ...serviceWith({ ...lists, ...answers }), ...(told === undefined ? {} : { told }) };
-    const { dialect, todo } = await diagnoseService(ports, builtInDialect);
-    return { attachments: dialect.attachments, todo };
+    const report = await diagnoseService(ports, builtInDialect);
+    return { attachments: report.dialect.attachments, todo: leftToDo(report) };
   };
 
   test.each([

@@ -856,7 +856,7 @@ test.each([
   const report: DoctorReport = {
     reachable: true,
     credential: "accepted",
-    ...{ operations: [], records: [], unknownVmStates: [], todo: [], diagnostics: [] },
+    ...{ operations: [], records: [], unknownVmStates: [], open: [], diagnostics: [] },
     ...{ likelyStates: {}, samples: new Map(), emptied: new Set() },
     given: dialect,
     dialect: { ...dialect, ...(fingerprint && { fingerprint }) },

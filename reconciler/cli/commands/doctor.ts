@@ -21,7 +21,6 @@ import {
   saidMissing,
   type TriedOperation,
 } from "../../engine/doctor/report";
-import { leftToDo } from "../../engine/doctor/todo";
 import { systemClock } from "../../outside/clock";
 import { doctorText } from "../../report/doctor-text";
 import { askForWord } from "../ask";
@@ -159,7 +158,8 @@ async function examineService(
       ? looked
       : await runTrial({ workspace, service, output: invocation.output }, ports, looked, trial, trial.signal, askFor);
   const second = askLine === undefined ? [] : questionsAfter("tried", tried, asked);
-  const more = askLine === undefined ? undefined : await askOpen(second, told, askLine);
+  // Over what was learnt of an earlier request, such as how its list goes on, it is not written once more.
+  const more = askLine === undefined ? undefined : await askOpen(second, nothingTold, askLine);
   const report = more?.isAnswered === true ? withAnswers(tried, more.told, service.url) : tried;
   const left = trial === undefined ? trialLeft(workspace) : leftOfTrial(report);
   const isChecked = invocation.flags.dialect !== undefined && report.operations.length > 0;
@@ -202,8 +202,7 @@ function withAnswers(report: DoctorReport, told: ToldToDoctor, url: string): Doc
     const isTold = told.commands.some(([operation]) => operation === finding.operation);
     return isTold && finding.verdict !== "found" ? notTried(start, finding.operation) : finding;
   });
-  const answered = { ...report, operations, dialect: start };
-  return { ...answered, todo: [...leftToDo(answered), ...(report.trial?.open ?? [])] };
+  return { ...report, operations, dialect: start };
 }
 
 /** What was looked for everywhere once is not looked for again. */
@@ -260,10 +259,10 @@ async function diagnose(ports: DoctorPorts, { told, given, start, known }: Diagn
     none: new Set(told.none),
     answers,
   });
-  const todo = [...lists.keys()].map(
+  const open = [...lists.keys()].map(
     (operation) => `${operation}: learnt from a sample; its path is as the dialect has it, and was not tried`,
   );
-  return { ...report, todo: [...todo, ...report.todo] };
+  return { ...report, open: [...open, ...report.open] };
 }
 
 function sampleOf(operation: Operation, text: string): unknown {

@@ -26,14 +26,14 @@ export interface ShownAnswer {
 export function learnFromAnswer(learnings: Learnings, operation: Operation, { body, id }: ShownAnswer): void {
   const payload = learnings.payload(body);
   const job = learnings.given.wait === undefined ? jobNamed(body, learnings.ports.told?.job) : undefined;
-  if (job !== undefined) learnings.todo.push(lineFor(job));
+  if (job !== undefined) learnings.open.push(lineFor(job));
   if (operation === "group.rule.list" || operation === "group.rule.create") {
     learnRules(learnings, payload);
     return;
   }
   const kind = kindOf[operation];
   if (kind === undefined) {
-    learnings.todo.push(`${operation}: the sample teaches nothing; the doctor learns from lists, reads and creates`);
+    learnings.open.push(`${operation}: the sample teaches nothing; the doctor learns from lists, reads and creates`);
     return;
   }
   const own = id === undefined ? undefined : recordOf(learnings, kind, payload, id);

@@ -37,7 +37,6 @@ import {
   saidMissing,
 } from "./report";
 import { wordsSeen } from "./states";
-import { leftToDo } from "./todo";
 
 export interface DiagnoseOptions {
   /** The file from which the doctor starts. */
@@ -77,7 +76,7 @@ export async function diagnoseService(
       records: [],
       unknownVmStates: [],
       likelyStates: {},
-      todo: [],
+      open: [],
       dialect,
       given: dialect,
       samples: new Map(),
@@ -176,7 +175,7 @@ function reportOf(
     ? first.credential === "accepted" || isRead
     : first.credential === "accepted" || isFound || refusal !== undefined;
   const { unknown, likely } = wordsSeen(learnings);
-  const report = {
+  return {
     ...first,
     reachable: isProven,
     credential: isProven && isFound ? ("accepted" as const) : first.credential,
@@ -193,9 +192,9 @@ function reportOf(
     dialect: fittingDialect(learnings, findings, likely, refusal, authorization),
     samples,
     emptied: learnings.emptied,
+    open: learnings.open,
     diagnostics: isProven
       ? first.diagnostics.filter(({ code }) => code !== "service/not_proven" || refusal === undefined)
       : [notThisService(missing.outcome)],
   };
-  return { ...report, todo: isProven ? [...learnings.todo, ...leftToDo(report)] : [] };
 }

@@ -4,7 +4,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ListRoute } from "../../dialect/dialect";
 import { fillRoute } from "../../dialect/requests";
 import type { FoundList, Learnings } from "./learnings";
-import { look } from "./look";
+import { isSuccess, look, outcomeInWords } from "./look";
 import { itemsShown, readWholeList } from "./read-whole";
 import { saidAt } from "./report";
 
@@ -35,14 +35,20 @@ export async function inEachRegion(
     if (filled === undefined) return whole;
     const seen = await look(ports, { operation, method: route.method, ...filled });
     const items = route.items.map((place) => itemsShown(learnings, seen, place)).find((found) => found !== undefined);
-    if (items === undefined) return whole;
+    if (items === undefined) {
+      const said = isSuccess(seen) ? "an answer without a list" : outcomeInWords(seen.outcome);
+      learnings.open.push(
+        `operations.${operation}: what it shows is not all, for of region ${region} the list was not shown (${said}); look again when the service shows it`,
+      );
+      return whole;
+    }
     const more = await readWholeList(learnings, operation, route, filled, seen, items);
     all = { ...all, ...onlyDefined({ way: all.way ?? more.way }), items: [...all.items, ...more.items] };
   }
   if (own === undefined) return all;
   if (saidAt(learnings.file, "operations", operation) === undefined)
     return { ...all, route: { ...route, ...onlyDefined({ pagination: all.route.pagination }) } };
-  learnings.todo.push(
+  learnings.open.push(
     `operations.${operation}: it is read in ${own.region} alone; path: ${JSON.stringify(route.path)}, for_each: region reads it in all ${ids.length} regions`,
   );
   return whole;

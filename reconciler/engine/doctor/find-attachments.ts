@@ -33,7 +33,7 @@ export async function findAttachments(learnings: Learnings): Promise<void> {
   if (isKnown && (told !== undefined || !isShown)) learnings.attachments = await amongLists(learnings, told);
   if (isKnown && told === undefined && !isShownByVolumes) learnings.attachments ??= await byEachVm(learnings);
   if (told !== undefined && learnings.attachments === undefined)
-    learnings.todo.push(
+    learnings.open.push(
       `operations.attachments: the list at ${told.path} shows nothing that hangs on anything; look again when a volume is attached, or let a trial attach one`,
     );
 }

@@ -99,7 +99,7 @@ async function isAnswered(search: ListSearch, heard: Heard): Promise<boolean> {
   if (!("several" in where)) return readFound(search, heard, where);
   tried.push({ path, answer: where.answer });
   search.unclear = true;
-  learnings.todo.push(
+  learnings.open.push(
     `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,
   );
   return false;

@@ -31,8 +31,8 @@ export async function findOne(
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
   const listed = learnings.lists.get(`${kind}.list`)?.route;
-  // Below a list of each region it would take the region to read one.
-  const list = listed?.for_each === undefined ? listed?.path : undefined;
+  // Below the folder of a region it would take the region to read one.
+  const list = listed?.path.includes("{region}") === true ? undefined : listed?.path;
   const told = collectionsTold(learnings, kind).map((collection) => `${collection}/{id}`);
   const paths = isLookedFor
     ? placesOfOne(operation, route, list, [...(ports.told?.paths?.[operation] ?? []), ...told])

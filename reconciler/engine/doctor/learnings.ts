@@ -34,7 +34,8 @@ export class Learnings {
   readonly styles: Style[] = [];
   /** A list of what hangs on what. */
   attachments: AttachmentRoute | undefined;
-  readonly todo: string[] = [];
+  /** What is left to a person to find out. */
+  readonly open: string[] = [];
   /** Lists that left out their key while there was nothing to show. */
   readonly emptied = new Set<ListOperation>();
   /** The header that says when a limit ends, and how. */

@@ -141,8 +141,8 @@ export interface DoctorReport {
   readonly dialect: Dialect;
   /** What a trial learnt, where one was asked for. */
   readonly trial?: TrialFindings;
-  /** What a person has to find out. */
-  readonly todo: readonly string[];
+  /** What the look itself left open; todo.ts has all that a person has to find out. */
+  readonly open: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -1,11 +1,10 @@
 /** What the doctor leaves to a person. */
 import { kindRows } from "../../core/model/kinds";
 import { keysOf } from "../../core/text/objects";
-import { acceptedInVain, type DoctorReport, shownForRecords, showsNoRecords } from "./report";
+import { acceptedInVain, commonWay, type DoctorReport, shownForRecords, showsNoRecords } from "./report";
 
-type Looked = Pick<DoctorReport, "dialect" | "operations" | "records" | "unknownVmStates" | "samples">;
-
-export const leftToDo = (report: Looked): string[] => [
+export const leftToDo = (report: DoctorReport): readonly string[] => [
+  ...report.open,
   ...operationsToSay(report),
   ...keysOf(kindRows)
     .filter(
@@ -19,9 +18,18 @@ export const leftToDo = (report: Looked): string[] => [
     (word) => `states.vm: what does ${JSON.stringify(word)} mean (running, stopped, failed, …)?`,
   ),
   ...fieldsToFind(report).map((field) => `records.${field}: not found in the records that were looked at`),
+  ...(report.trial?.open ?? []).filter((line) => !isFollowedSince(line, report)),
 ];
 
-function operationsToSay({ operations }: Looked): readonly string[] {
+/** A list that could not be followed before another one showed how lists go on. */
+function isFollowedSince(line: string, report: DoctorReport): boolean {
+  const [, name] = /^operations\.([\w.]+)\.pagination: the list at/.exec(line) ?? [];
+  const route = report.operations.find(({ operation }) => operation === name)?.route;
+  const isOwn = route != null && "pagination" in route && route.pagination !== undefined;
+  return name !== undefined && (isOwn || commonWay(report)?.next !== undefined);
+}
+
+function operationsToSay({ operations }: DoctorReport): readonly string[] {
   const untried = (hasRoute: boolean, says: string): readonly string[] => {
     const names = operations.filter(({ verdict, route }) => verdict === "not_tried" && (route !== null) === hasRoute);
     return names.length === 0 ? [] : [`${names.map(({ operation }) => operation).join(", ")}: ${says}`];
@@ -55,7 +63,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   group: ["id", "name"],
 };
 
-function fieldsToFind({ records, dialect }: Looked): readonly string[] {
+function fieldsToFind({ records, dialect }: DoctorReport): readonly string[] {
   const isAttached = records.some(({ fields }) =>
     fields.some(({ field, place }) => field === "attached_to" && place !== undefined),
   );

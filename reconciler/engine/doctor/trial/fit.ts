@@ -4,7 +4,6 @@ import { keysOf, tableOf } from "../../../core/text/objects";
 import type { Dialect, Route } from "../../../dialect/dialect";
 import { withMoreWords } from "../fit";
 import {
-  commonWay,
   type DoctorReport,
   isGivenRoute,
   keptIfGiven,
@@ -13,7 +12,6 @@ import {
   type TrialFindings,
 } from "../report";
 import { wordsOfPhases } from "../states";
-import { leftToDo } from "../todo";
 
 export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorReport {
   const routes: Partial<Record<AssumedOperation, Route>> = trial.routes;
@@ -28,7 +26,7 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
       : { operation: finding.operation, verdict: "found", route, tried: [], isTried: true };
   });
   const words = new Set([...Object.values(trial.states.vm), ...Object.values(report.dialect.states.vm)].flat());
-  const whole = {
+  return {
     ...report,
     operations,
     unknownVmStates: report.unknownVmStates.filter((word) => !words.has(word)),
@@ -41,15 +39,6 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
     dialect: tried(report, trial),
     trial,
   };
-  return { ...whole, todo: [...leftToDo(whole), ...trial.open.filter((line) => !isFollowedSince(line, whole))] };
-}
-
-/** A list that could not be followed before another one showed how lists go on. */
-function isFollowedSince(line: string, report: DoctorReport): boolean {
-  const [, name] = /^operations\.([\w.]+)\.pagination: the list at/.exec(line) ?? [];
-  const route = report.operations.find(({ operation }) => operation === name)?.route;
-  const isOwn = route != null && "pagination" in route && route.pagination !== undefined;
-  return name !== undefined && (isOwn || commonWay(report)?.next !== undefined);
 }
 
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */

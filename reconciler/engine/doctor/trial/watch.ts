@@ -155,11 +155,12 @@ export class Trial {
     });
     if (again.operations.length === 0) return;
     // A list that was long once and could not be followed is a question, however short it is at the end.
-    for (const line of again.todo) {
+    const open = again.open.filter((line) => {
       // With another length it is the same question.
       const [list] = /^operations\.[\w.]+\.pagination: the list at \S+/.exec(line) ?? [];
       if (list !== undefined && !this.open.some((one) => one.startsWith(list))) this.open.push(line);
-    }
+      return list === undefined;
+    });
     // Operations that were found or missing before keep their verdict.
     const operations = again.operations.map((finding) => {
       const earlier = this.report.operations.find(({ operation }) => operation === finding.operation);
@@ -171,6 +172,7 @@ export class Trial {
     this.report = {
       ...again,
       operations,
+      open,
       given: this.report.given,
       ...onlyDefined({ authorization: this.report.authorization, refusal: this.report.refusal }),
       // What is not there any more was seen all the same.
