@@ -12,7 +12,7 @@ import { waits } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
 import type { RunHelper } from "../service/credential";
-import { type Program, type ProgramEnd, runProgram } from "./programs";
+import { maskingFor, type Program, type ProgramEnd, runProgram } from "./programs";
 
 const tryMs = 5000;
 /** Flushing a large disk takes minutes; a connection that hangs would take for ever. */
@@ -71,7 +71,7 @@ function whyNotEnded(end: ProgramEnd, limitMs: number): string | undefined {
 
 const longestAnswer = 16 * 1024 * 1024;
 
-/** Runs a program that reads its whole input and prints an answer. */
+/** Runs a program that reads its whole input and prints an answer, which is shown. */
 export async function askProgram(
   argv: readonly string[],
   folder: string,
@@ -81,7 +81,8 @@ export async function askProgram(
 ): Promise<PolicyAnswer> {
   const end = await runProgram({ argv, folder, input, limitMs, longestAnswer, env });
   const parts = [whyNotEnded(end, limitMs) ?? "", end.said].filter((part) => part !== "");
-  return { exitCode: exitCodeOfProgram(end), stdout: end.stdout, said: printable(parts.join("; ")) };
+  const stdout = maskingFor(env).text(end.stdout);
+  return { exitCode: exitCodeOfProgram(end), stdout, said: printable(parts.join("; ")) };
 }
 
 const longestCredential = 1 << 20;

@@ -1,7 +1,7 @@
 /**
  * The one way to start a program that a file names: a policy, a flush command, a check, the helper that prints the
  * credential. No shell; an environment by a list of what it may see; no terminal; a limit of time that ends it with
- * everything it started; output that is bounded and holds none of this program's secrets.
+ * everything it started; output that is bounded, and none of this program's secrets in what it says beside its answer.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { asError } from "../core/text/errors";
@@ -28,7 +28,7 @@ export interface Program {
 }
 
 export type ProgramEnd = {
-  /** The answer; empty where none was asked for. */
+  /** The answer, as it was printed: a credential may be one of the secrets. Empty where none was asked for. */
   readonly stdout: string;
   /** The end of what it printed besides, for a message. */
   readonly said: string;
@@ -74,7 +74,7 @@ const shortestSecret = 8;
 const soundsSecret = /TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH/i;
 
 /** What no output may show: this program's own secrets, and those that the file hands on by their names. */
-function maskingFor(env: readonly string[]) {
+export function maskingFor(env: readonly string[]) {
   const names = [...withheldVariables(), ...env.filter((name) => soundsSecret.test(name))];
   const values = names.flatMap((name) => process.env[name] ?? []);
   return createMasking(new Set(values.filter((value) => value.length >= shortestSecret)));
@@ -96,7 +96,7 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
       clearTimeout(timer);
       signal?.removeEventListener("abort", interrupt);
       const stdout = Buffer.concat(answer).toString("utf8");
-      resolve({ ...how, stdout: masking.text(stdout), said: masking.text(said).slice(-keptOutput).trim() });
+      resolve({ ...how, stdout, said: masking.text(said).slice(-keptOutput).trim() });
       if (how.kind === "not_started") return;
       // A process that the program started may hold the output open; nobody waits for it.
       child.stdout?.destroy();

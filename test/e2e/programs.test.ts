@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { askProgram, runHelperIn } from "../../reconciler/outside/commands";
 import { runProgram } from "../../reconciler/outside/programs";
 import { jsonLines, runCli } from "../support/cli-process";
 import { eventually, isGone } from "../support/eventually";
@@ -106,6 +107,17 @@ describe("a program that a file names", () => {
     const end = await start('echo "$CANARY_TOKEN" >&2; exit 1', { env: ["CANARY_TOKEN"] });
     delete process.env["CANARY_TOKEN"];
     expect(end).toMatchObject({ kind: "ended", exitCode: 1, said: "********" });
+  });
+
+  it("that prints the credential hands it over as it is, be it one of the secrets; what a policy answers is shown", async () => {
+    process.env["CANARY_TOKEN"] = "canary-in-the-output";
+    const env = ["CANARY_TOKEN"];
+    const print = ["sh", "-c", 'echo "$CANARY_TOKEN"'];
+    const helped = await runHelperIn(place.folder)(print, env);
+    const asked = await askProgram(print, place.folder, "", 60_000, env);
+    delete process.env["CANARY_TOKEN"];
+    expect(helped).toEqual({ output: "canary-in-the-output\n" });
+    expect(asked).toMatchObject({ exitCode: 0, stdout: "********\n" });
   });
 });
 
