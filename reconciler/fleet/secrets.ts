@@ -5,7 +5,7 @@ import type { SecretSource } from "./model";
 
 const secretLimitMs = 30_000;
 
-export async function readSecret(source: SecretSource): Promise<string> {
+export async function readSecret(source: SecretSource, limitMs = secretLimitMs): Promise<string> {
   if ("env" in source) {
     const value = process.env[source.env];
     if (value === undefined || value === "")
@@ -14,7 +14,7 @@ export async function readSecret(source: SecretSource): Promise<string> {
   }
   const [program = "", ...args] = source.command;
   // One that does not heed another signal would be waited for without end.
-  const limits = { timeout: secretLimitMs, killSignal: "SIGKILL", env: withoutStateKeys() } as const;
+  const limits = { timeout: limitMs, killSignal: "SIGKILL", env: withoutStateKeys() } as const;
   const { stdout } = await promisify(execFile)(program, args, limits).catch(() => ({ stdout: "" }));
   const secret = stdout.trim();
   // What it printed may be a part of the secret, so it is not in the message.
