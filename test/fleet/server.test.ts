@@ -1,7 +1,7 @@
 /** The commands of a person against `fleet serve`: the same words as from the database, with the roles of the token. */
 
 import { readFileSync, statSync } from "node:fs";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
@@ -17,6 +17,7 @@ import { newStatus } from "../../reconciler/fleet/status";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { beginRun, idleQueue, newRecords, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+import { closeHere, listenHere } from "../support/loopback";
 import { problemsOfEvent } from "../support/schemas";
 
 describe("a command that asks the server", () => {
@@ -281,6 +282,11 @@ describe("a command that asks the server", () => {
     vi.spyOn(records, "stacks").mockRejectedValueOnce(Object.assign(new Error("x"), { code: "ECONNREFUSED" }));
     const away = await asked("otto", "list");
     expect(away.stderr).toMatch(/the fleet's database did not answer[\s\S]*= fix: try again/);
+    // Where something was to be done, nobody knows whether it was.
+    vi.spyOn(records, "stack").mockRejectedValueOnce(Object.assign(new Error("x"), { code: "ECONNREFUSED" }));
+    expect((await asked("otto", "pause", "prod-a")).stderr).toContain(
+      "= fix: try again; reconcile fleet history prod-a tells whether it was done",
+    );
     const env = { RECONCILE_FLEET_TOKEN: "token-of-canary" };
     for (const [args, says] of [
       [["--server", "http://127.0.0.1:9"], "did not answer"],
@@ -305,6 +311,45 @@ describe("a command that asks the server", () => {
     const ran = await runCli(["fleet", "list", "--server", "http://127.0.0.1:9"], { cwd, env: broken });
     expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("service/malformed-credential")]);
     expect(ran.stderr).not.toContain("canary");
+  });
+
+  test("an odd server is told as one, and what it calls a person is no escape of a terminal", async () => {
+    const answers: Record<string, readonly [status: number, body: object]> = {
+      "/api/commands/list": [200, { exit_code: 99.5, said: [] }],
+      "/api/login": [200, { token: "rfl_canary", name: "ann\u001b[31m", hours: 12 }],
+      "/api/logout": [503, {}],
+    };
+    const odd = createServer(({ url = "" }, response) => {
+      const [status, body] = answers[url] ?? [404, {}];
+      response.writeHead(status).end(JSON.stringify(body));
+    });
+    const env = { XDG_CONFIG_HOME: makeFolder(), RECONCILE_FLEET_SERVER: await listenHere(odd) };
+    const list = await runCli(["fleet", "list"], { cwd, env });
+    expect([list.exitCode, list.stderr]).toEqual([1, expect.stringContaining("not as the pages of a fleet do")]);
+    const login = startCli(["fleet", "login"], { cwd, env });
+    const [, address = ""] = await login.says("an address", ({ stderr }) => /Sign in here: (\S+)/.exec(stderr));
+    const { searchParams } = new URL(address);
+    await fetch(`http://127.0.0.1:${searchParams.get("port")}/?code=c&state=${searchParams.get("state")}`);
+    const { exitCode, stdout } = await login.finished;
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("ann\\u001b[31m is signed in")]);
+    // A session that goes on is not told as ended, nor forgotten.
+    for (const _ of ["once", "once more"]) {
+      const revoked = await runCli(["fleet", "login", "--revoke"], { cwd, env });
+      expect([revoked.exitCode, revoked.stderr]).toEqual([1, expect.stringContaining("did not end the session (503)")]);
+    }
+    await closeHere(odd);
+  });
+
+  test("a body that is no form has no fields, and is no error of the pages", async () => {
+    for (const [path, status] of [
+      ["/sign-in", 302],
+      ["/login", 400],
+      ["/stacks/prod-a/approve", 302],
+    ] as const) {
+      const headers = { "sec-fetch-site": "same-origin", "content-type": "multipart/form-data; boundary=a" };
+      const answer = await fetch(url + path, { method: "POST", headers, body: "x", redirect: "manual" });
+      expect([path, answer.status]).toEqual([path, status]);
+    }
   });
 
   test("a form of another site cannot ask it", async () => {

@@ -107,7 +107,7 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
   });
   const body = fieldsIn(await answer.json().catch(() => undefined));
   const { exit_code: exitCode, said } = body;
-  if (answer.status === 200 && typeof exitCode === "number" && Array.isArray(said)) {
+  if (answer.status === 200 && isExitCode(exitCode) && Array.isArray(said)) {
     for (const one of said) {
       const { text, event } = fieldsIn(one);
       if (typeof text === "string") output.print(text);
@@ -124,8 +124,11 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
   const { code, error, fix } = body;
   if (typeof error !== "string" || typeof fix !== "string")
     throw notReached(server, `it answered ${answer.status}, and not as the pages of a fleet do`);
-  throw asConsent(fail(isPersonRefusal(code) ? code : "fleet/server", error, fix), code);
+  const refusal = fail(isPersonRefusal(code) ? code : "fleet/server", error, fix);
+  throw answer.status >= 500 ? unanswered(refusal) : asConsent(refusal, code);
 }
+
+const isExitCode = (value: unknown): value is number => Number.isInteger(value);
 
 /** The codes with which a server refuses; another one may be of a newer version. */
 const personRefusals = [
@@ -143,14 +146,16 @@ const isPersonRefusal = (code: unknown): code is (typeof personRefusals)[number]
   personRefusals.some((one) => one === code);
 
 const notReached = (server: URL, why: string): Error =>
-  Object.assign(
+  unanswered(
     fail(
       "fleet/server",
       `the fleet's server ${server.origin} did not answer: ${why}`,
       "check --server and that reconcile fleet serve runs there",
     ),
-    { cause: { isAway: true } },
   );
+
+/** The server, or its database, may have done what it was asked for. */
+const unanswered = (failed: Error): Error => Object.assign(failed, { cause: { isAway: true } });
 
 const causeText = (error: Error): string => {
   const { code } = fieldsIn(error.cause);

@@ -8,6 +8,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { ifPossible } from "../../core/text/errors";
 import { fieldsIn, fieldsOfJson } from "../../core/text/objects";
+import { printableLines } from "../../core/text/printable";
 import { hashOf } from "../../fleet/access";
 import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
@@ -133,13 +134,21 @@ export async function signIn(server: URL, output: Output): Promise<number> {
       "reconcile fleet login once more",
     );
   keepLogin(server, { token, until: new Date(Date.now() + hours * 3_600_000).toISOString() });
-  output.print(`${name} is signed in at ${server.host} for ${hours} hours; reconcile fleet login --revoke ends it.`);
+  const said = `${name} is signed in at ${server.host} for ${hours} hours; reconcile fleet login --revoke ends it.`;
+  // People choose their names at the provider.
+  output.print(printableLines(said));
   return output.finish({ exitCode: 0 });
 }
 
 export async function signOut(server: URL, output: Output): Promise<number> {
   const token = keptToken(server);
-  if (token !== undefined) await postTo(server, "api/logout", {}, token);
+  const answer = token === undefined ? undefined : await postTo(server, "api/logout", {}, token);
+  if (answer?.ok === false)
+    throw fail(
+      "fleet/server",
+      `${server.host} did not end the session (${answer.status})`,
+      "reconcile fleet login --revoke once more",
+    );
   keepLogin(server, undefined);
   output.print(`Nobody is signed in at ${server.host} from here.`);
   return output.finish({ exitCode: 0 });

@@ -17,7 +17,7 @@ import {
 import type { Typed } from "../person";
 import type { HookSetting } from "./hooks";
 import type { Said } from "./layout";
-import type { SignInSetting } from "./sign-in";
+import { formIn, type SignInSetting } from "./sign-in";
 
 export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "records">, HookSetting {
   readonly metrics: () => Promise<string>;
@@ -113,8 +113,8 @@ export async function typedIn(context: Context): Promise<Typed> {
 }
 
 export async function formOf(context: Context): Promise<Parameters<typeof carryOutAct>[3]> {
-  const isJson = (context.req.header("content-type") ?? "").startsWith("application/json");
-  const given = fieldsIn(await (isJson ? context.req.json() : context.req.parseBody()).catch(() => ({})));
+  const isJson = /^application\/json\b/i.test(context.req.header("content-type") ?? "");
+  const given = isJson ? fieldsIn(await context.req.json().catch(() => undefined)) : await formIn(context);
   const textOf = (value: unknown): string => (typeof value === "string" ? value.replaceAll("\0", "") : "");
   const why = given["why"];
   const through = given["through_window"];

@@ -7,7 +7,7 @@ import { html } from "hono/html";
 import { fieldsIn } from "../../core/text/objects";
 import { hashOf, newToken, type Visitor } from "../access";
 import { page } from "./layout";
-import { bearerOf, commandHash, doorTo, isSameSite, type SignInSetting, visitorOf } from "./sign-in";
+import { bearerOf, commandHash, doorTo, formIn, isSameSite, type SignInSetting, visitorOf } from "./sign-in";
 
 /** A code is exchanged at once, by a command that waits for it. */
 const codeHours = 2 / 60;
@@ -59,7 +59,7 @@ export function loginRoutes(setting: SignInSetting): Hono {
 
   app.post("/login", async (context) => {
     if (!isSameSite(context)) return context.text("the form came from another site\n", 403);
-    const asked = askedIn(await context.req.parseBody());
+    const asked = askedIn(await formIn(context));
     if (asked === undefined) return notWhole(context);
     const visitor = await personHere(context);
     if (visitor === undefined) return context.redirect("/sign-in");

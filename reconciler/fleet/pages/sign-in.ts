@@ -79,7 +79,7 @@ export function signInRoutes(setting: SignInSetting): Hono {
 
   app.post("/sign-in", async (context) => {
     if (!isSameSite(context)) return context.text("the form came from another site\n", 403);
-    const form = await context.req.parseBody();
+    const form = await formIn(context);
     const visitor = await records.visitorWithToken(hashOf(String(form["token"] ?? "").trim()));
     if (visitor === undefined) return refused(context, "token");
     await openSession(context, visitor);
@@ -183,6 +183,10 @@ function wordsOf(error: unknown): string {
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
   return `${error.message}${cause}`.slice(0, 300);
 }
+
+/** A body that is no form has no fields. */
+export const formIn = (context: Context): Promise<Readonly<Record<string, unknown>>> =>
+  context.req.parseBody().catch(() => ({}));
 
 /** Whether a form came from these pages; browsers tell. */
 export function isSameSite(context: Context): boolean {
