@@ -74,22 +74,25 @@ test("a command, none, nothing, and a terminal that is left", async () => {
 
 const noId = "curl -X POST https://x.example/vms/web/confirm";
 
-test("a request in which nothing looks like an id is asked for again, and else is not taken", async () => {
-  const again = noId.replace("web", "{id}");
-  for (const [second, commands] of [
-    [again, [["vm.resize.confirm", again]]],
-    ["", []],
-    [noId, []],
-  ] as const) {
-    const answers = [noId, second];
-    const { told } = await askOpen(
-      [["vm.resize.confirm", "confirms a resize"]],
-      { samples: new Map(), commands: [], none: [] },
-      async () => answers.shift(),
-    );
-    expect(told.commands).toEqual(commands);
-  }
-});
+test.each([noId, "curl -X POST https://x.example/vms/{id}?token=x", "curl -d @f https://x.example/vms/{id}"])(
+  "a request that cannot be sent as it was told is asked for again, and else is not taken: %s",
+  async (first) => {
+    const again = noId.replace("web", "{id}");
+    for (const [second, commands] of [
+      [again, [["vm.resize.confirm", again]]],
+      ["", []],
+      [first, []],
+    ] as const) {
+      const answers = [first, second];
+      const { told } = await askOpen(
+        [["vm.resize.confirm", "confirms a resize"]],
+        { samples: new Map(), commands: [], none: [] },
+        async () => answers.shift(),
+      );
+      expect(told.commands).toEqual(commands);
+    }
+  },
+);
 
 test("a request that is told as a flag is refused where nothing in it looks like an id", () => {
   const told = readTold({ curl: [`vm.resize.confirm=${noId}`] });

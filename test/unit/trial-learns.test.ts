@@ -192,6 +192,15 @@ test.each([
   ["volume.delete", "curl -X DELETE https://c.example/storage/local:vm-100-disk-0", { path: "/storage/{id}" }],
   ["vm.list", "curl https://c.example/projects/group%2Fone/my%20vms", { path: "/projects/group%2Fone/my%20vms" }],
   ["vm.list", "curl https://c.example/{project}/vms", { path: "/{project}/vms" }],
+  // An option that is not known here may have a value; without a scheme the host comes first.
+  ["vm.list", "curl --netrc-file /root/netrc https://c.example/vms", { path: "/vms" }],
+  ["vm.list", "curl -k c.example:8443/vms", { path: "/vms" }],
+  // Browsers write a quote and an exclamation mark so.
+  [
+    "volume.delete",
+    `curl -d $'{"disk":"vol-12345678","why":"it\\'s old\\u0021"}' https://c.example/drop`,
+    { body: { disk: "{id}", why: "it's old!" } },
+  ],
   ["vm.list", "curl https://c.example/ql?query=%7Bvms%7Bid%7D%7D", { query: { query: "{vms{ id }}" } }],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
@@ -405,6 +414,22 @@ test.each([
   expect(told?.route).toMatchObject(route);
   expect(JSON.stringify(told)).not.toMatch(/AIza|"x"/);
   expect(told?.credentialIn).toBe(credentialIn);
+});
+
+test.each([
+  ["-d @body.json", "@body.json"],
+  ["-F token=s3cret", "(token)"],
+  ["-T disk.json", "disk.json"],
+])("a request whose body is no JSON is refused: %s", (sent, named) => {
+  const curl = [`volume.delete=curl -X POST ${sent} https://c.example/volumes/{id}/drop`];
+  const read = () => withTold(readDialectText("", "").dialect, readTold({ curl }), undefined, new Set());
+  expect(read).toThrow(named);
+  expect(read).not.toThrow("s3cret");
+});
+
+test("a header without a name or a value is none", () => {
+  const command = "curl -H @headers.txt -H 'X-Empty;' -H 'X-None:' -H 'X-Tenant: t 1' https://c.example/vms";
+  expect(readCurl("vm.list", command, undefined, new Set())?.route.headers).toEqual({ "X-Tenant": "t 1" });
 });
 
 test("a credential that stands in no header is said to be one that cannot be sent", () => {

@@ -3,7 +3,7 @@
  * answers one beforehand (--curl, --none) is a question less.
  */
 import type { AssumedOperation } from "../../core/model/operation";
-import { namesAnId, readCurl } from "../../dialect/learn/curl";
+import { problemOfTold, readCurl } from "../../dialect/learn/curl";
 import type { DoctorReport } from "../../engine/doctor/report";
 import type { ToldToDoctor } from "./told";
 
@@ -68,23 +68,20 @@ export async function askOpen(
       `Which request ${what}? Paste it as a command for curl; "none": there is no such request; Enter: I do not know.`,
       askLine,
     );
-    if (answer !== undefined && /^curl\s/.test(answer) && !isWhole(operation, answer))
-      answer = await askCommand(
-        "Nothing in it looks like an id. Write {id} where it stands; Enter: leave it.",
-        askLine,
-      );
+    const wrong = answer === undefined || !/^curl\s/.test(answer) ? undefined : problemIn(operation, answer);
+    if (wrong !== undefined)
+      answer = await askCommand(`That cannot be taken: ${wrong.problem}; ${wrong.fix}. Enter: leave it.`, askLine);
     isOver = answer === undefined;
     if (answer === undefined) break;
     if (/^none$/i.test(answer)) after = { ...after, none: [...after.none, operation] };
-    else if (isWhole(operation, answer)) after = { ...after, commands: [...after.commands, [operation, answer]] };
+    else if (problemIn(operation, answer) === undefined)
+      after = { ...after, commands: [...after.commands, [operation, answer]] };
   }
   return { told: after, isAnswered: after !== told, isOver };
 }
 
-const isWhole = (operation: AssumedOperation, command: string): boolean => {
-  const told = readCurl(operation, command, undefined, new Set());
-  return told !== undefined && namesAnId(operation, told.route);
-};
+const problemIn = (operation: AssumedOperation, command: string) =>
+  problemOfTold(operation, readCurl(operation, command, undefined, new Set()), "it");
 
 /** A command may go over several lines, each of which but the last ends with a backslash. */
 async function askCommand(question: string, askLine: AskLine): Promise<string | undefined> {

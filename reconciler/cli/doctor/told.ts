@@ -15,7 +15,7 @@ import type { Dialect, Route } from "../../dialect/dialect";
 import {
   constantsIn,
   isListTold,
-  namesAnId,
+  problemOfTold,
   readCurl,
   type ToldOperation,
   type ToldRequest,
@@ -138,24 +138,9 @@ export function withTold(
   );
   start = { ...start, headers: { ...start.headers, ...always } };
   for (const [operation, request] of requests) {
-    if (request === undefined)
-      throw fail(
-        "cli/usage",
-        `what --curl says of ${operation} is no command for curl with a URL`,
-        "copy it whole, as it runs in a shell",
-      );
-    if (!namesAnId(operation, request.route))
-      throw fail(
-        "cli/usage",
-        `in what --curl says of ${operation}, nothing looks like an id, and it is sent as it is to nothing`,
-        "write {id} where the id stands",
-      );
-    if (request.credentialIn !== undefined && request.authorization === undefined)
-      throw fail(
-        "cli/usage",
-        `what --curl says of ${operation} has a credential in its query or its body (${request.credentialIn}), and one is sent in a header alone`,
-        "take it out of the command, or show the header in which the service takes it as well",
-      );
+    const wrong = problemOfTold(operation, request, `what --curl says of ${operation}`);
+    if (wrong !== undefined) throw fail("cli/usage", wrong.problem, wrong.fix);
+    if (request === undefined) continue;
     const route = withoutHeaders(request.route, always);
     if (operation === "wait") job = route;
     else if (operation === "attachments") attachments = route;

@@ -21,6 +21,8 @@ export interface ToldRequest {
   readonly authorization?: { readonly name: string; readonly header: string };
   /** Where a credential stands that is no header: it is left out, and no request can send it there. */
   readonly credentialIn?: string;
+  /** What stands in the place of a body that can be sent: the name of a file, or of a part of a form. */
+  readonly bodyIn?: string;
 }
 
 /** What a person can tell: `wait` is how a job is asked for, `attachments` how what hangs on what is listed. */
@@ -102,7 +104,7 @@ export function readCurl(
       body: sent === undefined ? undefined : named(body),
     }),
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
-    ...onlyDefined({ credentialIn: secrets[0] }),
+    ...onlyDefined({ credentialIn: secrets[0], bodyIn: told.bodyIn }),
   };
 }
 
@@ -135,6 +137,33 @@ function fromTheStart(body: unknown): unknown {
 /** What stands in the paths of lists, in which no id is. */
 export const constantsIn = (lists: readonly Route[]): ReadonlySet<string> =>
   new Set(lists.flatMap(({ path }) => path.split("/").filter((part) => part !== "")));
+
+/** Why this cannot be sent as it was told, and what to do about it. `said`: what a person is told of as the command. */
+export function problemOfTold(
+  operation: ToldOperation,
+  request: ToldRequest | undefined,
+  said: string,
+): { readonly problem: string; readonly fix: string } | undefined {
+  if (request === undefined)
+    return { problem: `${said} is no command for curl with a URL`, fix: "copy it whole, as it runs in a shell" };
+  const { route, bodyIn, credentialIn, authorization } = request;
+  if (bodyIn !== undefined)
+    return {
+      problem: `${said} sends a file or a form (${bodyIn}), and a body is sent as JSON alone`,
+      fix: `write it into the command as JSON: -d '{"id": "ID"}'`,
+    };
+  if (!namesAnId(operation, route))
+    return {
+      problem: `in ${said}, nothing looks like an id, and it is sent as it is to nothing`,
+      fix: "write {id} where the id stands",
+    };
+  if (credentialIn !== undefined && authorization === undefined)
+    return {
+      problem: `${said} has a credential in its query or its body (${credentialIn}), and one is sent in a header alone`,
+      fix: "take it out of the command, or show the header in which the service takes it as well",
+    };
+  return undefined;
+}
 
 /** Whether it names what it is about: without that it would be sent about what a person copied it of. */
 export const namesAnId = (operation: ToldOperation, route: Route): boolean =>
@@ -254,16 +283,18 @@ interface Options {
   readonly headers: readonly Header[];
   /** What is sent stands in the query. */
   readonly isQuery: boolean;
+  readonly bodyIn?: string;
 }
 
-type OptionMeaning = "method" | "header" | "data" | "url" | "cookie" | "user" | "bearer" | "nothing";
+type OptionMeaning = "method" | "header" | "data" | "file" | "url" | "cookie" | "user" | "bearer" | "nothing";
 
 /** The meaning of the word after each option that takes one; all others take none. */
 const meanings: Readonly<Record<string, OptionMeaning>> = {
   ...{ X: "method", request: "method", H: "header", header: "header", url: "url", b: "cookie", cookie: "cookie" },
   ...{ d: "data", data: "data", "data-raw": "data", "data-binary": "data", "data-ascii": "data", json: "data" },
   ...{ "data-urlencode": "data", u: "user", user: "user", "oauth2-bearer": "bearer" },
-  ...Object.fromEntries([..."ACDEFKPQTUYceormtwxyz"].map((letter) => [letter, "nothing" as const])),
+  ...{ F: "file", form: "file", "form-string": "file", T: "file", "upload-file": "file" },
+  ...Object.fromEntries([..."ACDEKPQUYceormtwxyz"].map((letter) => [letter, "nothing" as const])),
   ...{ "user-agent": "nothing", "connect-timeout": "nothing", "max-time": "nothing", cacert: "nothing" },
   ...{ output: "nothing", cert: "nothing", key: "nothing", retry: "nothing", "retry-delay": "nothing" },
   ...{ "write-out": "nothing", proxy: "nothing", resolve: "nothing", referer: "nothing", "cookie-jar": "nothing" },
@@ -282,7 +313,7 @@ function optionsIn(word: string): readonly (readonly [name: string, value: strin
 
 function optionsOf(words: readonly string[]): Options {
   const given: Record<Exclude<OptionMeaning, "nothing">, string[]> = {
-    ...{ method: [], header: [], data: [], url: [], cookie: [], user: [], bearer: [] },
+    ...{ method: [], header: [], data: [], file: [], url: [], cookie: [], user: [], bearer: [] },
   };
   const left = [...words];
   let isQuery = false;
@@ -298,27 +329,36 @@ function optionsOf(words: readonly string[]): Options {
       if (meaning !== undefined && meaning !== "nothing" && said !== undefined) given[meaning].push(said);
     }
   }
-  const { method, header, data, url, cookie, user, bearer } = given;
+  const { method, header, data, file, url, cookie, user, bearer } = given;
+  // What is no URL may be the value of an option that is not known here.
+  const address = url.find((one) => scheme.test(one)) ?? url.find((one) => one.includes("/")) ?? url[0];
   return {
     headers: [
-      ...header.map(headerIn),
+      ...header.flatMap(headerIn),
       ...cookie.map((said): Header => ["Cookie", said]),
       ...bearer.map((said): Header => ["Authorization", `Bearer ${said}`]),
       ...user.map((said): Header => ["Authorization", `Basic ${said}`]),
     ],
-    ...onlyDefined({ method: method.at(-1)?.toUpperCase(), url: url.find((one) => one.includes("/")) ?? url[0] }),
+    ...onlyDefined({ method: method.at(-1)?.toUpperCase(), url: address }),
+    ...onlyDefined({ bodyIn: (file[0] ?? data.find((text) => text.startsWith("@")))?.split("=")[0] }),
     data,
     isQuery,
   };
 }
 
-function headerIn(word: string): Header {
-  const [name = "", ...rest] = word.split(":");
-  return [name.trim(), rest.join(":").trim()];
+/** A file of headers, and one that is sent without a value or not at all, say nothing here. */
+function headerIn(word: string): readonly Header[] {
+  const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(\S[\s\S]*?)\s*$/.exec(word) ?? [];
+  return name === undefined || value === undefined ? [] : [[name, value]];
 }
 
+const scheme = /^[a-z][a-z0-9+.-]*:\/\//i;
+
+/** Without a scheme it begins with the host, as curl reads it. */
 const urlOf = (url: string | undefined, base = "http://service.invalid"): URL | undefined =>
-  url === undefined ? undefined : ifPossible(() => new URL(url, base));
+  url === undefined
+    ? undefined
+    : ifPossible(() => new URL(scheme.test(url) || url.startsWith("/") ? url : `http://${url}`, base));
 
 function belowBase({ pathname }: URL, base: string | undefined): string {
   const basePath = base === undefined ? "" : new URL(base).pathname.replace(/\/+$/, "");
@@ -418,20 +458,36 @@ function textsIn(value: unknown, under?: string): readonly ToldText[] {
 /** `undefined`: nothing is sent, or a form. */
 function bodyFromData(data: readonly string[]): unknown {
   const [text = ""] = data;
-  if (text === "" || (/^[^\s{["]*=/.test(text) && !text.startsWith("@"))) return undefined;
+  if (text === "" || /^[^\s{["]*=/.test(text)) return undefined;
   const parsed = parsedJson(data.join("&"));
   return parsed === undefined ? data.join("&") : parsed;
 }
 
 /** Cuts the text into words as a shell does. A line that ends with a backslash goes on. */
 function wordsOf(command: string): string[] {
-  const quoted = /\$?'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)/;
+  const quoted = /\$'((?:\\[\s\S]|[^'\\])*)'|'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)/;
   const words = command.replaceAll(/\\\r?\n/g, " ").match(new RegExp(`(?:${quoted.source})+`, "g")) ?? [];
   return words.map((word) =>
     word.replaceAll(
       new RegExp(quoted, "g"),
-      (_, single?: string, double?: string, escaped?: string, bare?: string) =>
-        single ?? double?.replaceAll(/\\(.)/g, "$1") ?? escaped ?? bare ?? "",
+      (_, ansi?: string, single?: string, double?: string, escaped?: string, bare?: string) =>
+        (ansi === undefined ? undefined : unescaped(ansi)) ??
+        single ??
+        double?.replaceAll(/\\(.)/g, "$1") ??
+        escaped ??
+        bare ??
+        "",
     ),
   );
 }
+
+/** What stands between $' and ': browsers write a command so where a quote or an exclamation mark is in it. */
+const unescaped = (text: string): string =>
+  text.replaceAll(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\s\S]))/g,
+    (_, long?: string, short?: string, sign = "") => {
+      const code = long ?? short;
+      return code === undefined ? (signs[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16));
+    },
+  );
+const signs: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
