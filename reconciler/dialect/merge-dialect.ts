@@ -5,26 +5,10 @@
  */
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { invariant } from "../core/text/invariant";
-import { keysOf, onlyDefined, tableOf } from "../core/text/objects";
+import { fieldsIn, isObject, keysOf, onlyDefined, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type {
-  AttachmentRoute,
-  Dialect,
-  JobRoute,
-  Paging,
-  Pointers,
-  RecordPlace,
-  Route,
-  Scalar,
-  States,
-} from "./dialect";
-import type {
-  DialectFile,
-  Pagination,
-  WaitRoute,
-  AttachmentRoute as WrittenAttachmentRoute,
-  WrittenRoute,
-} from "./rows";
+import type { AttachmentRoute, Dialect, JobRoute, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { DialectFile, WrittenRoute } from "./rows";
 
 function mergeRecords(own: NonNullable<DialectFile["records"]>): Dialect["records"] {
   const { records } = builtInDialect;
@@ -49,7 +33,7 @@ export function mergeDialect(given: DialectFile): Dialect {
       volume: mergeStates(states.volume, words(given.states?.volume), volumePhases),
       image: mergeStates(states.image, words(given.states?.image), imagePhases),
     },
-    pagination: { ...builtInDialect.pagination, ...mergePaging(given.pagination) },
+    pagination: { ...builtInDialect.pagination, ...severalAsLists(given.pagination ?? {}) },
     rules: { ...rules, ...given.rules },
     // `Written` allows one place for a list of places, and an authorization has no such list.
     authorization: { ...authorization, ...(given.authorization as Partial<Dialect["authorization"]>) },
@@ -94,38 +78,32 @@ const words = <T extends object>(given: T | undefined): { readonly [K in keyof T
     Object.entries(given ?? {}).map(([phase, said]) => [phase, listOf(said as Scalar).map(String)]),
   ) as unknown as { readonly [K in keyof T]?: readonly string[] };
 
-function mergePaging(given: Pagination | undefined): Partial<Paging> {
-  if (given === undefined) return {};
-  const { next, marker, ignore, ...rest } = given;
-  return {
-    ...rest,
-    ...onlyDefined({
-      next: next === undefined ? undefined : listOf<RecordPlace>(next),
-      marker: marker === undefined ? undefined : listOf<RecordPlace>(marker),
-      ignore: ignore === undefined ? undefined : listOf<string>(ignore),
-    }),
-  };
-}
+/** What may be written as one value in a route, in what is waited for and in how a list goes on, and is a list. */
+const severalAt: ReadonlySet<string> = new Set([
+  ...["item", "items", "vm", "volume", "next", "marker", "ignore"],
+  ...["id", "status", "done", "failed", "message", "error"],
+]);
+
+const severalAsLists = (given: object): object =>
+  Object.fromEntries(
+    Object.entries(onlyDefined(given)).map(([key, value]) => [
+      key,
+      key === "pagination" ? severalAsLists(fieldsIn(value)) : severalAt.has(key) ? listOf<unknown>(value) : value,
+    ]),
+  );
 
 function mergeOperations(given: NonNullable<DialectFile["operations"]>): Dialect["operations"] {
-  const routes: Record<string, Route | null> = { ...builtInDialect.operations };
+  const routes: Record<string, object | null> = { ...builtInDialect.operations };
   for (const operation of assumedOperations) {
     if (!Object.hasOwn(given, operation)) continue;
     const several = given[operation] ?? null;
-    if (several === null) {
-      routes[operation] = null;
-      continue;
-    }
-    const [written, alternatives] = lastOf(several);
-    const { items, item, pagination, ...route } = written;
+    const [written, alternatives = []] = several === null ? [null] : lastOf(several);
     const usual = rowOf(operation).items;
-    routes[operation] = {
-      ...route,
+    routes[operation] = written && {
+      ...severalAsLists(written),
       ...onlyDefined({
+        items: written.items === undefined ? usual : undefined,
         alternatives: alternatives.length > 0 ? alternatives : undefined,
-        item: item === undefined ? undefined : listOf(item),
-        items: usual === undefined ? undefined : items === undefined ? usual : listOf(items),
-        pagination: pagination === undefined ? undefined : mergePaging(pagination),
       }),
     };
   }
@@ -150,45 +128,26 @@ function mergeFingerprint(given: DialectFile["fingerprint"]): Pick<Dialect, "fin
   return { fingerprint: isHeader ? { from: [], header: from, send } : { from: listOf<RecordPlace>(from), send } };
 }
 
-/** The schema asks for every part that has to be there. */
+/** The schema has checked the parts, and asks for each that has to be there. */
 function mergeWait(given: unknown): Pick<Dialect, "wait"> {
-  if (given === undefined || given === null) return {};
-  // The schema has checked the parts, each of which may be one value or a list.
-  const { id, status, done, failed, message, error, ...route } = given as NonNullable<WaitRoute>;
-  return {
-    wait: {
-      ...route,
-      id: listOf<RecordPlace>(id),
-      status: listOf<RecordPlace>(status),
-      done: listOf<Scalar>(done).map(String),
-      failed: listOf<Scalar>(failed).map(String),
-      message: listOf<RecordPlace>(message),
-      error: listOf<RecordPlace>(error),
-    } as JobRoute, // `Written` allows one value for each list, and these are lists by now.
-  };
+  if (!isObject(given)) return {};
+  const job = {
+    id: [],
+    status: [],
+    done: [],
+    failed: [],
+    message: [],
+    error: [],
+    ...severalAsLists(given),
+  } as unknown as JobRoute; // Each of these is a list by now.
+  return { wait: { ...job, done: job.done.map(String), failed: job.failed.map(String) } };
 }
 
-/** The schema asks for every part that has to be there. */
-function mergeAttachments(given: unknown): Pick<Dialect, "attachments"> {
-  if (given === undefined || given === null) return {};
-  // The schema has checked the parts, of which the places may be one or a list.
-  const {
-    items = usualAttachmentItems,
-    pagination,
-    vm,
-    volume,
-    ...route
-  } = given as NonNullable<WrittenAttachmentRoute>;
-  return {
-    attachments: {
-      ...route,
-      items: listOf<RecordPlace>(items),
-      ...onlyDefined({ pagination: pagination === undefined ? undefined : mergePaging(pagination) }),
-      vm: listOf<RecordPlace>(vm),
-      volume: listOf<RecordPlace>(volume),
-    } as AttachmentRoute, // `Written` allows one value for each list, and these are lists by now.
-  };
-}
+const mergeAttachments = (given: unknown): Pick<Dialect, "attachments"> =>
+  // Each of these is a list by now.
+  isObject(given)
+    ? { attachments: { items: usualAttachmentItems, vm: [], ...severalAsLists(given) } as unknown as AttachmentRoute }
+    : {};
 
 const usualAttachmentItems: Pointers = ["", "/attachments", "/volumeAttachments", "/volume_attachments"];
 

@@ -9,6 +9,7 @@ import { fieldsIn, isObject } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
+import { own } from "./messages";
 import { findAt, tokensOf } from "./places";
 
 export type SignKind =
@@ -189,7 +190,7 @@ function headerSigns(page: Page, name: string, value: string): Sign[] {
 /** `vms_links: [{ rel: next, href: … }]`. */
 const linkSigns = (links: readonly unknown[], at: string): Sign[] =>
   links.flatMap((link, index): Sign[] =>
-    isObject(link) && isNextRelation(read(link, "rel")) && leadsOn(link)
+    isObject(link) && isNextRelation(own(link, "rel")) && leadsOn(link)
       ? [{ kind: "next", at: `${at}/${index}${deeper(link)}`, count: 0 }]
       : [],
   );
@@ -215,7 +216,7 @@ export function leadsOn(value: unknown): boolean {
 
 /** The rest of the pointer when the target is within an object. */
 function deeper(value: unknown): string {
-  const key = isObject(value) ? targets.find((target) => leadsOn(read(value, target))) : undefined;
+  const key = isObject(value) ? targets.find((target) => leadsOn(own(value, target))) : undefined;
   return key === undefined ? "" : pointerTo(key);
 }
 
@@ -234,5 +235,3 @@ const plainKey = (key: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")
     .replace(/^odata/, "");
-
-const read = (value: object, key: string): unknown => (Object.hasOwn(value, key) ? fieldsIn(value)[key] : undefined);

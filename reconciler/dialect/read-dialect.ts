@@ -142,31 +142,37 @@ const documentedProblems = (file: YamlFile): Problem[] =>
       at: placeOf(file, ["operations", operation], "key"),
     }));
 
-/** What a plan sends changes nothing, and only rules are deleted by one of several routes. */
-const routeProblems = (file: YamlFile, { operations = {} }: DialectFile): Problem[] =>
+/** Each route, with the operation that it is for. */
+const routesIn = ({ operations = {} }: DialectFile) =>
   Object.entries(operations).flatMap(([operation, given]) =>
-    [given ?? []].flat().flatMap((route): Problem[] => {
-      const at = (key: string) => placeOf(file, ["operations", operation, key], "value");
-      // A job and the list of attachments are read as well.
-      const isRead = !isOneOf(operation, assumedOperations) || rowOf(operation).kind === "read";
-      const reads = {
-        code: "dialect/not-allowed",
-        summary: `${operation} only reads, and a DELETE is sent to delete`,
-        fix: "write GET, or POST where this service reads so",
-        at: at("method"),
-      } as const;
-      const one = {
-        code: "dialect/not-allowed",
-        summary: `${operation} is called in one way, whatever "when" says`,
-        fix: "take when out; it is for group.rule.delete",
-        at: at("when"),
-      } as const;
-      return [
-        ...(isRead && route.method === "DELETE" ? [reads] : []),
-        ...(operation !== "group.rule.delete" && route.when !== undefined ? [one] : []),
-      ];
-    }),
+    [given ?? []].flat().map((route) => [operation, route] as const),
   );
+
+/** A job and the list of attachments are read as well. */
+const isOfRead = (operation: string): boolean =>
+  !isOneOf(operation, assumedOperations) || rowOf(operation).kind === "read";
+
+/** What a plan sends changes nothing, and only rules are deleted by one of several routes. */
+const routeProblems = (file: YamlFile, given: DialectFile): Problem[] =>
+  routesIn(given).flatMap(([operation, route]): Problem[] => {
+    const at = (key: string) => placeOf(file, ["operations", operation, key], "value");
+    const reads = {
+      code: "dialect/not-allowed",
+      summary: `${operation} only reads, and a DELETE is sent to delete`,
+      fix: "write GET, or POST where this service reads so",
+      at: at("method"),
+    } as const;
+    const one = {
+      code: "dialect/not-allowed",
+      summary: `${operation} is called in one way, whatever "when" says`,
+      fix: "take when out; it is for group.rule.delete",
+      at: at("when"),
+    } as const;
+    return [
+      ...(isOfRead(operation) && route.method === "DELETE" ? [reads] : []),
+      ...(operation !== "group.rule.delete" && route.when !== undefined ? [one] : []),
+    ];
+  });
 
 /** The placeholders that a request must have, and those that it may have. */
 function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: DialectFile): Problem[] {
@@ -237,27 +243,13 @@ function waitProblems(file: YamlFile, given: DialectFile): Problem[] {
 }
 
 /** An item of the list of attachments is about a volume and a VM. */
-function attachmentProblems(file: YamlFile, { operations = {}, values = {} }: DialectFile): Problem[] {
+function attachmentProblems(file: YamlFile, { operations = {} }: DialectFile): Problem[] {
   const { attachments } = mergeDialect({ operations });
-  if (attachments === undefined) return [];
-  const { path, query, headers, body } = attachments;
-  const strange = namesIn([path, query, headers, body]).find((name) => name !== "id" && !Object.hasOwn(values, name));
-  const problem = {
-    code: "dialect/placeholder",
-    at: placeOf(file, ["operations", "attachments", "path"], "value"),
-  } as const;
-  if (strange !== undefined)
-    return [
-      {
-        ...problem,
-        summary: `operations.attachments names {${strange}}, which is neither the id of a VM nor among the dialect's values`,
-        fix: `give it a value: values: { ${strange}: … }`,
-      },
-    ];
-  if (namesVm(attachments) || attachments.vm.length > 0) return [];
+  if (attachments === undefined || namesVm(attachments) || attachments.vm.length > 0) return [];
   return [
     {
-      ...problem,
+      code: "dialect/placeholder",
+      at: placeOf(file, ["operations", "attachments", "path"], "value"),
       summary: "operations.attachments does not say which VM an item is about",
       fix: "say where an item shows it, such as vm: /server_id; or put {id} into the path, where each VM has a list",
     },
@@ -265,28 +257,26 @@ function attachmentProblems(file: YamlFile, { operations = {}, values = {} }: Di
 }
 
 /** What a record shows can be sent by a write alone, before which the record is read. */
-function fieldProblems(file: YamlFile, { operations = {}, headers = {} }: DialectFile): Problem[] {
-  const isOfWrite = (operation: string): boolean =>
-    isOneOf(operation, assumedOperations) && rowOf(operation).kind !== "read";
-  const routes = Object.entries(operations).flatMap(([operation, given]) =>
-    isOfWrite(operation)
-      ? []
-      : [given ?? []]
-          .flat()
-          .map((route) => [`operations.${operation}`, fieldsNamed(route), ["operations", operation, "path"]] as const),
-  );
-  const ofAll = Object.entries(headers).map(
-    ([name, value]) => [`headers.${name}`, fieldsNamed({ path: value }), ["headers", name]] as const,
-  );
-  return [...routes, ...ofAll].flatMap(([what, [field], at]) =>
+function fieldProblems(file: YamlFile, given: DialectFile): Problem[] {
+  const places: readonly (readonly [what: string, fields: readonly string[], path: Path])[] = [
+    ...routesIn(given).flatMap(([operation, route]) =>
+      isOfRead(operation)
+        ? [[`operations.${operation}`, fieldsNamed(route), ["operations", operation, "path"]] as const]
+        : [],
+    ),
+    ...Object.entries(given.headers ?? {}).map(
+      ([name, value]) => [`headers.${name}`, fieldsNamed({ path: value }), ["headers", name]] as const,
+    ),
+  ];
+  return places.flatMap(([what, [field], path]) =>
     field === undefined
       ? []
       : [
           {
-            code: "dialect/placeholder" as const,
+            code: "dialect/placeholder",
             summary: `${what} names {field:${field}}, and no record is read before it`,
             fix: "write there what stands in the record, or put it into the request of a write, such as volume.delete",
-            at: placeOf(file, at, "value"),
+            at: placeOf(file, path, "value"),
           },
         ],
   );
@@ -321,9 +311,8 @@ function ruleRouteProblems(file: YamlFile, { operations = {} }: DialectFile): Pr
 /** A list that is read for each region has to be told the regions. */
 function regionProblems(file: YamlFile, { operations = {} }: DialectFile): Problem[] {
   const { "region.list": regions } = mergeDialect({ operations }).operations;
-  return Object.entries(operations).flatMap(([operation, given]) => {
-    const isOfAll = [given ?? []].flat().some((route) => "for_each" in route && route.for_each === "region");
-    if (!isOfAll || (operation !== "region.list" && regions !== null)) return [];
+  return routesIn({ operations }).flatMap(([operation, route]) => {
+    if (route.for_each !== "region" || (operation !== "region.list" && regions !== null)) return [];
     return [
       {
         code: "dialect/missing" as const,
@@ -335,23 +324,24 @@ function regionProblems(file: YamlFile, { operations = {} }: DialectFile): Probl
   });
 }
 
-/** A {name} without a value would be sent as it is: by the request for a job, and in the headers of every request. */
+/** A {name} without a value would be sent as it is: of a job, of attachments, and in the headers of every request. */
 function valueProblems(file: YamlFile, { operations = {}, values = {}, headers = {} }: DialectFile): Problem[] {
-  const { wait } = mergeDialect({ operations });
-  const ofJob = wait === undefined ? [] : namesIn([wait.path, wait.query, wait.headers]);
-  const places: readonly (readonly [what: string, path: Path, names: readonly string[], ids: readonly string[]])[] = [
-    ["operations.wait", ["operations", "wait", "path"], ofJob, ["id"]],
-    ...Object.entries(headers).map(
-      ([name, value]) => [`headers.${name}`, ["headers", name], namesIn(value), ["id", "rule_id", "region"]] as const,
-    ),
+  const { wait, attachments } = mergeDialect({ operations });
+  const ofJob = namesIn([wait?.path, wait?.query, wait?.headers]);
+  const ofList = namesIn([attachments?.path, attachments?.query, attachments?.headers, attachments?.body]);
+  const ofAll = ["id", "rule_id", "region"];
+  const places: readonly (readonly [path: Path, names: readonly string[], ids: readonly string[], id?: string])[] = [
+    [["operations", "wait", "path"], ofJob, ["id"]],
+    [["operations", "attachments", "path"], ofList, ["id"], "the id of a VM"],
+    ...Object.entries(headers).map(([name, value]) => [["headers", name], namesIn(value), ofAll] as const),
   ];
-  return places.flatMap(([what, path, names, ids]) => {
+  return places.flatMap(([path, names, ids, id = "an id"]) => {
     const strange = names.find((name) => name !== "" && !ids.includes(name) && !Object.hasOwn(values, name));
     if (strange === undefined) return [];
     return [
       {
         code: "dialect/placeholder",
-        summary: `${what} names {${strange}}, which is neither an id nor among the dialect's values`,
+        summary: `${path.slice(0, 2).join(".")} names {${strange}}, which is neither ${id} nor among the dialect's values`,
         fix: `give it a value: values: { ${strange}: … }`,
         at: placeOf(file, path, "value"),
       },
@@ -368,16 +358,9 @@ function namesIn(value: unknown): readonly string[] {
 /** A credential goes by its own way, which keeps it out of logs and off other hosts. */
 function headerProblems(file: YamlFile, given: DialectFile): Problem[] {
   const carrier = (given.authorization?.name ?? "Authorization").toLowerCase();
-  const holders: readonly [Path, Readonly<Record<string, string>> | undefined][] = [
+  const holders: readonly (readonly [Path, Readonly<Record<string, string>> | undefined])[] = [
     [["headers"], given.headers],
-    ...Object.entries(given.operations ?? {}).flatMap(([operation, route]) =>
-      [route]
-        .flat()
-        .map((one): [Path, Readonly<Record<string, string>> | undefined] => [
-          ["operations", operation, "headers"],
-          one?.headers,
-        ]),
-    ),
+    ...routesIn(given).map(([operation, { headers }]) => [["operations", operation, "headers"], headers] as const),
   ];
   return holders.flatMap(([path, headers]) =>
     Object.keys(headers ?? {})
@@ -395,12 +378,11 @@ function headerProblems(file: YamlFile, given: DialectFile): Problem[] {
 /** A marker, a page's number and an offset are three ways to ask for the next page; a list knows one of them. */
 function pagingProblems(file: YamlFile, given: DialectFile): Problem[] {
   const ways = ["marker", "number", "offset"] as const;
-  const holders: readonly [Path, object | undefined][] = [
+  const holders: readonly (readonly [Path, object | undefined])[] = [
     [["pagination"], given.pagination],
-    ...Object.entries(given.operations ?? {}).map(([operation, route]): [Path, object | undefined] => [
-      ["operations", operation, "pagination"],
-      [route].flat()[0]?.pagination,
-    ]),
+    ...routesIn(given).map(
+      ([operation, { pagination }]) => [["operations", operation, "pagination"], pagination] as const,
+    ),
   ];
   const sizes = holders.flatMap(([path, paging]): Problem[] => {
     const param = own(paging, "size_param") ?? own(given.pagination, "size_param");

@@ -487,7 +487,7 @@ const unescaped = (text: string): string =>
     /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\s\S]))/g,
     (_, long?: string, short?: string, sign = "") => {
       const code = long ?? short;
-      return code === undefined ? (signs[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16));
+      return code === undefined ? (shellSigns[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16));
     },
   );
-const signs: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+const shellSigns: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };

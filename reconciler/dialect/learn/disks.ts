@@ -3,9 +3,10 @@ import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject } from "../../core/text/objects";
 import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
+import { pointerTo } from "../likely-key";
 import { asText, findAtPath } from "../places";
 import { compilePointers, findText } from "../pointers";
-import { type FieldFinding, idNames, isId, type KnownThings, learnPlace, type Made } from "./place";
+import { type FieldFinding, idNames, isId, type KnownThings, type LearntPlace, learnPlace, type Made } from "./place";
 import { knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace, withCut } from "./values";
 
 /** The list of a VM's disks, and how one of them is read. */
@@ -27,7 +28,7 @@ export function volumesOfVm(
   const visit = (value: unknown, at: string, depth: number): void => {
     if (!isObject(value) || depth > 3) return;
     for (const [key, member] of Object.entries(value)) {
-      const here = `${at}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const here = at + pointerTo(key);
       const isCalled = /volume|disk|drive|blockdevice|storage/.test(lettersAndDigits(key));
       const add = (place: RecordPlace, entries: readonly unknown[]): void => {
         const known = lists.find((list) => samePlace(list.place, place));
@@ -84,7 +85,7 @@ export function volumesOfVm(
 }
 
 /** Where no list of volumes tells their ids, a link that names a volume holds it at its end. */
-function withoutLink(learnt: { readonly place: RecordPlace; readonly shows?: string }): typeof learnt {
+function withoutLink(learnt: LearntPlace): LearntPlace {
   const [, before] =
     /^(?:[a-z]+:\/\/)?\S*?(\/?[^/\s]*(?:volume|disk|drive|storage)[^/\s]*\/)[^/\s]+$/i.exec(learnt.shows ?? "") ?? [];
   return before === undefined ? learnt : { ...learnt, place: withCut(learnt.place, `*${before}{value}`) };
@@ -96,7 +97,7 @@ const givenPlace = (given: Pointers, builtIn: Pointers): RecordPlace | undefined
 
 function entryField(
   name: "id" | "root",
-  learnt: { readonly place: RecordPlace; readonly shows?: string } | undefined,
+  learnt: LearntPlace | undefined,
   given: RecordPlace | undefined,
 ): FieldFinding {
   const field = `volume_entry.${name}`;
@@ -119,7 +120,7 @@ function rootMade(
   leaves: readonly (readonly Leaf[])[],
   idAt: ReturnType<typeof compilePointers>,
   made: Made,
-): { readonly place: RecordPlace; readonly shows: string } | undefined {
+): LearntPlace | undefined {
   const of = entries.map((entry) => {
     const id = asText(entry) ?? findText(entry, idAt) ?? "";
     return made.root.has(id) ? "root" : made.data.has(id) ? "data" : undefined;
@@ -150,7 +151,7 @@ function rootMade(
     ];
   });
   const [best] = told.sort((one, other) => other.score - one.score);
-  return best === undefined ? undefined : { place: best.place, shows: best.shows };
+  return best;
 }
 
 /** What no root disk of another VM shows: a text with its id in it, an id or a serial number, a moment. */
@@ -165,19 +166,15 @@ function affirmed(word: string): string {
 }
 
 /** What tells the root disk from the others: a flag, the first place in the order of booting, a device, a word. */
-function rootOf(
-  entries: readonly (readonly Leaf[])[],
-): { readonly place: RecordPlace; readonly shows: string } | undefined {
+function rootOf(entries: readonly (readonly Leaf[])[]): LearntPlace | undefined {
   for (const leaf of entries.flat()) {
     if (typeof leaf.place !== "string") continue;
     const [name = ""] = leaf.names;
     const shows = String(leaf.value);
-    if (typeof leaf.value === "boolean" && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
-      return { place: leaf.place, shows };
-    const word = String(leaf.value).toLowerCase();
-    if (/^[01]$/.test(word) && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
-      return { place: { value: leaf.place, is: 1 }, shows };
-    if (/^(yes|no|true|false)$/.test(word) && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
+    const isFlag = /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name);
+    if (isFlag && typeof leaf.value === "boolean") return { place: leaf.place, shows };
+    if (isFlag && /^[01]$/.test(shows)) return { place: { value: leaf.place, is: 1 }, shows };
+    if (isFlag && /^(yes|no|true|false)$/i.test(shows))
       return { place: { value: leaf.place, is: affirmed(shows) }, shows };
     if (typeof leaf.value === "number" && /^boot(index|order)$/.test(name))
       return { place: { value: leaf.place, is: 0 }, shows };

@@ -190,30 +190,39 @@ const holdsRecords = (value: Readonly<Record<string, unknown>>): boolean =>
     (member) => isObject(member) && Object.values(member).some((field) => field === null || typeof field !== "object"),
   );
 
+/** A record, and where it stands within an answer. */
+export interface FoundRecord {
+  readonly item: string;
+  readonly record: unknown;
+}
+
 /** The record of an id within an answer that may wrap it. */
-export function findRecordIn(
-  body: unknown,
-  id: string,
-): { readonly item: string; readonly record: unknown } | undefined {
-  const under = (keys: RegExp) => {
-    const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
-      // One alone may be answered as a list of one.
-      if (Array.isArray(value) && value.length === 1 && depth < 2) return visit(value[0], `${at}/0`, depth + 1);
-      if (!isObject(value) || depth > deepestItem) return undefined;
-      const shows = Object.entries(value).some(
-        ([key, member]) =>
-          (typeof member === "string" || typeof member === "number") &&
-          String(member) === id &&
-          keys.test(lettersAndDigits(key)),
-      );
-      if (shows) return { item: at, record: value };
-      for (const [key, member] of Object.entries(value)) {
-        const found = visit(member, at + pointerTo(key), depth + 1);
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    };
-    return visit(body, "", 0);
-  };
-  return under(/id$|^ref$|^uid$|^uuid$/) ?? under(/^/);
+export function findRecordIn(body: unknown, id: string): FoundRecord | undefined {
+  const shownUnder = (keys: RegExp) => (record: Readonly<Record<string, unknown>>) =>
+    Object.entries(record).some(
+      ([key, member]) =>
+        (typeof member === "string" || typeof member === "number") &&
+        String(member) === id &&
+        keys.test(lettersAndDigits(key)),
+    );
+  return recordWithin(body, shownUnder(/id$|^ref$|^uid$|^uuid$/)) ?? recordWithin(body, shownUnder(/^/));
+}
+
+/** The first of the maps in an answer that is the record, from the outside in. */
+export function recordWithin(
+  value: unknown,
+  isRecord: (value: Readonly<Record<string, unknown>>) => boolean,
+  item = "",
+  depth = 0,
+): FoundRecord | undefined {
+  // One alone may be answered as a list of one.
+  if (Array.isArray(value) && value.length === 1 && depth < 2)
+    return recordWithin(value[0], isRecord, `${item}/0`, depth + 1);
+  if (!isObject(value) || depth > deepestItem) return undefined;
+  if (isRecord(value)) return { item, record: value };
+  for (const [key, member] of Object.entries(value)) {
+    const found = recordWithin(member, isRecord, item + pointerTo(key), depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -3,10 +3,10 @@ import { saysNone } from "../../core/text/id-problem";
 import type { RecordPlace } from "../dialect";
 import { asText } from "../places";
 import {
-  absentIsNone,
   knownReferenceIn,
   type Leaf,
   lettersAndDigits,
+  saidMore,
   samePlace,
   withCut,
   withNone,
@@ -112,11 +112,17 @@ interface Candidate {
   readonly values: readonly (string | undefined)[];
 }
 
+export interface LearntPlace {
+  readonly place: RecordPlace;
+  /** An example of a value seen there. */
+  readonly shows?: string;
+}
+
 export function learnPlace(
   rule: PlaceRule,
   leaves: readonly (readonly Leaf[])[],
   evidence: KnownThings,
-): { readonly place: RecordPlace; readonly shows?: string } | undefined {
+): LearntPlace | undefined {
   const wanted = rule.refersTo?.(evidence);
   const byPlace = new Map<string, { place: RecordPlace; names: readonly string[] }>();
   for (const leaf of leaves.flat()) {
@@ -155,7 +161,7 @@ export function learnPlace(
   const isAbsent = best.values.some((value) => value === undefined);
   const none = rule.refersTo !== undefined && shows !== undefined && saysNone.test(shows) ? shows : undefined;
   const told = none === undefined ? best.place : withNone(best.place, none);
-  const place = rule.absentIsNone === true && isAbsent ? absentIsNone(told) : told;
+  const place = rule.absentIsNone === true && isAbsent ? saidMore(told, { absent: "none" }) : told;
   return { place: withUnit(withCut(place, cutOfLinks(rule, best.values, evidence)), shows), shows };
 }
 
@@ -236,5 +242,5 @@ function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {
         : /(kb|kib)$/.test(key)
           ? "KB"
           : undefined;
-  return unit === undefined ? place : { ...(typeof place === "string" ? { value: place } : place), unit };
+  return unit === undefined ? place : saidMore(place, { unit });
 }

@@ -22,17 +22,25 @@ import {
   isId,
   type KnownThings,
   keepsCounts,
+  type LearntPlace,
   learnPlace,
   noun,
   type PlaceRule,
 } from "./place";
-import { addressKind, knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace, textOfPlace } from "./values";
+import {
+  addressKind,
+  knownReferenceIn,
+  type Leaf,
+  leavesOf,
+  lettersAndDigits,
+  saidMore,
+  samePlace,
+  textOfPlace,
+} from "./values";
 import { type Learnt, nouns } from "./where";
 
-export type ReadKind = Learnt;
-
 export interface RecordFinding {
-  readonly record: ReadKind;
+  readonly record: Learnt;
   readonly looked: number;
   readonly keys: readonly string[];
   readonly fields: readonly FieldFinding[];
@@ -67,16 +75,20 @@ const called = {
   image: /^image$/,
   region: /^region$/,
 } as const satisfies Readonly<Record<Learnt, RegExp>>;
-const isShort = (text: string): boolean => text !== "" && text.length <= 60;
+const idRule = (kind: Learnt, names: readonly RegExp[]): PlaceRule => ({
+  ...{ names, fits: isId, unique: true, own: called[kind], links: true },
+});
+const nameRule = (kind: Learnt): PlaceRule => ({ names: nameNames, own: called[kind] });
+const stateRule: PlaceRule = { names: stateNames, plain: true, fits: (text) => text !== "" && text.length <= 60 };
 const isAddressOfKind = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
 /** A value that names no known id may be right where no ids are known. */
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
-const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
+const rules: Readonly<Record<Learnt, Readonly<Record<string, PlaceRule>>>> = {
   vm: {
-    id: { names: idNamesOf("vm"), fits: isId, unique: true, own: called.vm, links: true },
-    name: { names: nameNames, everywhere: true, own: called.vm },
-    status: { names: stateNames, plain: true, fits: isShort, everywhere: true },
+    id: idRule("vm", idNamesOf("vm")),
+    name: { ...nameRule("vm"), everywhere: true },
+    status: { ...stateRule, everywhere: true },
     flavor: {
       names: [new RegExp(`^(flavor|plan|instancetype|machinetype|size|product)${idWord}?$`)],
       besides: /(disk|volume|storage|memory|image|template)\w*size$/,
@@ -109,8 +121,8 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   volume: {
-    id: { names: idNamesOf("volume"), fits: isId, unique: true, own: called.volume, links: true },
-    name: { names: nameNames, own: called.volume },
+    id: idRule("volume", idNamesOf("volume")),
+    name: nameRule("volume"),
     size: {
       names: [
         new RegExp(`^${noun}?(size|capacity|storage)(in)?(gbs?|gibs?|g|gigabytes|value|amount)?$`),
@@ -120,7 +132,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
       fits: (text) => /^\d+(\.\d+)?\s*([KMGT]i?B?)?$/i.test(text),
       everywhere: true,
     },
-    status: { names: stateNames, plain: true, fits: isShort },
+    status: stateRule,
     attached_to: {
       names: [
         new RegExp(
@@ -133,27 +145,17 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   group: {
-    id: { names: idNamesOf("group"), fits: isId, unique: true, own: called.group, links: true },
-    name: { names: nameNames, everywhere: true, own: called.group },
+    id: idRule("group", idNamesOf("group")),
+    name: { ...nameRule("group"), everywhere: true },
     description: { names: [new RegExp(`^${noun}?desc(ription)?$`), /^(note|notes|about|comment|summary|remark)$/] },
   },
-  flavor: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: called.flavor, links: true },
-    name: { names: nameNames, own: called.flavor },
-  },
-  image: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: called.image, links: true },
-    name: { names: nameNames, own: called.image },
-    status: { names: stateNames, plain: true, fits: isShort },
-  },
-  region: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: called.region, links: true },
-    name: { names: nameNames, own: called.region },
-  },
+  flavor: { id: idRule("flavor", catalogueIds), name: nameRule("flavor") },
+  image: { id: idRule("image", catalogueIds), name: nameRule("image"), status: stateRule },
+  region: { id: idRule("region", catalogueIds), name: nameRule("region") },
 };
 
 export function learnRecord(
-  kind: ReadKind,
+  kind: Learnt,
   dialect: Dialect,
   records: readonly unknown[],
   evidence: KnownThings,
@@ -170,7 +172,7 @@ export function learnRecord(
   // A flavor, an image or a region may have nothing but its name.
   if (!(kind in kindRows) && id === undefined && name?.place !== undefined)
     fields.splice(0, 1, { ...name, field: "id", learnt: true });
-  const listsWithin: Readonly<Partial<Record<ReadKind, () => readonly FieldFinding[]>>> = {
+  const listsWithin: Readonly<Partial<Record<Learnt, () => readonly FieldFinding[]>>> = {
     vm: () => volumesOfVm(dialect, looked, evidence),
     group: () => rulesOfGroup(said["rules"] ?? [], looked),
   };
@@ -181,7 +183,7 @@ type Leaves = readonly (readonly Leaf[])[];
 
 /** What one field of a record is learnt from. */
 interface FieldEvidence {
-  readonly kind: ReadKind;
+  readonly kind: Learnt;
   /** Where the dialect looks. */
   readonly said: Readonly<Record<string, Pointers>>;
   readonly looked: readonly unknown[];
@@ -244,7 +246,7 @@ function learnAnew(
   free: Leaves,
   owned: Leaves | undefined,
   { looked, leaves, evidence, fields }: FieldEvidence,
-): ReturnType<typeof learnPlace> {
+): LearntPlace | undefined {
   const bySent = () => textSent(free, evidence.made?.sent?.[field]);
   // Without a list of them, a flavor or an image that was sent is the best proof.
   const isProvenBySent = rule.outlives === true && rule.refersTo?.(evidence) === undefined;
@@ -297,7 +299,7 @@ function whereItIsSaid(
   rule: PlaceRule,
   evidence: KnownThings,
   owned?: Leaves,
-): { readonly place: RecordPlace; readonly shows?: string } | undefined {
+): LearntPlace | undefined {
   const { alike } = evidence;
   const isOther = rule.unique === true && alike !== undefined && owned === undefined && isUniqueAt(alike, records);
   for (const place of places) {
@@ -345,7 +347,7 @@ function otherName(
   rule: PlaceRule,
   leaves: Leaves,
   evidence: KnownThings,
-): ReturnType<typeof learnPlace> {
+): LearntPlace | undefined {
   if (id === undefined || !sameValueAt(id, place)) return undefined;
   return learnPlace(rule, withoutPlace(leaves, id), evidence);
 }
@@ -366,18 +368,16 @@ export function attachedTo(leaves: Leaves, evidence: KnownThings): RecordPlace |
 }
 
 /** The same for a place that refers by a name. */
-function learnName(rule: PlaceRule, leaves: Leaves, evidence: KnownThings): ReturnType<typeof learnPlace> {
+function learnName(rule: PlaceRule, leaves: Leaves, evidence: KnownThings): LearntPlace | undefined {
   const names = rule.named?.(evidence);
   if (names === undefined || names.size === 0) return undefined;
   const { named: _, ...others } = rule;
   const learnt = learnPlace({ ...others, refersTo: () => names }, leaves, evidence);
-  if (learnt === undefined) return undefined;
-  const { place } = learnt;
-  return { ...learnt, place: { ...(typeof place === "string" ? { value: place } : place), by: "name" } };
+  return learnt && { ...learnt, place: saidMore(learnt.place, { by: "name" }) };
 }
 
 /** Where a record shows the very text that a trial has sent, whatever the key. */
-function textSent(leaves: Leaves, sent: string | undefined): ReturnType<typeof learnPlace> {
+function textSent(leaves: Leaves, sent: string | undefined): LearntPlace | undefined {
   const shown = sent === undefined ? [] : leaves.flat().filter(({ value }) => value === sent);
   const found = shown.find(({ place }) => typeof place === "string") ?? shown[0];
   return found === undefined ? undefined : { place: found.place, shows: sent };
@@ -389,7 +389,7 @@ function sizeSent(
   records: readonly unknown[],
   id: RecordPlace | undefined,
   { made }: KnownThings,
-): ReturnType<typeof learnPlace> {
+): LearntPlace | undefined {
   if (id === undefined || made === undefined) return undefined;
   const idAt = compilePointers([id]);
   const sizes = records.map((record) => made.sizes.get(findText(record, idAt) ?? ""));
@@ -453,7 +453,7 @@ function unitOf(
   });
   const ratio = ratios[0] ?? (shown.length > 0 && shown.every(({ size }) => size >= 10 ** 7) ? 1024 ** 3 : 1);
   const unit = unitsOfRatios[ratio];
-  return unit === undefined ? undefined : { ...(typeof place === "string" ? { value: place } : place), unit };
+  return unit === undefined ? undefined : saidMore(place, { unit });
 }
 
 function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFinding[] {

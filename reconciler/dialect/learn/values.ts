@@ -139,21 +139,20 @@ function exactReferenceIn(text: string, known: ReadonlySet<string>): IdForm | un
 export const placeOfText = (record: unknown, text: string): RecordPlace | undefined =>
   leavesOf(record).find(({ place, value }) => typeof place === "string" && String(value) === text)?.place;
 
-export function withReading(place: RecordPlace, reading: IdForm): RecordPlace {
-  if (Object.keys(reading).length === 0) return place;
-  return { ...(typeof place === "string" ? { value: place } : place), ...reading };
-}
+/** The place with more said of it. */
+export const saidMore = (place: RecordPlace, more: Partial<Selector>): Selector => ({
+  ...(typeof place === "string" ? { value: place } : place),
+  ...more,
+});
+
+export const withReading = (place: RecordPlace, reading: IdForm): RecordPlace =>
+  Object.keys(reading).length === 0 ? place : saidMore(place, reading);
 
 export const withCut = (place: RecordPlace, cut: string | undefined): RecordPlace =>
   withReading(place, onlyDefined({ cut }));
 
-export const withNone = (place: RecordPlace, none: string): RecordPlace => ({
-  ...(typeof place === "string" ? { value: place } : place),
-  none: /^\d+$/.test(none) ? Number(none) : none,
-});
-
-export const absentIsNone = (place: RecordPlace): RecordPlace =>
-  typeof place === "string" ? { value: place, absent: "none" } : { ...place, absent: "none" };
+export const withNone = (place: RecordPlace, none: string): RecordPlace =>
+  saidMore(place, { none: /^\d+$/.test(none) ? Number(none) : none });
 
 export const samePlace = (one: RecordPlace, other: RecordPlace): boolean =>
   one === other || (typeof one === "object" && typeof other === "object" && textOfPlace(one) === textOfPlace(other));

@@ -1,7 +1,7 @@
 /** Where operations are commonly found: by rule and not by a list of paths, the usual place first. */
 import type { Kind } from "../../core/model/kinds";
 import { type AssumedOperation, rowOf } from "../../core/model/operation";
-import { tableOf } from "../../core/text/objects";
+import { keysOf, tableOf } from "../../core/text/objects";
 import { remembered } from "../../core/text/remembered";
 import type { Route } from "../dialect";
 import { lettersAndDigits } from "./values";
@@ -65,16 +65,14 @@ const formsOf = (noun: string): readonly Form[] =>
     casings.map((casing) => ({ noun, text: written(noun, isPlural, casing), isPlural, casing })),
   );
 
-const forms: Readonly<Record<Learnt, readonly Form[]>> = tableOf(
-  ["vm", "volume", "group", "flavor", "image", "region"],
-  (kind) => nounsOf[kind].flatMap(formsOf),
+const forms: Readonly<Record<Learnt, readonly Form[]>> = tableOf(keysOf(nounsOf), (kind) =>
+  nounsOf[kind].flatMap(formsOf),
 );
 
 /** Every way to write what a kind is called, one and several of it. */
-export const nouns: Readonly<Record<Learnt, readonly string[]>> = tableOf(
-  ["vm", "volume", "group", "flavor", "image", "region"],
-  (kind) => [...new Set(forms[kind].map(({ text }) => text))],
-);
+export const nouns: Readonly<Record<Learnt, readonly string[]>> = tableOf(keysOf(nounsOf), (kind) => [
+  ...new Set(forms[kind].map(({ text }) => text)),
+]);
 
 /** Words for resources of any kind, plain and one after the other for a regular expression. */
 export const anyNoun = [
@@ -210,28 +208,23 @@ interface UsualWords {
 }
 
 /** The same for every service: a doctor with a trial asks for them hundreds of times. */
-const usualWords: Readonly<Record<Learnt, UsualWords>> = tableOf(
-  ["vm", "volume", "group", "flavor", "image", "region"],
-  (kind) => {
-    const few = nounsOf[kind].slice(0, wordsWithVerbs);
-    const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
-    const usual = few.flatMap((noun) =>
-      formsOf(noun).flatMap(({ text, casing }) => (casing === "kebab" ? [text] : [])),
-    );
-    const byRule = [
-      ...plain.map((noun) => `/api/v1/${noun}`),
-      ...suffixes.flatMap((suffix) => usual.map((noun) => `/api/v1/${noun}${suffix}`)),
-    ];
-    return {
-      byRule: byRule.map(getting),
-      several: forms[kind]
-        .filter(({ isPlural, casing }) => isPlural && casing !== "pascal" && casing !== "joined")
-        .map(({ text }) => text),
-      // Where a folder is called as one thing is, the few usual words are enough.
-      singly: few.map((noun) => noun.replaceAll(" ", "-")),
-    };
-  },
-);
+const usualWords: Readonly<Record<Learnt, UsualWords>> = tableOf(keysOf(nounsOf), (kind) => {
+  const few = nounsOf[kind].slice(0, wordsWithVerbs);
+  const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
+  const usual = few.flatMap((noun) => formsOf(noun).flatMap(({ text, casing }) => (casing === "kebab" ? [text] : [])));
+  const byRule = [
+    ...plain.map((noun) => `/api/v1/${noun}`),
+    ...suffixes.flatMap((suffix) => usual.map((noun) => `/api/v1/${noun}${suffix}`)),
+  ];
+  return {
+    byRule: byRule.map(getting),
+    several: forms[kind]
+      .filter(({ isPlural, casing }) => isPlural && casing !== "pascal" && casing !== "joined")
+      .map(({ text }) => text),
+    // Where a folder is called as one thing is, the few usual words are enough.
+    singly: few.map((noun) => noun.replaceAll(" ", "-")),
+  };
+});
 
 /** The folders in which the requests that were told are: lists of other kinds may be beside them, or further up. */
 export function foldersOf(paths: readonly string[]): readonly string[] {

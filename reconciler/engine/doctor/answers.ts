@@ -3,6 +3,7 @@ import type { Kind } from "../../core/model/kinds";
 import type { Operation } from "../../core/model/operation";
 import { isObject } from "../../core/text/objects";
 import type { RecordPlace } from "../../dialect/dialect";
+import type { FoundRecord } from "../../dialect/learn/items";
 import { knownReferenceIn, leavesOf, withCut } from "../../dialect/learn/values";
 import { pointerTo } from "../../dialect/likely-key";
 import { learnRules, recordOf } from "./find-one";
@@ -59,7 +60,7 @@ function linkedPlace(payload: unknown, id: string): RecordPlace | undefined {
 }
 
 /** What a record is wrapped in: maps with one member each, which is a map. */
-function unwrapped(payload: unknown): { readonly item: string; readonly record: unknown } {
+function unwrapped(payload: unknown): FoundRecord {
   let [item, record] = ["", payload];
   for (;;) {
     if (!isObject(record)) return { item, record };

@@ -1,8 +1,15 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
-import { fieldsIn, isObject, keysOf, onlyDefined } from "../../core/text/objects";
+import { fieldsIn, keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
-import { findListIn, findRecordIn, isOfOne, oneOrMany } from "../../dialect/learn/items";
+import {
+  type FoundRecord,
+  findListIn,
+  findRecordIn,
+  isOfOne,
+  oneOrMany,
+  recordWithin,
+} from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
 import { placesOfOne } from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
@@ -128,7 +135,7 @@ function recordAnswered(
   { item }: Route,
   body: unknown,
   id: string,
-): { readonly item: string; readonly record: unknown; readonly isAsGiven?: true } | undefined {
+): (FoundRecord & { readonly isAsGiven?: true }) | undefined {
   const payload = learnings.payload(body);
   // Where the list shows the id, so that what a record is wrapped in is not taken for the record.
   const listed = learnings.placeOf(kind, "id");
@@ -226,12 +233,12 @@ export function recordOf(
   kind: "vm" | "volume" | "group",
   payload: unknown,
   id: string,
-): ReturnType<typeof findRecordIn> {
+): FoundRecord | undefined {
   const found = findRecordIn(payload, id);
   const place = placeOf(kind, "id");
   if (place === undefined) return found;
   const idAt = compilePointers([place]);
-  if (found === undefined) return recordWithin(payload, "", (record) => findText(record, idAt) === id);
+  if (found === undefined) return recordWithin(payload, (record) => findText(record, idAt) === id);
   const tokens = tokensOf(found.item);
   for (let depth = 0; depth < tokens.length; depth++) {
     const record = findAt(payload, tokens.slice(0, depth));
@@ -245,21 +252,6 @@ export function recordOf(
     const isBetter = shared(record) > shared(best.record);
     return isBetter ? { item: tokens.slice(0, depth).map(pointerTo).join(""), record } : best;
   }, found);
-}
-
-/** The first of the maps in an answer that is the record, from the outside in. */
-export function recordWithin(
-  value: unknown,
-  item: string,
-  isRecord: (value: unknown) => boolean,
-): { readonly item: string; readonly record: unknown } | undefined {
-  if (!isObject(value) || item.split("/").length > 4) return undefined;
-  if (isRecord(value)) return { item, record: value };
-  for (const [key, member] of Object.entries(value)) {
-    const found = recordWithin(member, item + pointerTo(key), isRecord);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** The rules of a group are documented; what they are wrapped in is seen here. */

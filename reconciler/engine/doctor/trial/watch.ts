@@ -8,7 +8,7 @@ import { type AssumedOperation, isAssumed, type Operation, rowOf } from "../../.
 import { onlyDefined } from "../../../core/text/objects";
 import { createAnswerReaders, payloadOf } from "../../../dialect/answers";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../../dialect/dialect";
-import { findRecordIn } from "../../../dialect/learn/items";
+import { findRecordIn, recordWithin } from "../../../dialect/learn/items";
 import type { Made } from "../../../dialect/learn/place";
 import { type Leaf, samePlace } from "../../../dialect/learn/values";
 import { compilePointers, findArray, findText, findWord } from "../../../dialect/pointers";
@@ -16,7 +16,6 @@ import { fillRoute } from "../../../dialect/requests";
 import type { ServiceClient } from "../../../service/client";
 import type { ShownAnswer } from "../answers";
 import { diagnoseService } from "../diagnose";
-import { recordWithin } from "../find-one";
 import { withMoreWords } from "../fit";
 import { look, type SeenAnswer } from "../look";
 import {
@@ -383,7 +382,7 @@ export class Trial {
     const idAt = compilePointers(dialect.records[kind].id);
     // The whole of it, where the id stands deeper in the record.
     const held = createAnswerReaders(dialect).payload(single, body);
-    const own = recordWithin(held, "", (one) => findText(one, idAt) === id) ?? findRecordIn(body, id);
+    const own = recordWithin(held, (one) => findText(one, idAt) === id) ?? findRecordIn(body, id);
     if (byItself !== null) return { record: own?.record, headers, ...onlyDefined({ location }) };
     const items = dialect.operations[`${kind}.list`]?.items ?? [];
     const listed = findArray(payloadOf(body), compilePointers(items));
