@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import type { StoreTrial } from "./check";
 import { isTakenHttp, probeHttp, removeHttp } from "./check-http";
 import { emptyPrefix, probeBucket } from "./check-s3";
-import { followLinks } from "./durable-file";
+import { followLinks, refuseMountedAlone } from "./durable-file";
 import { besideHttp } from "./http";
 import { filePathOf, type OpenOptions, openStateStore, schemeOf } from "./open";
 import { removePostgresState } from "./postgres";
@@ -91,7 +91,9 @@ function trialOfKind(location: string, name: string, options: Omit<OpenOptions, 
     }
     default: {
       // The state of a link is where the link ends.
-      const beside = `${followLinks(filePathOf(location))}.${name}`;
+      const path = followLinks(filePathOf(location));
+      refuseMountedAlone(path);
+      const beside = `${path}.${name}`;
       return {
         ...at(beside),
         async remove() {

@@ -33,6 +33,17 @@ export function followLinks(path: string, left = mostLinks): string {
   return ifPossible(() => realpathSync(path)) ?? ifPossible(next) ?? path;
 }
 
+/** A file that is mounted by itself, as one that a container is given, has nothing of that mount beside it. */
+export function refuseMountedAlone(path: string): void {
+  const mounts = ifPossible(() => readFileSync("/proc/self/mountinfo", "utf8")) ?? "";
+  // Blanks and backslashes are written as octal numbers there.
+  const written = path.replace(/[\s\\]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, "0")}`);
+  if (mounts.split("\n").some((line) => line.split(" ")[4] === written))
+    throw new StoreFailed(
+      `the state ${path} is mounted by itself, and its journal and its lock, which lie beside it, are not: mount its folder`,
+    );
+}
+
 export function readIfThere(path: string): string | undefined {
   try {
     // A pipe that nobody writes to would never open, and a device would be read for ever.

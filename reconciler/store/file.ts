@@ -17,6 +17,7 @@ import { ifPossible } from "../core/text/errors";
 import {
   followLinks,
   readIfThere,
+  refuseMountedAlone,
   removeIfThere,
   removeLeftBehind,
   replaceDurably,
@@ -68,6 +69,7 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
       const since = bothClocks();
       if (!existsSync(dirname(path)))
         throw new StoreFailed(`the state ${location}: there is no folder ${dirname(path)}`);
+      refuseMountedAlone(path);
       return lock.take(holder, (mine) => {
         removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);

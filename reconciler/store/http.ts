@@ -122,7 +122,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   async function askForLock(id: string, holder: Holder): Promise<Present | undefined> {
     const { status, text } = await send(protocol.lockMethod, protocol.lockUrl, lockBody(id, holder));
     if (status === 200 || status === 201 || status === 204) return undefined;
-    if (lacksMethod.has(status)) throw cannotLock(location, protocol.lockMethod, status);
+    if (lacksLock.has(status)) throw cannotLock(location, protocol.lockMethod, status);
     if (status !== 409 && status !== 423) throw statusRefusal(location, status);
     const present = parsePresent(text);
     // The second request met the lock of the first, whose answer was lost.
@@ -316,7 +316,8 @@ const sendOnce = ({ headers }: HttpPlace, method: string, to: URL, body: string 
   fetch(to, {
     method,
     redirect: "manual",
-    headers: { ...headers, ...(body === undefined ? {} : contentHeaders(body)) },
+    // A cached answer is no evidence of what is there now.
+    headers: { "cache-control": "no-cache", ...headers, ...(body === undefined ? {} : contentHeaders(body)) },
     ...onlyDefined({ body }),
     signal: AbortSignal.timeout(waits.stateDocument),
   });
@@ -488,8 +489,8 @@ function httpProblem(error: unknown): string {
   return `cannot be reached: ${errorCode(causeOf(error)) ?? errorMessage(causeOf(error) ?? error)}`;
 }
 
-/** What a server answers to a method that it does not have. */
-const lacksMethod: ReadonlySet<number> = new Set([405, 501]);
+/** What a server answers to a method that it does not have, or where it has no locks. A state that is not there can be locked. */
+const lacksLock: ReadonlySet<number> = new Set([404, 405, 501]);
 
 const cannotLock = (location: string, method: string, status: number): StoreFailed =>
   new StoreFailed(

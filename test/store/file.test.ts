@@ -14,7 +14,7 @@ import fs, {
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFileStore } from "../../reconciler/store/file";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
@@ -274,6 +274,28 @@ describe("the file store", () => {
       expect(failed).toBeGreaterThan(20);
     },
   );
+
+  it("is not locked where it is mounted by itself, without its journal and its lock", async () => {
+    const here = join(makeFolder(), "my state.json");
+    writeFileSync(here, "");
+    const functions = fs as unknown as Record<string, (...given: unknown[]) => unknown>;
+    const original = functions["readFileSync"]!;
+    let mounted = here;
+    functions["readFileSync"] = (...given) =>
+      given[0] === "/proc/self/mountinfo"
+        ? `1 2 3:4 / / rw - overlay overlay rw\n5 1 6:7 / ${mounted.replace(" ", "\\040")} rw - ext4 /dev/sda1 rw\n`
+        : original(...given);
+    syncBuiltinESMExports();
+    try {
+      await expect(createFileStore(here).lock(holder())).rejects.toThrow(/is mounted by itself.*mount its folder/);
+      expect(readdirSync(dirname(here))).toEqual(["my state.json"]);
+      mounted = dirname(here);
+      await (await createFileStore(here).lock(holder())).release();
+    } finally {
+      functions["readFileSync"] = original;
+      syncBuiltinESMExports();
+    }
+  });
 
   it("what a paused holder writes after its checks reaches nobody: the next one's journal is another file", async () => {
     const paused = await createFileStore(path, frozen).lock(holder());

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHttpStore } from "../../reconciler/store/http";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
-import { closeHere, listenHere } from "../support/loopback";
+import { closeHere, listenHere, serverThat } from "../support/loopback";
 import { type StateServer, startStateServer } from "../support/state-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
 
@@ -68,10 +68,12 @@ describe.each(["gitlab", "plain", "careless"] as const)("the HTTP state protocol
 
   it("says of a server that has no locks what is missing", async () => {
     const method = kind === "gitlab" ? "POST" : "LOCK";
-    server.answerInstead(method, 405, "", 1);
-    await expect(createHttpStore(`${server.url}/no-locks`, { environment }).lock(holder())).rejects.toThrow(
-      `cannot be locked: ${method} is answered with 405; where its server locks in another way, RECONCILE_STATE_LOCK_`,
-    );
+    for (const status of [404, 405]) {
+      server.answerInstead(method, status, "", 1);
+      await expect(createHttpStore(`${server.url}/no-locks`, { environment }).lock(holder())).rejects.toThrow(
+        `cannot be locked: ${method} is answered with ${status}; where its server locks in another way, RECONCILE_STATE_LOCK_`,
+      );
+    }
   });
 
   it("does not call a lock taken away that stays", async () => {
@@ -309,6 +311,28 @@ describe("the HTTP store", () => {
       await expect(store.lock(holder())).rejects.toThrow(/Terraform/);
     } finally {
       await server.stop();
+    }
+  });
+
+  it("is read as it is, behind a cache that keeps what it was not told to ask for again", async () => {
+    const origin = await startStateServer({ kind: "plain" });
+    const kept = new Map<string, Response>();
+    const cache = serverThat(async ({ method, url, headers, text }) => {
+      const before = method === "GET" && headers["cache-control"] !== "no-cache" ? kept.get(url) : undefined;
+      const answer =
+        before ?? (await fetch(new URL(url, origin.url), { method, ...(text === "" ? {} : { body: text }) }));
+      if (method === "GET") kept.set(url, answer);
+      return { status: answer.status, headers: {}, text: await answer.clone().text() };
+    });
+    try {
+      const store = createHttpStore(`${await listenHere(cache)}/states/cached`, { environment: {} });
+      const session = await store.lock(holder());
+      await session.append([line(1, session.epoch)]);
+      await session.release();
+      expect(await keysIn(store)).toEqual(["v1"]);
+    } finally {
+      await closeHere(cache);
+      await origin.stop();
     }
   });
 
