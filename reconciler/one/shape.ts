@@ -8,6 +8,7 @@ import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
+import { recordProblem } from "../core/state/shape";
 import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
 import { type HandlerService, holdsUnknown, isPending, type Property, type Props } from "./handler";
@@ -124,14 +125,16 @@ export function rememberedIn(before: Props): Remembered {
 }
 
 /**
- * The properties as they say what is kept of that id. Where somebody gave the resource another id by hand (`pulumi stack
- * export`, `import`), the record is still of the former one, which is not what a preview names.
+ * The properties as they say what is kept of that id. Where somebody edited the state by hand (`pulumi stack export`,
+ * `import`), the record may be of a former id, which is not what a preview names, or lack a part without which nothing
+ * can be told of the resource.
  */
 export function ownRecordOf<K extends Kind>({ kind }: Shape<K>, id: string, before: Props): Props {
   const { record, ...others } = fieldsIn(before[recordedKey]);
-  const of = fieldsIn(record);
-  if (isPending(id) || record === undefined || (of["id"] === id && of["kind"] === kind)) return before;
-  return { ...before, [recordedKey]: others };
+  const { address, ...of } = fieldsIn(record);
+  if (isPending(id) || record === undefined) return before;
+  const isOwn = of["id"] === id && of["kind"] === kind;
+  return isOwn && recordProblem(String(address), record) === undefined ? before : { ...before, [recordedKey]: others };
 }
 
 /**

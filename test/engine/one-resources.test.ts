@@ -1402,3 +1402,30 @@ it("a rebuild that did not show is sent again after a refresh, and not before", 
   await heard.update({ ...kept, outputs: found!.outputs }, other);
   expect(program.vms()[0]).toMatchObject({ image_id: other.imageId });
 });
+
+describe("a state from which somebody took a part of a record by hand", () => {
+  const made = { Vm: vm, Volume: data, SecurityGroup: { name: "web", rules: [rule("443")] } } as const;
+  it.each(["Vm", "Volume", "SecurityGroup"] as const)(
+    "of a %s: a refresh looks it up, and nothing is made anew",
+    async (type) => {
+      const program = startVirtualProgram(full);
+      const kept = await program.startProcess().create(type, made[type].name, made[type]);
+      const { record } = kept.outputs["recorded"] as { readonly record: Props };
+      for (const part of Object.keys(record)) {
+        const { [part]: _, ...rest } = record;
+        const damaged = {
+          ...kept,
+          outputs: { ...kept.outputs, recorded: { ...Object(kept.outputs["recorded"]), record: rest } },
+        };
+        const { diff, update, read } = program.startProcess();
+        for (const ask of [() => diff(damaged, made[type]), () => update(damaged, made[type])])
+          await ask().catch(({ message }: Error) =>
+            expect(message, part).toMatch(/state has no record of .* — run pulumi refresh/),
+          );
+        const found = await read(damaged);
+        expect((await diff({ ...kept, outputs: found!.outputs }, made[type])).changes, part).toEqual([]);
+      }
+      expect(program.sent).toEqual([expect.stringMatching(/\.create/)]);
+    },
+  );
+});
