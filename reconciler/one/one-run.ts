@@ -155,20 +155,21 @@ async function observe(
     noteShown(service, seen.live);
     return seen;
   };
-  const seen = await seeing();
+  let seen = await seeing();
   const isOfService = seen.live.doubt !== undefined && seen.live.doubt.about !== "credential";
   const unproven = kindsUnproven(seen.live, state);
   if (isOfService || unproven.size === 0) return seen;
   const others = someUnseen(service, state, unproven);
   if (others.length > 0) {
     noteShown(service, (await refresh(client, nothingDesired, withRecords(others), { signal })).live);
-    const again = await seeing();
-    if (kindsUnproven(again.live, state).size === 0) return again;
+    seen = await seeing();
+    if (kindsUnproven(seen.live, state).size === 0) return seen;
   }
   const until = clock.now() + vouchMs;
-  const isVouched = (): boolean => isVouchedFor(service, unproven);
-  while (!isVouched() && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
-  return isVouched() ? seeing() : seen;
+  while (!isVouchedFor(service, unproven) && clock.now() < until && !signal.aborted)
+    await clock.sleep(vouchEveryMs, signal);
+  // What has shown meanwhile is a part of why it is not proven.
+  return signal.aborted ? seen : seeing();
 }
 
 /**

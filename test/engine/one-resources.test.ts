@@ -514,6 +514,19 @@ const reads: Readonly<Record<string, Row>> = {
       ),
     ],
   },
+  "again, and it is not shown, while what else the program has is shown a moment later": {
+    given: full,
+    asks: async (program, { read }) => {
+      const maker = program.startProcess();
+      const kept = await maker.create("SecurityGroup", "web", { name: "web" });
+      const other = await maker.create("Volume", "data", data);
+      await program.client.deleteGroup(kept.id);
+      const later = () => program.clock.sleep(300).then(() => read(other));
+      return async () => (await Promise.all([read(kept), later()]))[0];
+    },
+    answer: "#5",
+    says: [expect.stringMatching(/^group #5 was not seen, .* the service shows no security group that this state/)],
+  },
 };
 
 describe("a resource that is read", () => {
