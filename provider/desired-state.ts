@@ -5,12 +5,18 @@ import { type DesiredPart, isPartReference, isPartText, type PartReference } fro
 import { noteRemovedFunction, pluginToken, programKey } from "./captured";
 import { detaches, type FileSettings, partsOfFiles } from "./components/desired-files";
 import type { Parts } from "./components/parts";
+import { assertInputs, desiredState } from "./components/table";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
 import { Provider } from "./provider-resources";
 
-export interface FromYamlOptions extends FileSettings {
+export interface DesiredStateArgs extends FileSettings {
+  /** The files. Several are one desired state. */
+  readonly files: readonly string[];
   /** Volumes may be detached where a change needs it: you state that they are unmounted or synced then. */
   readonly flushConfirmed?: boolean;
+}
+
+export interface FromYamlOptions extends Omit<DesiredStateArgs, "files"> {
   /** The component's name; the path of the file when left out. */
   readonly name?: string;
 }
@@ -26,19 +32,17 @@ export class DesiredState extends pulumi.ComponentResource {
   /** The outputs of the file, by name; a sensitive output is a secret. */
   readonly outputs: Readonly<Record<string, pulumi.Output<unknown>>>;
 
-  private constructor(
-    name: string,
-    { parts, outputs, removed = [] }: Parts,
-    settings: FromYamlOptions,
-    opts?: pulumi.ComponentResourceOptions,
-  ) {
+  /** The files' `service` block is left to the stack's configuration. */
+  constructor(name: string, args: DesiredStateArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { parts, outputs, warnings, removed = [] } = partsOrProblems(args);
+    for (const line of warnings) void pulumi.log.warn(line);
     super("reconcile-cloud:index:DesiredState", name, {}, opts);
     const made: Record<string, AnyResource> = {};
     const told = pulumi.runtime.isDryRun()
       ? undefined
       : { component: new Promise<string>((resolve) => void this.urn.apply(resolve)), removed };
     const note = told === undefined || this.isByPlugin() ? {} : { [programKey]: { removed: told } };
-    for (const part of parts) made[part.address] = makeResource(part, made, settings, { ...opts, parent: this }, note);
+    for (const part of parts) made[part.address] = makeResource(part, made, args, { ...opts, parent: this }, note);
     this.resources = made;
     this.ids = pulumi.output(Object.fromEntries(Object.entries(made).map(([address, { id }]) => [address, id])));
     this.outputs = Object.fromEntries(
@@ -65,16 +69,13 @@ export class DesiredState extends pulumi.ComponentResource {
     else await noteRemoved(await told.component, told.removed);
   }
 
-  /** Several files are one desired state. Its `service` block is left to the stack's configuration. */
   static fromYaml(
     files: string | readonly string[],
-    settings: FromYamlOptions = {},
+    { name, ...settings }: FromYamlOptions = {},
     opts?: pulumi.ComponentResourceOptions,
   ): DesiredState {
     const paths = typeof files === "string" ? [files] : files;
-    const found = partsOrProblems(paths, settings);
-    for (const line of found.warnings) void pulumi.log.warn(line);
-    return new DesiredState(settings.name ?? paths.join(","), found, settings, opts);
+    return new DesiredState(name ?? paths.join(","), { files: paths, ...settings }, opts);
   }
 
   vm(key: string): Vm {
@@ -98,9 +99,10 @@ export class DesiredState extends pulumi.ComponentResource {
   }
 }
 
-function partsOrProblems(paths: readonly string[], settings: FileSettings): Parts {
+function partsOrProblems(args: DesiredStateArgs): Parts {
   try {
-    return partsOfFiles(paths, settings);
+    assertInputs(desiredState, { ...args });
+    return partsOfFiles(args.files, args);
   } catch (error) {
     throw new pulumi.RunError(error instanceof Error ? error.message : String(error));
   }
@@ -109,7 +111,7 @@ function partsOrProblems(paths: readonly string[], settings: FileSettings): Part
 function makeResource(
   part: DesiredPart,
   made: Readonly<Record<string, AnyResource>>,
-  { flushConfirmed }: FromYamlOptions,
+  { flushConfirmed }: DesiredStateArgs,
   { parent, retainOnDelete }: pulumi.ComponentResourceOptions,
   note: object,
 ): AnyResource {

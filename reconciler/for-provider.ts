@@ -2,7 +2,7 @@
 export { nobody, unknownYet } from "./config/open-text";
 export { type Connection, openConnection } from "./connect";
 export { parseCidr } from "./core/canonical/cidr";
-export { fieldsIn } from "./core/text/objects";
+export { fieldsIn, listIn } from "./core/text/objects";
 export {
   type Former,
   fixInProgram,
@@ -16,5 +16,6 @@ export {
 export { type Lookup, lookups } from "./one/lookups";
 export { partsInCircles, partsNamedIn, resourceOfPart } from "./one/parts";
 export { findForEngine, findHandler, handlers } from "./one/table";
+export { mostOfGiven, readPlainFile } from "./outside/files";
 export { type Neighbours, noteRemoved, type Removal, stackIn } from "./outside/program-notes";
 export { originAt } from "./service/origin-at";

@@ -1,7 +1,12 @@
 /** Files of desired state as the parts of a component, for a program and for the plugin alike. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { fixInProgram, partsInCircles, resourceOfPart } from "../../reconciler/for-provider";
+import {
+  fixInProgram,
+  mostOfGiven,
+  partsInCircles,
+  readPlainFile,
+  resourceOfPart,
+} from "../../reconciler/for-provider";
 import {
   type Desired,
   type Diagnostic,
@@ -51,22 +56,13 @@ function notFollowed({ deny, reachability, checks, policy, rollouts, isProtected
     : [`a program does not follow what the files want of a plan as a whole: ${words.join(", ")}`];
 }
 
-/** What an output without a value gives. The default is for what the program leaves out. */
-const withoutValue = ({ vars = {} }: FileSettings): Told[] =>
-  Object.entries(vars).flatMap(([name, value]): Told[] =>
-    value === null
-      ? [
-          {
-            severity: "error",
-            text: `vars.${name} has no value (null) — give it one, or leave it out where its default is meant`,
-          },
-        ]
-      : [],
-  );
-
 /** Throws with every problem of the files. Several files are one desired state. */
 export function partsOfFiles(paths: readonly string[], settings: FileSettings): Parts {
-  const sources = paths.map((path) => ({ file: path, text: readFileSync(resolve(path), "utf8") }));
+  const sources = paths.map((path) => {
+    const read = readPlainFile(resolve(path), mostOfGiven);
+    if ("problem" in read) throw new Error(`${path} cannot be read: ${read.problem} — ${read.fix}`);
+    return { file: path, text: read.text };
+  });
   const { desired, diagnostics } = readDesired(sources, {
     open: openBeside,
     ...(settings.vars === undefined ? {} : { vars: settings.vars }),
@@ -82,7 +78,6 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
       "vars.",
     ),
   }));
-  told.push(...withoutValue(settings));
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)
     told.push({

@@ -5,6 +5,7 @@ import {
   type Handler,
   holdsUnknown,
   isUnknown,
+  listIn,
   nobody,
   unknownYet,
 } from "../../reconciler/for-provider";
@@ -18,6 +19,7 @@ import {
   unknownValue,
 } from "../../reconciler/index";
 import { madeUpAsKey } from "../captured";
+import { isBag } from "../secrets";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -47,12 +49,12 @@ const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
 const namedAs = (given: unknown, made: string): Props =>
   given === undefined || given === null ? { name: made, [madeUpAsKey]: { name: made } } : { name: given };
 
+// `assertInputs` has held both to their shape.
 const isKnownMap = (value: unknown): value is Readonly<Record<string, Props>> =>
-  typeof value === "object" && value !== null && !Object.values(value).some(isUnknown);
-const isKnownList = (value: unknown): boolean =>
-  value === undefined || (Array.isArray(value) && !value.some(isUnknown));
+  !isUnknown(value) && !Object.values(fieldsIn(value)).some(isUnknown);
+const isKnownList = (value: unknown): boolean => !isUnknown(value) && !listIn(value).some(isUnknown);
 
-const desiredState: Component = {
+export const desiredState: Component = {
   type: "DesiredState",
   description:
     "The files of a desired state (reconcile.yaml) as one component, with a resource for each of their addresses.",
@@ -113,7 +115,7 @@ const desiredState: Component = {
  */
 function partsKnown(inputs: Props): Parts | undefined {
   const read = ({ files, ...settings }: Props): Parts =>
-    // The engine has checked the inputs against the schema that is made of `inputs`.
+    // `assertInputs` has held them to their shape.
     partsOfFiles(files as readonly string[], settings as FileSettings);
   if (!holdsUnknown(inputs)) return read(inputs);
   try {
@@ -224,9 +226,7 @@ const securityGroupSet: Component = {
   outputs: { ids: { ...mapOf("The groups' ids, by their keys.", text("An id.")), required: true } },
   partsOf(name, { groups }) {
     if (!isKnownMap(groups) || !Object.values(groups).every(({ rules }) => isKnownList(rules))) return undefined;
-    // The schema says a map of groups with a list of rules each.
-    const given = groups as Readonly<Record<string, Props & { readonly rules?: readonly Props[] }>>;
-    const keys = Object.keys(given);
+    const keys = Object.keys(groups);
     const addressOf = (key: string): string => `group.${name}-${key}`;
     const named = (rule: Props): Props => {
       const key = rule["remoteGroup"];
@@ -234,9 +234,9 @@ const securityGroupSet: Component = {
     };
     const parts = groupSetParts(
       Object.fromEntries(
-        Object.entries(given).map(([key, { rules = [], name: called, ...inputs }]) => [
+        Object.entries(groups).map(([key, { rules, name: called, ...inputs }]) => [
           addressOf(key),
-          { ...namedAs(called, `${name}-${key}`), ...inputs, rules: rules.map(named) },
+          { ...namedAs(called, `${name}-${key}`), ...inputs, rules: listIn(rules).map(fieldsIn).map(named) },
         ]),
       ),
     );
@@ -247,5 +247,47 @@ const securityGroupSet: Component = {
     };
   },
 };
+
+/**
+ * Throws with everything that the program gives and that is not as described: no engine holds inputs to the schema, and
+ * what has another shape says nothing of which parts there are.
+ */
+export function assertInputs({ type, inputs }: Component, given: Props): void {
+  const problems = [
+    ...Object.keys(given)
+      .filter((name) => !Object.hasOwn(inputs, name))
+      .map((name) => `${name} is not a property of ${type}; there are ${Object.keys(inputs).join(", ")}`),
+    ...Object.entries(inputs).flatMap(([name, property]) =>
+      // Left out, it is made of the component's.
+      name === "name" && given[name] === undefined ? [] : misshapen(name, given[name], property),
+    ),
+  ];
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}
+
+function misshapen(path: string, value: unknown, { type, required, items, mapOf, properties }: Property): string[] {
+  if (value === undefined || value === null)
+    return required === true ? [`${path} ${value === null ? noValue : "is required"}`] : [];
+  if (isUnknown(value)) return [];
+  if (type === "array") {
+    if (!Array.isArray(value)) return [`${path} must be a list`];
+    return items === undefined ? [] : value.flatMap((one, at) => misshapen(`${path}[${at}]`, one, needed(items)));
+  }
+  if (type !== "object") return typeof value === "object" ? [`${path} must be ${scalarWords[type]}`] : [];
+  if (!isBag(value)) return [`${path} must be a map`];
+  const keys =
+    mapOf === undefined
+      ? Object.entries(properties ?? {})
+      : Object.keys(value).map((key) => [key, needed(mapOf)] as const);
+  return keys.flatMap(([key, one]) => misshapen(`${path}.${key}`, value[key], one));
+}
+
+/** What an output without a value gives. The default of a variable is for what the program leaves out. */
+const noValue = "has no value (null) — give it one, or leave it out";
+
+const scalarWords = { string: "text", integer: "a number", boolean: "true or false" } as const;
+
+/** What stands in a list or in a map has a value. */
+const needed = (property: Property): Property => ({ ...property, required: true });
 
 export const components: readonly Component[] = [desiredState, vmWithVolumes, securityGroupSet];

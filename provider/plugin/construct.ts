@@ -16,7 +16,7 @@ import {
 } from "../../reconciler/index";
 import { dynamicToken, nameIn, namesAreUnique, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component, Parts } from "../components/parts";
-import { components } from "../components/table";
+import { assertInputs, components } from "../components/table";
 import { isSecret, spelledOut, wrapSecret } from "../secrets";
 import { channelOptions, type Log } from "./engine-log";
 import { alias, type Empty, grpc, messages, ResourceMonitorClient, resources } from "./sdk";
@@ -98,18 +98,6 @@ const notDecided =
 
 const undecided = ({ outputs }: Component): Props =>
   Object.fromEntries(Object.keys(outputs).map((name) => [name, unknownValue]));
-
-function assertInputs({ type, inputs }: Component, given: Props): void {
-  const problems = [
-    ...Object.keys(given)
-      .filter((name) => !Object.hasOwn(inputs, name))
-      .map((name) => `${name} is not a property of ${type}; there are ${Object.keys(inputs).join(", ")}`),
-    ...Object.entries(inputs)
-      .filter(([name, { required }]) => required === true && name !== "name" && given[name] === undefined)
-      .map(([name]) => `${name} is required`),
-  ];
-  if (problems.length > 0) throw new Error(problems.join("\n"));
-}
 
 const call = <T>(send: (done: (error: Error | null, response: T) => void) => unknown): Promise<T> =>
   new Promise((resolve, reject) => {

@@ -69,6 +69,11 @@ async function serveMonitor(isPreview: boolean) {
   return { asked, outputs: () => outputs, address: `127.0.0.1:${port}`, close: () => server.forceShutdown() };
 }
 
+const plainVm = {
+  ...{ flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+  ...{ project: "acme", region: "in-west-1", size: 10 },
+};
+
 describe("a component that a program in another language names", () => {
   let monitor: Awaited<ReturnType<typeof serveMonitor>>;
   beforeEach(async () => {
@@ -207,7 +212,7 @@ moved: [ { from: volume.old, to: volume.data } ]
 
   it("an output without a value does not take the default of its variable", async () => {
     const said = await make("DesiredState", { files: [fileOf(world)], vars: { key: null } }).catch(String);
-    expect(said).toContain("vars.key has no value (null) — give it one, or leave it out where its default is meant");
+    expect(said).toContain("vars.key has no value (null) — give it one, or leave it out");
   });
 
   it("says everything that is wrong with a file before anything is registered", async () => {
@@ -230,6 +235,46 @@ moved: [ { from: volume.old, to: volume.data } ]
       /reconcile.yaml:\d+: vm.db needs a value of its own.*RECONCILE_VM_IP/,
     );
   });
+
+  it.each([
+    ["SecurityGroupSet", { groups: "web" }, "groups must be a map"],
+    ["SecurityGroupSet", { groups: [{ rules: [] }] }, "groups must be a map"],
+    [
+      "SecurityGroupSet",
+      { groups: { web: null, db: { rules: { protocol: "tcp" } } } },
+      "groups.web has no value (null) — give it one, or leave it out\ngroups.db.rules must be a list",
+    ],
+    [
+      "SecurityGroupSet",
+      { groups: { web: { rules: ["tcp 443", null] } } },
+      "groups.web.rules[0] must be a map\ngroups.web.rules[1] has no value (null) — give it one, or leave it out",
+    ],
+    [
+      "SecurityGroupSet",
+      { groups: { web: { rules: [{ protocol: ["tcp"] }] } } },
+      "groups.web.rules[0].protocol must be text",
+    ],
+    ["VmWithVolumes", { ...plainVm, volumes: "logs" }, "volumes must be a map"],
+    [
+      "VmWithVolumes",
+      { ...plainVm, volumes: { logs: 20, data: {} } },
+      "volumes.logs must be a map\nvolumes.data.size is required",
+    ],
+    ["DesiredState", { files: "reconcile.yaml" }, "files must be a list"],
+    [
+      "DesiredState",
+      { files: [["a"]], vars: ["a"], flushConfirmed: {} },
+      "files[0] must be text\nvars must be a map\nflushConfirmed must be true or false",
+    ],
+    ["DesiredState", { files: ["."] }, ". cannot be read: it is a folder — name a plain file"],
+  ])(
+    "refuses what has another shape than it describes, and takes none of it for unknown: %s %j",
+    async (type, inputs, said) => {
+      const refused = await make(type, inputs).then(String, (error: Error) => error.message);
+      expect(refused.split("\n").sort()).toEqual(said.split("\n").sort());
+      expect(monitor.asked).toEqual([]);
+    },
+  );
 
   it.each([
     [{}, 'write env: "dev"'],

@@ -153,6 +153,28 @@ describe("the resources of a program", () => {
     );
   });
 
+  it("come from a component that is given its files as in other languages, and hold those to their shape", async () => {
+    const all = new cloud.DesiredState("site", { files: [resolve(root, "test/pulumi/whole-file.yaml")] });
+    expect(await value(all.vm("db").id)).toBe("vm.db-id");
+    const wrong = [
+      undefined,
+      { files: pulumi.output(["a.yaml"]) },
+      { files: ["a.yaml"], vars: { a: pulumi.output("b") } },
+    ];
+    const said = wrong.map((args) => {
+      try {
+        return new cloud.DesiredState("wrong", args as never);
+      } catch (error) {
+        return [pulumi.RunError.isInstance(error), (error as Error).message];
+      }
+    });
+    expect(said).toEqual([
+      [true, "files is required"],
+      [true, "files must be a list"],
+      [true, "vars.a must be text"],
+    ]);
+  });
+
   it("fail without a stack, which the SDK's server would print beside the message", async () => {
     const vm = dynamicProvider("Vm");
     await vm.configure?.({ config: { get: () => "no settings", require: () => "" } });
