@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -31,6 +31,18 @@ function serviceWith(answers: Record<string, unknown>) {
   };
   return { asked, probe };
 }
+
+test("a kept answer of another make is passed over", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "kept-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  await diagnoseService(recordingIn(folder, serviceWith({ "/api/v1/vm/list": [{ id: "v-1" }] })), builtInDialect);
+  const [first = ""] = readdirSync(folder);
+  const { request } = JSON.parse(readFileSync(join(folder, first), "utf8"));
+  for (const [nth, answer] of [{ status: "200" }, { status: 200, text: 5 }, 5, null].entries())
+    writeFileSync(join(folder, `other-${nth}.json`), JSON.stringify({ request, answer }));
+  const { operations: found } = await diagnoseService(answersFrom(folder, builtInDialect), builtInDialect);
+  expect(found[0]).toMatchObject({ operation: "vm.list", verdict: "found" });
+});
 
 describe("operations", () => {
   test("what the dialect assumes is found where it says", async () => {

@@ -427,6 +427,17 @@ test.each([
   expect(read).not.toThrow("s3cret");
 });
 
+test.each(["vm.list", "vm.get", "wait", "attachments"])(
+  "nothing that changes anything is sent to read: %s",
+  (operation) => {
+    for (const method of ["DELETE", "PUT", "PATCH"]) {
+      const curl = [`${operation}=curl -X ${method} https://c.example/things/{id}`];
+      const read = () => withTold(readDialectText("", "").dialect, readTold({ curl }), undefined, new Set());
+      expect(read).toThrow(`sends ${method}, and ${operation} only reads`);
+    }
+  },
+);
+
 test("a header without a name or a value is none", () => {
   const command = "curl -H @headers.txt -H 'X-Empty;' -H 'X-None:' -H 'X-Tenant: t 1' https://c.example/vms";
   expect(readCurl("vm.list", command, undefined, new Set())?.route.headers).toEqual({ "X-Tenant": "t 1" });

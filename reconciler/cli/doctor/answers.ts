@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../../core/model/operation";
-import { isObject } from "../../core/text/objects";
+import { fieldsIn, isObject } from "../../core/text/objects";
 import { type Answer, judgeAnswer } from "../../dialect/conditions";
 import type { Dialect } from "../../dialect/dialect";
 import { envelopeReader } from "../../dialect/envelope";
@@ -80,12 +80,18 @@ export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith(".json"))
     .sort()) {
-    // `recordingIn` writes the files. One of another make without these two fields is passed over.
-    const { request, answer }: Partial<KeptAnswer> = JSON.parse(readFileSync(join(folder, name), "utf8")) ?? {};
-    if (request !== undefined && answer !== undefined) kept.set(keyOfRequest(request), answer);
+    const value: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    if (isKeptAnswer(value)) kept.set(keyOfRequest(value.request), value.answer);
   }
   if (kept.size === 0) throw new Error("there are none");
   return { probe: async (request) => keptAnswer(request, kept.get(keyOfRequest(request)), dialect) };
+}
+
+/** What is of another make than `recordingIn` writes is passed over. */
+function isKeptAnswer(value: unknown): value is KeptAnswer {
+  const { request, answer } = fieldsIn(value);
+  const { status, text } = fieldsIn(answer);
+  return isObject(request) && typeof status === "number" && typeof text === "string";
 }
 
 function keptAnswer(request: ProbeRequest, answer: Answer | undefined, dialect: Dialect) {

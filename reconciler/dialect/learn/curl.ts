@@ -6,6 +6,7 @@ import {
   type ListOperation,
   listOperations,
   type Method,
+  rowOf,
 } from "../../core/model/operation";
 import { ifPossible } from "../../core/text/errors";
 import { fieldsIn, isObject, onlyDefined, parsedJson } from "../../core/text/objects";
@@ -147,6 +148,12 @@ export function problemOfTold(
   if (request === undefined)
     return { problem: `${said} is no command for curl with a URL`, fix: "copy it whole, as it runs in a shell" };
   const { route, bodyIn, credentialIn, authorization } = request;
+  const isRead = operation === "wait" || operation === "attachments" || rowOf(operation).kind === "read";
+  if (isRead && route.method !== "GET" && route.method !== "POST")
+    return {
+      problem: `${said} sends ${route.method}, and ${operation} only reads`,
+      fix: "show the request that reads: GET, or POST where this service reads so",
+    };
   if (bodyIn !== undefined)
     return {
       problem: `${said} sends a file or a form (${bodyIn}), and a body is sent as JSON alone`,
