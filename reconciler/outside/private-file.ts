@@ -9,12 +9,9 @@ import {
   accessSync,
   chmodSync,
   chownSync,
-  closeSync,
   constants,
-  fsyncSync,
   linkSync,
   lstatSync,
-  openSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -57,13 +54,7 @@ export function writePrivately(
       writeFileSync(path, text);
       return;
     }
-    const file = openSync(temporary, "wx", mode);
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeFileSync(temporary, text, { flag: "wx", mode, flush: true });
     if (isNew) nameAsNew(temporary, path);
     else renameSync(temporary, path);
   } catch (error) {

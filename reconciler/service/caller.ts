@@ -261,19 +261,16 @@ export function createCaller(parts: CallerParts): Caller {
 
   function withoutCredential(answer: Answer): Answer {
     const clean = (text: string) => credential.scrubBody(text);
+    const cleanIfThere = (text: string | undefined) => (text === undefined ? undefined : clean(text));
     return {
       ...answer,
       text: clean(answer.text),
-      ...onlyDefined({
-        contentType: answer.contentType === undefined ? undefined : clean(answer.contentType),
-        retryAfter: answer.retryAfter === undefined ? undefined : clean(answer.retryAfter),
-        wait: answer.wait === undefined ? undefined : clean(answer.wait),
-        location: answer.location === undefined ? undefined : clean(answer.location),
-        paging:
-          answer.paging === undefined
-            ? undefined
-            : Object.fromEntries(Object.entries(answer.paging).map(([name, value]) => [name, clean(value)])),
-      }),
+      contentType: cleanIfThere(answer.contentType),
+      retryAfter: cleanIfThere(answer.retryAfter),
+      wait: cleanIfThere(answer.wait),
+      location: cleanIfThere(answer.location),
+      paging:
+        answer.paging && Object.fromEntries(Object.entries(answer.paging).map(([name, value]) => [name, clean(value)])),
     };
   }
 
@@ -365,27 +362,15 @@ function afterLost(operation: Operation, outcome: Failure & { status: "rejected"
 }
 
 function scrubOutcome<T>(outcome: Outcome<T>, scrub: (text: string) => string): Outcome<T> {
-  switch (outcome.status) {
-    case "accepted":
-      return outcome;
-    case "rejected":
-      return {
-        ...outcome,
-        message: scrub(outcome.message),
-        ...onlyDefined({ hint: outcome.hint === undefined ? undefined : scrub(outcome.hint) }),
-      };
-    case "unavailable":
-      return { ...outcome, reason: scrub(outcome.reason) };
-    case "unknown": {
-      const { refusal } = outcome;
-      return {
-        ...outcome,
-        reason: scrub(outcome.reason),
-        ...onlyDefined({
-          hint: outcome.hint === undefined ? undefined : scrub(outcome.hint),
-          refusal: refusal === undefined ? undefined : { ...refusal, message: scrub(refusal.message) },
-        }),
-      };
-    }
-  }
+  if (outcome.status === "accepted") return outcome;
+  if (outcome.status === "unavailable") return { ...outcome, reason: scrub(outcome.reason) };
+  const hint = outcome.hint === undefined ? undefined : scrub(outcome.hint);
+  if (outcome.status === "rejected") return { ...outcome, message: scrub(outcome.message), hint };
+  const { refusal } = outcome;
+  return {
+    ...outcome,
+    reason: scrub(outcome.reason),
+    hint,
+    refusal: refusal === undefined ? undefined : { ...refusal, message: scrub(refusal.message) },
+  };
 }

@@ -30,14 +30,12 @@ export function connectionsTo(host: string, hear: Hear): Connections {
   const dispatch: Dispatching["dispatch"] = ({ method, path, headers, body }, handler) => {
     let isOver = false;
     const controller = {
-      ...{
-        aborted: false,
-        paused: false,
-        reason: null,
-        rawHeaders: [],
-        resume: () => undefined,
-        pause: () => undefined,
-      },
+      aborted: false,
+      paused: false,
+      reason: null,
+      rawHeaders: [],
+      resume: () => undefined,
+      pause: () => undefined,
       abort: (error: Error): void => fail(error),
     };
     const fail = (error: unknown): void => {

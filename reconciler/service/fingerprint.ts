@@ -33,8 +33,7 @@ export function versionsOf(
   const versionFor = async (operation: Operation, ids: Ids): Promise<Outcome<ShownVersion | undefined>> => {
     const shown = await show(operation, ids);
     // A record that cannot be read by itself, nor in a list, shows no version.
-    const isNowhere = isRefusedAs(shown, "unsupported");
-    if (shown.status !== "accepted") return isNowhere ? accepted(undefined) : shown;
+    if (shown.status !== "accepted") return isRefusedAs(shown, "unsupported") ? accepted(undefined) : shown;
     return accepted(versionShown(fingerprint, shown.value.record, shown.value.headers));
   };
   return {

@@ -5,6 +5,7 @@
  */
 
 import { abilitiesOf } from "../core/model/abilities";
+import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { isAssumed, type Operation, rowOf } from "../core/model/operation";
 import { accepted, isRefusedAs, type Outcome } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
@@ -171,29 +172,24 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         return reading;
       };
     // The rows of the operations that have routes say which kind they are about; catalogues take no ids.
-    const readings = {
-      vm: { single: "vm.get", list: (o?: RequestOptions) => readList("vm.list", {}, keeping(read.vm), o) },
-      volume: {
-        single: "volume.get",
-        list: (o?: RequestOptions) => readList("volume.list", {}, keeping(read.volume), o),
-      },
-      group: { single: "group.get", list: (o?: RequestOptions) => readList("group.list", {}, keeping(read.group), o) },
-    } as const;
-    const reading = Object.entries(readings).find(([kind]) => operation.startsWith(`${kind}.`))?.[1];
-    if (reading === undefined) return unsupported(operation);
-    if (rule_id === undefined && routeOf(reading.single) !== null)
-      return send(reading.single, { ids: { id } }, (record, headers) => accepted({ record, headers }), requestOptions);
+    const kind = (["vm", "volume", "group"] as const).find((one) => operation.startsWith(`${one}.`));
+    if (kind === undefined) return unsupported(operation);
+    const single = `${kind}.get` as const;
+    if (rule_id === undefined && routeOf(single) !== null)
+      return send(single, { ids: { id } }, (record, headers) => accepted({ record, headers }), requestOptions);
+    const listAll = (o: RequestOptions | undefined) =>
+      readList(`${kind}.list`, {}, keeping<LiveVm | LiveVolume | LiveGroup>(read[kind]), o);
     const listed =
       rule_id !== undefined
         ? await readList("group.rule.list", { id }, keeping(readLiveRule), requestOptions)
-        : await reading.list(requestOptions);
+        : await listAll(requestOptions);
     if (listed.status !== "accepted") return listed;
     const wanted = (rule_id ?? id).toLowerCase();
     const shown = (): unknown =>
       found.get(rule_id ?? id) ?? [...found].find(([one]) => one.toLowerCase() === wanted)?.[1];
     // What a list does not show is missing where that list is proven to be whole.
     if (shown() === undefined && rule_id === undefined) {
-      const whole = await reading.list({ ...requestOptions, proves: true });
+      const whole = await listAll({ ...requestOptions, proves: true });
       if (whole.status !== "accepted") return whole;
     }
     const record = shown();

@@ -1,7 +1,7 @@
 /** Whom a credential speaks for, where it says so itself: the claims of a signed token, the user of a `Basic` one. */
 
 import { createHash } from "node:crypto";
-import { isObject } from "../core/text/objects";
+import { type Fields, isObject, parsedJson } from "../core/text/objects";
 
 /** Claims that stay the same from one token of somebody to the next, and differ between projects. */
 const subjectClaims = [
@@ -38,11 +38,7 @@ function claimsIn(token: string): string | undefined {
   return JSON.stringify(subjectClaims.map((claim) => told[claim] ?? null));
 }
 
-function objectIn(part: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function objectIn(part: string): Fields | undefined {
+  const value = parsedJson(Buffer.from(part, "base64url").toString("utf8"));
+  return isObject(value) ? value : undefined;
 }

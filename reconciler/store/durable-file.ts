@@ -15,6 +15,7 @@ import {
   renameSync,
   statSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -55,12 +56,6 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Writes all bytes: one call may write less than it was given, above all on a full disk. */
-export function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text, "utf8");
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at);
-}
-
 /** Uses an open file, and closes it whatever happens. `wx`: a new one, which is private. */
 function withOpen<T>(path: string, flags: "r" | "r+" | "wx", use: (file: number) => T): T {
   const file = openSync(path, flags, 0o600);
@@ -73,10 +68,7 @@ function withOpen<T>(path: string, flags: "r" | "r+" | "wx", use: (file: number)
 
 export function replaceDurably(path: string, temporary: string, text: string): void {
   try {
-    withOpen(temporary, "wx", (file) => {
-      writeAll(file, text);
-      fsyncSync(file);
-    });
+    writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
     renameSync(temporary, path);
   } catch (error) {
     removeIfThere(temporary);
@@ -94,29 +86,21 @@ export const syncFolder = (path: string): void => withOpen(dirname(path), "r", f
  */
 export function createWhole(path: string, text: string, mark: string): boolean {
   const temporary = `${path}.${mark}.new`;
+  const fill = (file: string): void => writeFileSync(file, text, { flag: "wx", mode: 0o600 });
   try {
-    fill(temporary, text);
-    linkSync(temporary, path);
+    fill(temporary);
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(errorCode(error) ?? "")) throw error;
+      fill(path);
+    }
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
-    if (["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(errorCode(error) ?? ""))
-      return createFilled(path, text);
     throw notWritten(path, error);
   } finally {
     removeIfThere(temporary);
-  }
-}
-
-const fill = (path: string, text: string): void => withOpen(path, "wx", (file) => writeAll(file, text));
-
-function createFilled(path: string, text: string): boolean {
-  try {
-    fill(path, text);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
-    throw notWritten(path, error);
   }
 }
 
@@ -170,7 +154,7 @@ function storageTimeBeside(path: string): number {
   try {
     try {
       return withOpen(probe, "wx", (file) => {
-        writeAll(file, "now");
+        writeFileSync(file, "now");
         return fstatSync(file).mtimeMs;
       });
     } finally {

@@ -10,7 +10,17 @@
  * ahead. It is made and renamed as the journal is.
  */
 
-import { closeSync, existsSync, fdatasync, fsyncSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { ifPossible } from "../core/text/errors";
@@ -24,7 +34,6 @@ import {
   syncFolder,
   tell,
   tellLater,
-  writeAll,
 } from "./durable-file";
 import { createFileLock, markPatienceMs } from "./file-lock";
 import { bothClocks, type Clocks, lastEpoch, snapshotEpoch, startHeartbeat, vouch } from "./lease";
@@ -102,7 +111,7 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
           const { file, lines: before } = assertHeld();
           // Waits for the disk without holding the program: what becomes true meanwhile shares the next sync.
           await tellLater(paths.journal, async () => {
-            writeAll(file, lines.map((line) => `${line}\n`).join(""));
+            writeFileSync(file, linesText(lines));
             await syncData(file);
             if (!isNamed) syncFolder(paths.journal);
             isNamed = true;
@@ -160,12 +169,12 @@ function ownJournal(paths: Paths, token: string, { snapshot, journal, acknowledg
   const file = ownFile(paths.journal, token, "ax");
   try {
     if (journal.length > 0) {
-      writeAll(file.open, journal.map((line) => `${line}\n`).join(""));
+      writeFileSync(file.open, linesText(journal));
       fsyncSync(file.open);
     }
     file.name();
     const endFile = ownFile(paths.end, token, "wx");
-    writeAll(endFile.open, journalEndText(end));
+    writeFileSync(endFile.open, journalEndText(end));
     endFile.name();
     return { ...end, file: file.open, end: endFile.open };
   } catch (error) {
@@ -234,9 +243,9 @@ function fileIdentity(path: string): string {
 
 const syncData = promisify(fdatasync);
 
-const fileSize = (path: string): number => {
-  return ifPossible(() => statSync(path).size) ?? -1;
-};
+const fileSize = (path: string): number => ifPossible(() => statSync(path).size) ?? -1;
+
+const linesText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
 /** A line counts with its line feed: without it, it was never acknowledged, and the next holder does not keep it. */
 function splitLines(text: string | undefined): string[] {

@@ -64,7 +64,7 @@ interface StoreAnswer {
 
 export function createHttpStore(address: string, options: HttpStoreOptions): StateStore {
   const protocol = readHttpPlace(address, options);
-  const { url, location } = protocol;
+  const { url, location, checksId } = protocol;
 
   let hasAnswered = false;
 
@@ -131,7 +131,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
 
   async function unlock(id: string, holder: Holder): Promise<void> {
     const to = new URL(protocol.lockUrl);
-    if (protocol.checksId) to.searchParams.set("ID", id);
+    if (checksId) to.searchParams.set("ID", id);
     const { status } = await send(protocol.unlockMethod, to, lockBody(id, holder));
     if (status >= 300 && status !== 404 && status !== 409 && status !== 423) throw statusRefusal(location, status);
   }
@@ -159,7 +159,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       }
       try {
         // The document is signed by the breaker, or the former holder would still take the document for its own.
-        if (present !== undefined && !protocol.checksId) await sign(id, breaker);
+        if (present !== undefined && !checksId) await (await openSession(id, breaker)).sign();
       } finally {
         await unlock(id, breaker);
       }
@@ -178,14 +178,8 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     },
   };
 
-  /** Writes the document as it is, under another name. One that does not exist is left alone. */
-  async function sign(id: string, holder: Holder): Promise<void> {
-    const session = await openSession(id, holder);
-    if (session.document !== noDocument) await session.sign();
-  }
-
   interface HttpSession extends StateSession {
-    readonly document: HttpDocument;
+    /** Writes the document as it is, under another name. One that does not exist is left alone. */
     sign(): Promise<void>;
   }
 
@@ -230,8 +224,8 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     }
     return {
       epoch,
-      document,
       async sign() {
+        if (document === noDocument) return;
         await assertMine();
         await write(now);
       },
@@ -239,7 +233,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       // Without leases a lock does not lapse. When somebody takes it by force, the next write finds that out.
       assertHeld: async () => undefined,
       async append(lines) {
-        if (!protocol.checksId) await assertMine();
+        if (!checksId) await assertMine();
         await write({
           snapshot: now.snapshot,
           journal: [...now.journal, ...lines],
@@ -247,7 +241,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
         });
       },
       async replace(snapshot) {
-        if (!protocol.checksId) await assertMine();
+        if (!checksId) await assertMine();
         await write({ snapshot, journal: [], lines: 0 });
       },
       async release() {
@@ -255,7 +249,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
           // Where the server looks whose lock it is, nobody else has written: what it did not keep is sent once more.
           if (isSigned) {
             let there = await readDocument();
-            if (protocol.checksId && !isKept(there)) {
+            if (checksId && !isKept(there)) {
               await write(now);
               there = await readDocument();
             }
@@ -263,7 +257,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
           }
         } finally {
           // A server that does not look whose lock it lets go of would let go of that of whoever took it by force.
-          const present = protocol.checksId ? undefined : await askForLock(id, holder);
+          const present = checksId ? undefined : await askForLock(id, holder);
           if (present?.id === undefined) await unlock(id, holder);
         }
       },
@@ -332,8 +326,13 @@ function readHttpPlace(address: string, { environment, insecureHttp }: HttpStore
   const url = safeUrl(address, "--state", insecureHttp === true);
   const gitlab = isGitLab.test(url.pathname);
   const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`] || undefined;
-  const lockUrl = readLockAddress(given("LOCK_ADDRESS"), url, insecureHttp === true);
-  if (gitlab && given("LOCK_ADDRESS") === undefined) lockUrl.pathname = `${url.pathname.replace(/\/$/, "")}/lock`;
+  const lockAddress = given("LOCK_ADDRESS");
+  // User and password go to both addresses, so both are held to the same rule.
+  const lockUrl =
+    lockAddress === undefined
+      ? new URL(url)
+      : safeUrl(lockAddress, "RECONCILE_STATE_LOCK_ADDRESS", insecureHttp === true);
+  if (gitlab && lockAddress === undefined) lockUrl.pathname = `${url.pathname.replace(/\/$/, "")}/lock`;
   const user = given("USERNAME");
   const password = given("PASSWORD");
   return {
@@ -360,15 +359,12 @@ const urlProblems: Readonly<Record<Exclude<AddressFault, "has_a_query">, (name: 
     `the state ${new URL(address).origin} (${name}) would be sent over plain http: use https://, or --insecure-http if the way is safe`,
 };
 
-/** User and password go to both addresses, so both are held to the same rule. A query may say which state it is. */
+/** A query may say which state it is. */
 function safeUrl(address: string, name: string, insecureHttp: boolean): URL {
   const fault = addressFault(URL.canParse(address) ? new URL(address) : null, insecureHttp);
   if (fault !== undefined && fault !== "has_a_query") throw new StoreFailed(urlProblems[fault](name, address));
   return new URL(address);
 }
-
-const readLockAddress = (given: string | undefined, url: URL, insecureHttp: boolean): URL =>
-  given === undefined ? new URL(url) : safeUrl(given, "RECONCILE_STATE_LOCK_ADDRESS", insecureHttp);
 
 /** An answer without an end would fill the memory. */
 async function readBounded(answer: Response, largest: number, location: string): Promise<string> {

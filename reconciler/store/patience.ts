@@ -36,7 +36,7 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
     ask: () => Promise<T>,
     {
       undo,
-      failure = () => new StoreStopped(store.location),
+      failure = () => new WaitStopped(`${store.location} did not answer`),
     }: { undo?: (late: T) => void; failure?: () => Error } = {},
   ): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -114,24 +114,14 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
   };
 }
 
-class StoreStopped extends Error {
-  override readonly name = "StoreStopped";
-  readonly code = "state/wait-stopped" satisfies DiagnosticCode;
-  constructor(location: string) {
-    super(`stopped while the state ${location} did not answer; nothing was sent`);
-  }
-}
-
 /** The wait was given up; nothing was sent or written. */
 class WaitStopped extends Error {
   override readonly name = "WaitStopped";
   readonly code = "state/wait-stopped" satisfies DiagnosticCode;
-  constructor(holder: Holder) {
-    super(`stopped while the state was locked by ${describeHolder(holder)}; nothing was sent`);
+  constructor(whatWas: string) {
+    super(`stopped while the state ${whatWas}; nothing was sent`);
   }
 }
-
-const isStopped = (signal?: AbortSignal): boolean => signal?.aborted === true;
 
 /** Ends at once when the signal fires. */
 const pauseFor = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -158,10 +148,13 @@ async function tryUntilFree<T>(
     } catch (error) {
       const leftMs = deadline - monotonicMs();
       if (!(error instanceof StateLocked) || leftMs <= 0) throw error;
-      if (isStopped(signal)) throw new WaitStopped(error.holder);
+      const throwIfStopped = (): void => {
+        if (signal?.aborted === true) throw new WaitStopped(`was locked by ${describeHolder(error.holder)}`);
+      };
+      throwIfStopped();
       if (tried === 0) onWait(error.holder);
       await pauseFor(Math.min(pauseMs, leftMs), signal);
-      if (isStopped(signal)) throw new WaitStopped(error.holder);
+      throwIfStopped();
       pauseMs = Math.min(pauseMs * 1.5, longestLockPauseMs);
     }
   }

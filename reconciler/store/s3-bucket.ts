@@ -32,11 +32,7 @@ export interface S3Bucket {
   list(prefix: string): Promise<string[]>;
 }
 
-/** The SDK repeats failed requests by itself too. */
-const patienceMs = (): number => waits.firstAnswer;
-
 /** For one request with its repeats, to the last byte. The SDK itself waits without end. */
-
 class TimedOut extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${Math.ceil(timeoutMs / 1000)} seconds`);
@@ -61,7 +57,8 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
         });
         return Promise.race([send({ abortSignal }), late]);
       },
-      { isPassing: isPassingAnswer, asFailure, patienceMs },
+      // The SDK repeats failed requests by itself too.
+      { isPassing: isPassingAnswer, asFailure, patienceMs: () => waits.firstAnswer },
     );
 
   async function put(key: string, text: string, condition: { IfNoneMatch?: string; IfMatch?: string }) {
@@ -184,9 +181,10 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   return { sdk, client };
 }
 
-const httpStatusOf = (error: unknown): number | undefined =>
-  wholeNumber(fieldsIn(fieldsIn(error)["$metadata"])["httpStatusCode"]);
-const wholeNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+function httpStatusOf(error: unknown): number | undefined {
+  const { httpStatusCode } = fieldsIn(fieldsIn(error)["$metadata"]);
+  return typeof httpStatusCode === "number" ? httpStatusCode : undefined;
+}
 const errorName = (error: unknown): string => String(fieldsIn(error)["name"] ?? "");
 
 /** No credentials, no region: nothing was sent. */

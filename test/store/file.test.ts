@@ -242,6 +242,7 @@ describe("the file store", () => {
         "openSync",
         "readFileSync",
         "writeSync",
+        "writeFileSync",
         "fsyncSync",
         "fdatasync",
         "renameSync",
