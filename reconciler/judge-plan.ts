@@ -4,8 +4,7 @@ import type { Finding, Strictness } from "./core/findings/finding";
 import { findingsOfPlan } from "./core/findings/plan-findings";
 import type { Diagnostic } from "./core/model/diagnostic";
 import type { Prepared } from "./engine/plan";
-import { touchesGroups } from "./kinds/group/changes";
-import { type Exposure, exposureOf } from "./kinds/group/exposure/exposure";
+import { type Exposure, exposureOfPlan } from "./kinds/group/exposure/exposure";
 import { judgeReachability } from "./kinds/group/reachability/findings";
 import { todayUtc } from "./outside/clock";
 
@@ -18,7 +17,7 @@ export interface JudgedPlan {
 
 export function judgePlan(prepared: Prepared, diagnostics: readonly Diagnostic[], strictness: Strictness): JudgedPlan {
   const { desired, plan, state } = prepared;
-  const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
+  const exposure = exposureOfPlan(prepared);
   const { findings: reached } = judgeReachability(prepared, { today: todayUtc() });
   const checked = checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() });
   return {

@@ -9,43 +9,8 @@ import type { SecretSource, SignIn } from "./model";
 import { readSecret } from "./secrets";
 import { steadyNow } from "./steady";
 
-/** The part of openid-client that is used. */
-interface OpenidClient {
-  readonly clockTolerance: symbol;
-  readonly allowInsecureRequests: unknown;
-  readonly enableNonRepudiationChecks: unknown;
-  None(): ClientProof;
-  ClientSecretPost(secret: string): ClientProof;
-  ClientSecretBasic(secret: string): ClientProof;
-  discovery(
-    issuer: URL,
-    clientId: string,
-    metadata: object,
-    proof: ClientProof,
-    options: { readonly execute: readonly unknown[]; readonly timeout: number },
-  ): Promise<Configuration>;
-  calculatePKCECodeChallenge(verifier: string): Promise<string>;
-  buildAuthorizationUrl(config: Configuration, parameters: Readonly<Record<string, string>>): URL;
-  authorizationCodeGrant(
-    config: Configuration,
-    url: URL,
-    checks: {
-      readonly pkceCodeVerifier: string;
-      readonly expectedState: string;
-      readonly expectedNonce: string;
-      readonly idTokenExpected: true;
-    },
-  ): Promise<{ readonly access_token: string; claims(): (Claims & { readonly sub: string }) | undefined }>;
-  fetchUserInfo(config: Configuration, accessToken: string, subject: string): Promise<Claims>;
-}
-interface ServerMetadata {
-  readonly userinfo_endpoint?: string;
-  readonly token_endpoint_auth_methods_supported?: readonly string[];
-}
-interface Configuration {
-  serverMetadata(): ServerMetadata;
-}
-type ClientProof = (server: ServerMetadata, ...request: unknown[]) => void;
+type OpenidClient = typeof import("openid-client");
+type Configuration = Awaited<ReturnType<OpenidClient["discovery"]>>;
 
 /** The values that prove one sign-in. All follow from one secret, which only the person's browser keeps. */
 export interface Proof {
@@ -97,7 +62,7 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
       secret === undefined
         ? openid.None()
         : // Which of the two a provider takes is in what it says of itself, and so known only later.
-          (server: ServerMetadata, ...request: unknown[]): void =>
+          (...[server, ...request]: Parameters<ReturnType<OpenidClient["None"]>>): void =>
             (server.token_endpoint_auth_methods_supported?.includes("client_secret_basic") === false
               ? openid.ClientSecretPost(secret)
               : openid.ClientSecretBasic(secret))(server, ...request);

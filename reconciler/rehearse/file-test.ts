@@ -19,8 +19,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import { carryOutPermitted } from "../engine/apply";
 import { openStoredState, type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
-import { touchesGroups } from "../kinds/group/changes";
-import { exposureOf } from "../kinds/group/exposure/exposure";
+import { exposureOfPlan } from "../kinds/group/exposure/exposure";
 import { judgeReachability } from "../kinds/group/reachability/findings";
 import { owedBy } from "../kinds/vm/guest-steps";
 import { createMemoryStore } from "../store/memory";
@@ -173,7 +172,7 @@ interface ToldPlan {
 
 function toldOfPlan(prepared: Prepared, { now }: RunTest, expect: ExpectedPlan): ToldPlan {
   const { plan, desired, state } = prepared;
-  const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
+  const exposure = exposureOfPlan(prepared);
   const { findings: broken, verdicts } = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
   const checked = checkPlan({ desired, plan, recorded: state.resources.size });
   const findings = findingsOfPlan(

@@ -3,7 +3,7 @@
  * them do.
  */
 
-import { fieldsIn, onlyDefined } from "../../core/text/objects";
+import { fieldsIn } from "../../core/text/objects";
 import { addressFault, withoutPassword } from "../../core/text/outside-policy";
 import { printableLines } from "../../core/text/printable";
 import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
@@ -13,7 +13,7 @@ import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import type { Flags } from "../flags";
 import type { Output } from "../output";
-import { keptToken } from "./login";
+import { keptToken, notReached, postTo, unanswered } from "./login";
 import { asConsent, withFleet } from "./session";
 
 interface PersonRequest {
@@ -93,18 +93,7 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
       "RECONCILE_FLEET_TOKEN cannot be sent as a header",
       "set it to one line of printable ASCII",
     );
-  const answer = await fetch(new URL(`api/commands/${name}`, server.href.replace(/\/?$/, "/")), {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...onlyDefined({ authorization: token === undefined ? undefined : `Bearer ${token}` }),
-    },
-    body: JSON.stringify(typed),
-    redirect: "error",
-    signal: AbortSignal.timeout(answerLimitMs),
-  }).catch((error: unknown) => {
-    throw notReached(server, error instanceof Error ? causeText(error) : "no answer");
-  });
+  const answer = await postTo(server, `api/commands/${name}`, typed, { token, limitMs: answerLimitMs });
   const body = fieldsIn(await answer.json().catch(() => undefined));
   const { exit_code: exitCode, said } = body;
   if (answer.status === 200 && isExitCode(exitCode) && Array.isArray(said)) {
@@ -144,24 +133,3 @@ const personRefusals = [
 ] as const;
 const isPersonRefusal = (code: unknown): code is (typeof personRefusals)[number] =>
   personRefusals.some((one) => one === code);
-
-const notReached = (server: URL, why: string): Error =>
-  unanswered(
-    fail(
-      "fleet/server",
-      `the fleet's server ${server.origin} did not answer: ${why}`,
-      "check --server and that reconcile fleet serve runs there",
-    ),
-  );
-
-/** The server, or its database, may have done what it was asked for. */
-const unanswered = (failed: Error): Error => Object.assign(failed, { cause: { isAway: true } });
-
-const causeText = (error: Error): string => {
-  const { code } = fieldsIn(error.cause);
-  return typeof code === "string"
-    ? code
-    : error.name === "TimeoutError"
-      ? `nothing within ${answerLimitMs / 1000} s`
-      : error.message;
-};

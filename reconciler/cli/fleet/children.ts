@@ -42,7 +42,7 @@ export interface Children {
   /** False: the single executable has no file that a process could be started with. */
   readonly canStart: boolean;
   /** A process for this stack, or for a change of it. A process that does not turn when the signal has fired is ended soon. */
-  lend(stack: string, answers: Answers<ForWorker>, signal?: AbortSignal): Promise<Lent>;
+  lend(stack: string, answers: Partial<Answers<ForWorker>>, signal?: AbortSignal): Promise<Lent>;
   /** From now on this stack comes after everything else. */
   putLast(stack: string): void;
 }
@@ -109,10 +109,6 @@ function cpuMsOf({ pid }: ChildProcess): number | undefined {
   }
 }
 
-interface WaitingReader {
-  readonly take: (child: ChildProcess) => void;
-}
-
 export function createSuspects(limits: ChildLimits): Suspects {
   const names = new Set<string>();
   return { names, children: createPool({ ...limits, most: 1, niceness: lastOfAll }, names) };
@@ -132,7 +128,8 @@ function createPool(
   suspects: Set<string>,
 ): Children {
   const program = join(packageFolder, "bin/stack-of-fleet.js");
-  const waiting: WaitingReader[] = [];
+  /** Each takes a process for whoever waits. */
+  const waiting: ((child: ChildProcess) => void)[] = [];
   const idle = new Map<ChildProcess, NodeJS.Timeout>();
   const all = new Set<ChildProcess>();
   /** It is waited for: others that are started beside it would only keep it from beginning. */
@@ -185,14 +182,14 @@ function createPool(
       if (free === undefined || next === undefined) return;
       clearTimeout(idle.get(free));
       idle.delete(free);
-      next.take(free);
+      next(free);
     }
   }
 
   function lendNow(
     child: ChildProcess,
     stack: string,
-    answers: Answers<ForWorker>,
+    answers: Partial<Answers<ForWorker>>,
     signal: AbortSignal | undefined,
   ): Lent {
     child.ref();
@@ -270,19 +267,17 @@ function createPool(
     lend(stack, answers, signal) {
       return new Promise((resolve, reject) => {
         const leave = (): void => {
-          const at = waiting.indexOf(place);
+          const at = waiting.indexOf(take);
           if (at >= 0) waiting.splice(at, 1);
           reject(new ReadingEnded(`${sayings.files.stopped} was stopped`));
         };
-        const place: WaitingReader = {
-          take(child) {
-            stay();
-            resolve(lendNow(child, stack, answers, signal));
-          },
+        const take = (child: ChildProcess): void => {
+          stay();
+          resolve(lendNow(child, stack, answers, signal));
         };
         if (signal?.aborted === true) return leave();
         const stay = signal === undefined ? () => undefined : onAbort(signal, leave);
-        waiting.push(place);
+        waiting.push(take);
         serve();
         // Where all are busy, one of them may be with a file that does not end.
         setTimeout(() => serve(true), slowMs).unref();

@@ -6,8 +6,8 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { createServer } from "node:http";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { ifPossible } from "../../core/text/errors";
-import { fieldsIn, fieldsOfJson } from "../../core/text/objects";
+import { errorMessage, ifPossible } from "../../core/text/errors";
+import { fieldsIn, fieldsOfJson, onlyDefined } from "../../core/text/objects";
 import { printableLines } from "../../core/text/printable";
 import { hashOf } from "../../fleet/access";
 import { portOf } from "../../outside/port-of";
@@ -46,22 +46,43 @@ const waitForLoginMs = 5 * 60_000;
 
 const addressAt = (server: URL, path: string): URL => new URL(path, server.href.replace(/\/?$/, "/"));
 
-async function postTo(server: URL, path: string, body: object, token?: string): Promise<Response> {
-  const headers = { "content-type": "application/json", authorization: token === undefined ? "" : `Bearer ${token}` };
+/** Asks the pages' server with JSON. */
+export async function postTo(
+  server: URL,
+  path: string,
+  body: object,
+  { token, limitMs = 15_000 }: { readonly token?: string | undefined; readonly limitMs?: number } = {},
+): Promise<Response> {
   return fetch(addressAt(server, path), {
     method: "POST",
-    headers,
+    headers: {
+      "content-type": "application/json",
+      ...onlyDefined({ authorization: token === undefined ? undefined : `Bearer ${token}` }),
+    },
     body: JSON.stringify(body),
     redirect: "error",
-    signal: AbortSignal.timeout(15_000),
-  }).catch(() => {
-    throw fail(
-      "fleet/server",
-      `the fleet's server ${server.origin} did not answer`,
-      "check --server and that reconcile fleet serve runs there",
+    signal: AbortSignal.timeout(limitMs),
+  }).catch((error: unknown) => {
+    const { code } = fieldsIn(error instanceof Error ? error.cause : undefined);
+    const isLate = error instanceof Error && error.name === "TimeoutError";
+    throw notReached(
+      server,
+      typeof code === "string" ? code : isLate ? `nothing within ${limitMs / 1000} s` : errorMessage(error),
     );
   });
 }
+
+export const notReached = (server: URL, why: string): Error =>
+  unanswered(
+    fail(
+      "fleet/server",
+      `the fleet's server ${server.origin} did not answer: ${why}`,
+      "check --server and that reconcile fleet serve runs there",
+    ),
+  );
+
+/** The server, or its database, may have done what it was asked for. */
+export const unanswered = (failed: Error): Error => Object.assign(failed, { cause: { isAway: true } });
 
 /** Waits on loopback for the code that the browser brings. */
 async function codeFrom(ask: (port: number, state: string) => void): Promise<string> {
@@ -142,7 +163,7 @@ export async function signIn(server: URL, output: Output): Promise<number> {
 
 export async function signOut(server: URL, output: Output): Promise<number> {
   const token = keptToken(server);
-  const answer = token === undefined ? undefined : await postTo(server, "api/logout", {}, token);
+  const answer = token === undefined ? undefined : await postTo(server, "api/logout", {}, { token });
   if (answer?.ok === false)
     throw fail(
       "fleet/server",

@@ -6,9 +6,7 @@
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
-import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { type Closed, closedWith, type Desired } from "../../core/model/desired";
 import { type Diagnostic, errorsAmong, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
@@ -30,12 +28,9 @@ import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
 import { checkOutGit } from "../../fleet/sources/git";
 import { steadyNow } from "../../fleet/steady";
-import { touchesGroups } from "../../kinds/group/changes";
-import { exposureOf } from "../../kinds/group/exposure/exposure";
-import { judgeReachability } from "../../kinds/group/reachability/findings";
+import { judgePlan } from "../../judge-plan";
 import { openProject } from "../../open-project";
 import { type Location, type OpenedService, openService, readDialectFile, type ServiceSetup } from "../../open-service";
-import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { keepOutOfTraces } from "../../outside/tracing";
@@ -95,11 +90,14 @@ export function createHereOpener({ cache }: FleetProjectSetting): OpenProject {
       write: (seen) => input.sawState?.({ ...seen, at: new Date().toISOString() }),
       forget: () => undefined,
     };
-    const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true, note });
+    const store = openShared(stack.state, { times: lease, note });
     const service = await openFor(input, law, kept, cache);
     return project(input, workspace, law, service, store, readable);
   };
 }
+
+const openShared = (location: string, more: Partial<Parameters<typeof openProtectedStore>[1]> = {}): StateStore =>
+  openProtectedStore(location, { environment: process.env, shared: true, ...more });
 
 /** What the rounds of a worker have in common. */
 interface Kept {
@@ -298,14 +296,14 @@ function project(
   const openRead = (_: string, { name }: Read): StateStore => {
     const location = readable.get(name);
     if (location === undefined) throw new Error("the fleet's file does not permit it");
-    return openProtectedStore(location, { environment: process.env, shared: true });
+    return openShared(location);
   };
   const projectOn = (from: StateStore) =>
     openProject({ files: workspace, folder: workspace.folder, service, store: from, openRead });
   const others = async (): Promise<Sibling[]> =>
     (await siblings()).map(({ name, state }) => ({
       name,
-      read: () => openProtectedStore(state, { environment: process.env, shared: true }).read(),
+      read: () => openShared(state).read(),
     }));
   const look = async (from: StateStore, signal: AbortSignal): Promise<PlanLooked> => {
     const opened = projectOn(from);
@@ -442,27 +440,19 @@ async function projectRefusals(
   law: Desired | undefined,
 ): Promise<readonly Diagnostic[]> {
   const prepared = { ...given, desired: judgedBy(law, given.desired) };
-  const { desired } = prepared;
-  const { plan, state } = prepared;
-  const isExposed = touchesGroups(plan.changes);
-  const soFar = {
-    plan,
-    diagnostics: plan.diagnostics,
-    exposure: isExposed ? exposureOf(prepared, { touchedOnly: true }) : undefined,
-    more: [
-      ...judgeReachability(prepared, { today: todayUtc() }).findings,
-      ...checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() }),
-    ],
-  };
+  const { desired, plan } = prepared;
   const { trust } = asked.service;
   // What the file would have judged the plan with is not left out unseen: nobody reads the notes of a fleet.
   const unjudged = trust.closedBy === undefined ? [] : [{ code: "policy/not-run" }];
-  const strictness = { deny: [...(desired.deny ?? []), ...unjudged], strict: false };
-  const judged = findingsOfPlan(soFar, strictness);
+  const { findingsWith } = judgePlan(prepared, plan.diagnostics, {
+    deny: [...(desired.deny ?? []), ...unjudged],
+    strict: false,
+  });
   const isJudged = !hasErrors(plan.diagnostics) && !isEmpty(plan);
   const answered = isJudged
-    ? [...programsMissing(plan, trust, false), ...(await askPolicy(asked, prepared, judged))]
+    ? [...programsMissing(plan, trust, false), ...(await askPolicy(asked, prepared, findingsWith([])))]
     : [];
-  const findings = findingsOfPlan({ ...soFar, more: [...soFar.more, ...answered] }, strictness);
-  return findings.filter(({ refused }) => refused !== undefined).map(findingAsDiagnostic);
+  return findingsWith(answered)
+    .filter(({ refused }) => refused !== undefined)
+    .map(findingAsDiagnostic);
 }

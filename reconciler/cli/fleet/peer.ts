@@ -58,9 +58,9 @@ let lastId = 0;
 
 export function createPeer<Theirs extends PeerCalls, Mine extends PeerCalls>(
   channel: PeerChannel,
-  answers: Answers<Mine>,
+  answers: Partial<Answers<Mine>>,
 ): Peer<Theirs> {
-  const mine: Answers<PeerCalls> = answers;
+  const mine: Partial<Answers<PeerCalls>> = answers;
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const running = new Map<number, readonly AbortController[]>();
   let failed: Error | undefined;

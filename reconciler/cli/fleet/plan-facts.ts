@@ -15,8 +15,7 @@ import { addressList } from "../../fleet/notify";
 import { CannotUndo, type Planned } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
-import { touchesGroups } from "../../kinds/group/changes";
-import { exposureOf, opensToWorld } from "../../kinds/group/exposure/exposure";
+import { type Exposure, exposureOfPlan, opensToWorld } from "../../kinds/group/exposure/exposure";
 import { costForPrograms, costText } from "../../report/cost-text";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph/graph";
@@ -31,6 +30,9 @@ export const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["ou
     Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
   );
 
+const opensOf = (exposure: Exposure | undefined, opensAt: number | undefined): readonly Address[] =>
+  exposure === undefined ? [] : opensToWorld(exposure, opensAt);
+
 export function planFactsOf(
   prepared: Prepared,
   digest: string,
@@ -39,14 +41,12 @@ export function planFactsOf(
   const { plan, state } = prepared;
   // An earlier run has sent its delete: nobody else took it away.
   const isDeletedHere = (address: Address): boolean => state.resources.get(address)?.deleting === true;
-  const isExposed = touchesGroups(plan.changes);
-  const opens = isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
   return {
     digest,
     empty: hasNothingToDo(plan, prepared),
     steps: plan.steps.length,
     consents: plan.consents,
-    opens: opens.map(
+    opens: opensOf(exposureOfPlan(prepared), opensAt).map(
       (address) =>
         `${address} is opened to ${opensAt === undefined ? "the whole world" : `at least a /${opensAt} of the internet`}`,
     ),
@@ -120,11 +120,9 @@ const mostDrawnOfPlan = 100;
 export function planBodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
   const { plan } = prepared;
   const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
-  const isExposed = touchesGroups(plan.changes);
   const together = downTogether(plan.steps);
-  const exposure = isExposed
-    ? exposureText(exposureOf(prepared, { touchedOnly: true }), { changesOnly: true, width: 100 })
-    : "";
+  const exposure = exposureOfPlan(prepared);
+  const reach = exposure === undefined ? "" : exposureText(exposure, { changesOnly: true, width: 100 });
   return {
     text: lines.join("\n"),
     sum: [
@@ -134,10 +132,10 @@ export function planBodyOf(prepared: Prepared, opensAt?: number): Planned["body"
     ].join(" "),
     ...onlyDefined({ cost: plan.cost === undefined ? undefined : costForPrograms(plan.cost) }),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
-    opens: isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
+    opens: opensOf(exposure, opensAt),
     ...onlyDefined({
       graph: plan.steps.length === 0 || plan.steps.length > mostDrawnOfPlan ? undefined : planGraph(plan),
-      exposure: exposure === "" ? undefined : exposure,
+      exposure: reach === "" ? undefined : reach,
     }),
   };
 }

@@ -39,7 +39,8 @@ export function createReaders(children: Children, muchMs = muchToBeWrongMs): Rea
       };
       const before = known.get(key);
       if (before !== undefined || !children.canStart) return { problems: [], isHeavy: before === true, weighed };
-      const lent = await children.lend(stack, nothingToAsk, signal);
+      // A reader asks for nothing.
+      const lent = await children.lend(stack, {}, signal);
       const { problems, cpuMs = Number.POSITIVE_INFINITY } = await lent
         .call("read", request)
         .finally(() => lent.giveBack());
@@ -51,17 +52,3 @@ export function createReaders(children: Children, muchMs = muchToBeWrongMs): Rea
     },
   };
 }
-
-const asksNothing = (): never => {
-  throw new Error("a reader asks for nothing");
-};
-const nothingToAsk = {
-  take: asksNothing,
-  refused: asksNothing,
-  asked: asksNothing,
-  heard: asksNothing,
-  mayRead: asksNothing,
-  sawState: asksNothing,
-  siblings: asksNothing,
-  happens: asksNothing,
-};

@@ -1,6 +1,6 @@
 /** What people do on a page: what their forms hold, which action of the desk it is, and what the page says afterwards. */
 import type { Context } from "hono";
-import { fieldsIn, onlyDefined } from "../../core/text/objects";
+import { fieldsIn, keyIn, onlyDefined } from "../../core/text/objects";
 import type { Act } from "../access";
 import {
   type ActionRefused,
@@ -60,12 +60,10 @@ export const refusedBy: Readonly<Partial<Record<ActionRefused["code"], SaidWord>
   "fleet/no-undo": "no-undo",
 };
 
-export function saidIn(context: Context): { readonly said?: Said } {
-  const word = context.req.query("said");
-  return word !== undefined && isSaidWord(word) ? { said: saidWords[word] } : {};
+export function saidIn(context: Context): Said | undefined {
+  const word = keyIn(saidWords, context.req.query("said"));
+  return word === undefined ? undefined : saidWords[word];
 }
-
-const isSaidWord = (word: string): word is SaidWord => Object.hasOwn(saidWords, word);
 
 /** The answer is what the page says of it. */
 export async function carryOutAct(

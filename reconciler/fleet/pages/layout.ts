@@ -11,7 +11,7 @@ export interface Frame {
   readonly here: "/" | "/waiting" | "/services" | "/workers" | "/history" | "";
   readonly visitor: Visitor | undefined;
   /** Set after an action. */
-  readonly said?: Said;
+  readonly said?: Said | undefined;
   readonly signOut: boolean;
   /** What the page shows and when it was made; absent: the page does not change. */
   readonly live?: { readonly stack?: string; readonly mark: string };
@@ -69,21 +69,10 @@ const hues: Readonly<Record<StackCondition, "good" | "wait" | "bad" | "">> = {
   Stalled: "bad",
 };
 
-const words: Readonly<Record<StackCondition, string>> = {
-  Ready: "Ready",
-  Reconciling: "Reconciling",
-  New: "New",
-  Paused: "Paused",
-  Drifted: "Drifted",
-  AwaitingApproval: "Awaiting approval",
-  Blocked: "Blocked",
-  Failing: "Failing",
-  Stalled: "Stalled",
-};
-
+export const conditionWord = (condition: StackCondition): string =>
+  condition === "AwaitingApproval" ? "Awaiting approval" : condition;
 export const tag = (condition: StackCondition): PagePart =>
-  html`<span class="tag ${hues[condition]}">${words[condition]}</span>`;
-export const conditionWord = (condition: StackCondition): string => words[condition];
+  html`<span class="tag ${hues[condition]}">${conditionWord(condition)}</span>`;
 
 /** Who writes a commit may date it to a year or a zone that no clock has. */
 export const time = (at: Date | undefined): PagePart =>

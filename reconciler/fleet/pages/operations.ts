@@ -9,7 +9,7 @@ import type { FleetSettings } from "../model";
 import { receiverName } from "../notify";
 import { ago, span } from "../views";
 import { type PagePart, time } from "./layout";
-import { runsTable } from "./run";
+import { decisionsList, runsTable } from "./run";
 
 export interface ServicesView {
   readonly settings: FleetSettings;
@@ -110,7 +110,7 @@ export const historyPage = (
   isAll: boolean,
 ): PagePart => html`<h1>History</h1>
 <h2>Decisions</h2>
-${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.stack === undefined ? "" : html`<a href="/stacks/${encodeURIComponent(one.stack)}">${one.stack}</a>`} ${one.detail ?? ""}</li>`)}</ul>`}
+${decisionsList(decisions, true)}
 <h2 id="runs">Runs</h2>
 <p class="pages">${(
   [

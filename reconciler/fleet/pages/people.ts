@@ -210,7 +210,7 @@ export function peopleRoutes(setting: PagesSetting): Hono {
           404,
         );
       const { title, body, live } = found;
-      return context.html(page({ title, here, visitor, signOut, ...saidIn(context), live }, body));
+      return context.html(page({ title, here, visitor, signOut, said: saidIn(context), live }, body));
     });
   // A picture is a file with styles of its own, which its own content policy allows and nothing else.
   const drawn = (path: string, graphOf: (name: string) => Promise<Graph | undefined>): void => {

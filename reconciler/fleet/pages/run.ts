@@ -1,6 +1,7 @@
 /** Runs: a table of them, and one run with its timeline and its log. */
 import { html } from "hono/html";
 import { may, type Visitor } from "../access";
+import type { DecisionRecord } from "../database/people";
 import type { RunRecord } from "../database/runs";
 import type { Voice } from "../decide";
 import { alikeRuns, logText, span } from "../views";
@@ -51,6 +52,11 @@ export function runsTable(runs: readonly RunRecord[], withStack = false): PagePa
 <td data-label="Cause">${startedText(run)}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}${times === 1 ? "" : html` <span class="quiet">${times} times since ${time(since)}</span>`}</td></tr>`,
   )}</tbody></table>`;
 }
+
+export const decisionsList = (decisions: readonly DecisionRecord[], withStack = false): PagePart =>
+  decisions.length === 0
+    ? html`<p class="quiet">None yet.</p>`
+    : html`<ul class="plain">${decisions.map(({ at, who, what, stack, detail }) => html`<li>${time(at)} <strong>${who}</strong> ${what} ${withStack && stack !== undefined ? html`<a href="/stacks/${encodeURIComponent(stack)}">${stack}</a> ` : ""}${detail ?? ""}</li>`)}</ul>`;
 
 const startedText = ({ cause, startedBy }: RunRecord): string =>
   startedBy === undefined ? cause : `${cause} (${startedBy})`;

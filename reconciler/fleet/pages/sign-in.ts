@@ -2,6 +2,7 @@
 import { type Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
+import { keyIn } from "../../core/text/objects";
 import {
   type Claims,
   grantsOf,
@@ -38,7 +39,6 @@ const refusals = {
   nobody: "You are signed in with the provider, but the fleet's file gives you no role.",
   unreachable: "The provider does not answer. The log of this server says why.",
 } as const;
-type Refusal = keyof typeof refusals;
 
 /** Apart from the sessions of browsers, so that neither opens the other's door. */
 export const commandHash = (token: string): string => `command ${hashOf(token)}`;
@@ -66,14 +66,15 @@ export function signInRoutes(setting: SignInSetting): Hono {
   const { records, provider, say } = setting;
   const app = new Hono();
   const wanted = async (): Promise<SignIn | undefined> => (await records.settings()).signIn;
-  const refused = (context: Context, why: Refusal): Response => context.redirect(`/sign-in?refused=${why}`);
+  const refused = (context: Context, why: keyof typeof refusals): Response =>
+    context.redirect(`/sign-in?refused=${why}`);
 
   app.get("/sign-in", async (context) => {
     const to = pathIn(context.req.query("to"));
-    const why = context.req.query("refused");
-    const said = why !== undefined && isRefusal(why) ? { said: { bad: true, text: refusals[why] } } : {};
+    const why = keyIn(refusals, context.req.query("refused"));
+    const said = why === undefined ? undefined : { bad: true, text: refusals[why] };
     return context.html(
-      page({ title: "Sign in", here: "", visitor: undefined, signOut: false, ...said }, door(await wanted(), to)),
+      page({ title: "Sign in", here: "", visitor: undefined, signOut: false, said }, door(await wanted(), to)),
     );
   });
 
@@ -167,8 +168,6 @@ export function signInRoutes(setting: SignInSetting): Hono {
 
   return app;
 }
-
-const isRefusal = (text: string): text is Refusal => Object.hasOwn(refusals, text);
 
 /** A path within these pages; anything else becomes the start page. */
 function pathIn(given: unknown): string {

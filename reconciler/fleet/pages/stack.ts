@@ -15,7 +15,7 @@ import { partsOfReason, reasonOf, span, stackConditionOf } from "../views";
 import type { Opening } from "../windows";
 import { type PagePart, pictured, tag, time } from "./layout";
 import { planCard } from "./plan-card";
-import { type LogLine, logPart, runsTable, timeline } from "./run";
+import { decisionsList, type LogLine, logPart, runsTable, timeline } from "./run";
 import { pending } from "./stacks";
 
 export interface StackView {
@@ -53,7 +53,7 @@ ${changes.some(({ id }) => !runs.some((run) => run.id === id)) ? html`<h2>Change
 <h2 id="runs">Runs</h2>
 ${runsTable(runs)}
 <h2>Decisions</h2>
-${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.detail ?? ""}</li>`)}</ul>`}`;
+${decisionsList(decisions)}`;
 }
 
 /** The errors of a file are a line each. */

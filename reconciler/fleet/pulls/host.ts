@@ -82,13 +82,12 @@ export function statusCall(
   commit: string,
   { state, context, description, link }: CommitStatus,
 ): { readonly path: string; readonly body: object } {
-  const target = link === undefined ? {} : { target_url: link };
-  return kind === "gitlab"
-    ? {
-        path: `${project}/statuses/${commit}`,
-        body: { state: state === "failure" ? "failed" : state, name: context, description, ...target },
-      }
-    : { path: `${project}/statuses/${commit}`, body: { state, context, description, ...target } };
+  const named =
+    kind === "gitlab" ? { state: state === "failure" ? "failed" : state, name: context } : { state, context };
+  return {
+    path: `${project}/statuses/${commit}`,
+    body: { ...named, description, ...onlyDefined({ target_url: link }) },
+  };
 }
 
 const limitMs = 10_000;
@@ -106,11 +105,6 @@ export interface HostSetting {
   readonly token: string;
   readonly fetch?: typeof fetch | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-export function openHost(setting: HostSetting): PullHost {
-  const { place } = setting;
-  return place.kind === "github" ? github(setting) : gitlab(setting);
 }
 
 export class HostRefused extends Error {
@@ -188,109 +182,111 @@ async function allPages(ask: AskHost, path: string, most: number): Promise<reado
   return found;
 }
 
-/** The same status again is refused, and is what was wanted; a commit that was pushed over has none. */
-const settingStatus =
-  (place: HostPlace, ask: AskHost): PullHost["setStatus"] =>
-  async (commit, status) => {
-    const { path, body } = statusCall(place, commit, status);
-    await ask("POST", path, body).catch((error: unknown) => {
-      const isNeedless = /Cannot transition status|No commit found for SHA|Commit Not Found/i;
-      if (!(error instanceof Error && isNeedless.test(error.message))) throw error;
-    });
-  };
-
 const textIn = (fields: Fields, key: string): string => {
   const value = fields[key];
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 };
 
-function github(setting: HostSetting): PullHost {
-  const ask = asking(setting);
-  const { project } = setting.place;
-  return {
-    async open(ref) {
-      const query = `state=open&base=${encodeURIComponent(ref)}&sort=updated&direction=desc`;
-      return (await allPages(ask, `${project}/pulls?${query}`, mostPagesOfPulls)).map((pull) => {
-        const [head, base] = [fieldsIn(pull["head"]), fieldsIn(pull["base"])];
-        const [from, to] = [head, base].map((end) => textIn(fieldsIn(end["repo"]), "id"));
-        return {
-          number: Number(pull["number"]),
-          head: textIn(head, "sha"),
-          author: textIn(fieldsIn(pull["user"]), "login"),
-          // The repository that it came from may be gone.
-          outside: from === "" || from !== to,
-          link: textIn(pull, "html_url"),
-          updatedAt: textIn(pull, "updated_at"),
-        };
-      });
+/** What a host calls what it is asked for, and how it answers. Paths are within its project. */
+interface HostWords {
+  readonly list: (ref: string) => string;
+  readonly pullIn: (fields: Fields) => Omit<Pull, "updatedAt">;
+  readonly pulls: string;
+  readonly endIn: (fields: Fields, ref: string) => "merged" | "closed" | undefined;
+  readonly comments: (pull: number) => string;
+  readonly oldestFirst: string;
+  readonly comment: (pull: number, id: string) => string;
+  readonly changes: "PATCH" | "PUT";
+  readonly writer: readonly [key: string, name: string];
+}
+
+const hostWords: Readonly<Record<HostPlace["kind"], HostWords>> = {
+  github: {
+    list: (ref) => `pulls?state=open&base=${encodeURIComponent(ref)}&sort=updated&direction=desc`,
+    pullIn(pull) {
+      const [head, base] = [fieldsIn(pull["head"]), fieldsIn(pull["base"])];
+      const [from, to] = [head, base].map((end) => textIn(fieldsIn(end["repo"]), "id"));
+      return {
+        number: Number(pull["number"]),
+        head: textIn(head, "sha"),
+        author: textIn(fieldsIn(pull["user"]), "login"),
+        // The repository that it came from may be gone.
+        outside: from === "" || from !== to,
+        link: textIn(pull, "html_url"),
+      };
     },
-    async endOf(pull, ref) {
-      const { merged, state, base } = fieldsIn(await ask("GET", `${project}/pulls/${pull}`));
+    pulls: "pulls",
+    endIn({ merged, state, base }, ref) {
       if (merged === true) return "merged";
       return state === "open" && textIn(fieldsIn(base), "ref") === ref ? undefined : "closed";
     },
-    comments: async (pull) =>
-      (await allPages(ask, `${project}/issues/${pull}/comments`, mostPagesOfComments)).map((comment) => ({
-        id: textIn(comment, "id"),
-        by: textIn(fieldsIn(comment["user"]), "login"),
-        text: textIn(comment, "body"),
-        isEdited: textIn(comment, "created_at") !== textIn(comment, "updated_at"),
-      })),
-    async write(pull, text, id) {
-      const written =
-        id === undefined
-          ? await ask("POST", `${project}/issues/${pull}/comments`, { body: text })
-          : await ask("PATCH", `${project}/issues/comments/${id}`, { body: text });
-      return textIn(fieldsIn(written), "id");
-    },
-    setStatus: settingStatus(setting.place, ask),
-  };
-}
-
-function gitlab(setting: HostSetting): PullHost {
-  const ask = asking(setting);
-  const { project } = setting.place;
-  return {
-    async open(ref) {
-      const query = `state=opened&target_branch=${encodeURIComponent(ref)}&order_by=updated_at&sort=desc`;
-      return (await allPages(ask, `${project}/merge_requests?${query}`, mostPagesOfPulls)).map((pull) => ({
-        number: Number(pull["iid"]),
-        head: textIn(pull, "sha"),
-        author: textIn(fieldsIn(pull["author"]), "username"),
-        outside: textIn(pull, "source_project_id") !== textIn(pull, "target_project_id"),
-        link: textIn(pull, "web_url"),
-        updatedAt: textIn(pull, "updated_at"),
-      }));
-    },
-    async endOf(pull, ref) {
-      const { state, target_branch: branch } = fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`));
+    comments: (pull) => `issues/${pull}/comments`,
+    oldestFirst: "",
+    comment: (_, id) => `issues/comments/${id}`,
+    changes: "PATCH",
+    writer: ["user", "login"],
+  },
+  gitlab: {
+    list: (ref) => `merge_requests?state=opened&target_branch=${encodeURIComponent(ref)}&order_by=updated_at&sort=desc`,
+    pullIn: (pull) => ({
+      number: Number(pull["iid"]),
+      head: textIn(pull, "sha"),
+      author: textIn(fieldsIn(pull["author"]), "username"),
+      outside: textIn(pull, "source_project_id") !== textIn(pull, "target_project_id"),
+      link: textIn(pull, "web_url"),
+    }),
+    pulls: "merge_requests",
+    endIn({ state, target_branch: branch }, ref) {
       if (state === "merged") return "merged";
       // It is locked while it is merged.
       return (state === "opened" || state === "locked") && branch === ref ? undefined : "closed";
     },
+    comments: (pull) => `merge_requests/${pull}/notes`,
+    oldestFirst: "?sort=asc&order_by=created_at",
+    comment: (pull, id) => `merge_requests/${pull}/notes/${id}`,
+    changes: "PUT",
+    writer: ["author", "username"],
+  },
+};
+
+export function openHost(setting: HostSetting): PullHost {
+  const ask = asking(setting);
+  const { place } = setting;
+  const words = hostWords[place.kind];
+  const at = (path: string): string => `${place.project}/${path}`;
+  return {
+    open: async (ref) =>
+      (await allPages(ask, at(words.list(ref)), mostPagesOfPulls)).map((pull) => ({
+        ...words.pullIn(pull),
+        updatedAt: textIn(pull, "updated_at"),
+      })),
+    endOf: async (pull, ref) => words.endIn(fieldsIn(await ask("GET", at(`${words.pulls}/${pull}`))), ref),
     async comments(pull) {
-      const notes = await allPages(
-        ask,
-        `${project}/merge_requests/${pull}/notes?sort=asc&order_by=created_at`,
-        mostPagesOfComments,
-      );
-      return notes
-        .filter((note) => note["system"] !== true)
-        .map((note) => ({
-          id: textIn(note, "id"),
-          by: textIn(fieldsIn(note["author"]), "username"),
-          text: textIn(note, "body"),
-          isEdited: textIn(note, "created_at") !== textIn(note, "updated_at"),
+      const [key, name] = words.writer;
+      const all = await allPages(ask, at(words.comments(pull) + words.oldestFirst), mostPagesOfComments);
+      return all
+        .filter(({ system }) => system !== true)
+        .map((comment) => ({
+          id: textIn(comment, "id"),
+          by: textIn(fieldsIn(comment[key]), name),
+          text: textIn(comment, "body"),
+          isEdited: textIn(comment, "created_at") !== textIn(comment, "updated_at"),
         }));
     },
     async write(pull, text, id) {
-      const notes = `${project}/merge_requests/${pull}/notes`;
       const written =
         id === undefined
-          ? await ask("POST", notes, { body: text })
-          : await ask("PUT", `${notes}/${id}`, { body: text });
+          ? await ask("POST", at(words.comments(pull)), { body: text })
+          : await ask(words.changes, at(words.comment(pull, id)), { body: text });
       return textIn(fieldsIn(written), "id");
     },
-    setStatus: settingStatus(setting.place, ask),
+    /** The same status again is refused, and is what was wanted; a commit that was pushed over has none. */
+    async setStatus(commit, status) {
+      const { path, body } = statusCall(place, commit, status);
+      await ask("POST", path, body).catch((error: unknown) => {
+        const isNeedless = /Cannot transition status|No commit found for SHA|Commit Not Found/i;
+        if (!(error instanceof Error && isNeedless.test(error.message))) throw error;
+      });
+    },
   };
 }

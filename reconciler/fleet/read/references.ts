@@ -1,7 +1,6 @@
 /** References from one part of the fleet to another, and circles of stacks. */
 import type { Problem } from "../../config/problems";
 import { offsetOfPath, type YamlFile } from "../../config/yaml/file";
-import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { nearestText } from "../../core/text/nearest";
 import { fieldsIn } from "../../core/text/objects";
 import { sharedStates } from "../may-read";
@@ -126,14 +125,9 @@ function unknown(
   known: Iterable<string>,
   at: Problem["at"],
 ): Problem {
-  const codes = {
-    service: "fleet/unknown-service",
-    tenant: "fleet/unknown-tenant",
-    stack: "fleet/unknown-stack",
-  } as const satisfies Record<typeof what, DiagnosticCode>;
   const names = [...known];
   return {
-    code: codes[what],
+    code: `fleet/unknown-${what}` as const,
     summary: `there is no ${what} ${name} in this fleet`,
     detail: names.length === 0 ? `it has no ${what} at all` : `it has ${names.slice(0, 12).join(", ")}`,
     fix: nearestText(name, names, (near) => `write ${near}`) ?? `declare it under ${what}s`,

@@ -135,7 +135,10 @@ async function changeBetween(
   if (since === commit) return { commits: [], more: 0 };
   const known = since !== null && isCommit(since) && (await hasCommit(mirror, since, signal)) ? since : undefined;
   const ahead = known === undefined ? [] : await log(`${known}..${commit}`);
-  const all = known !== undefined && (await isAncestor(mirror, known, commit, signal)) ? ahead : await log(commit);
+  const all =
+    known !== undefined && (await agrees(["merge-base", "--is-ancestor", known, commit], call))
+      ? ahead
+      : await log(commit);
   const commits = ahead.length > 0 ? ahead.slice(0, mostCommits) : all.slice(0, 1);
   const listed = new Set(commits.map(({ id }) => id));
   const difference =
@@ -161,18 +164,15 @@ function yamlBetween(
   return runGit(["diff", ...plain, ...commits, "--", ...yaml], call);
 }
 
-/** Whether the history of a commit has another one. */
-const isAncestor = (mirror: string, older: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
-  runGit(["merge-base", "--is-ancestor", older, commit], { cwd: mirror, signal }).then(
+/** Whether git says yes. */
+const agrees = (args: readonly string[], call: GitCall): Promise<boolean> =>
+  runGit(args, call).then(
     () => true,
     () => false,
   );
 
 export const hasCommit = (mirror: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
-  runGit(["cat-file", "-e", `${commit}^{commit}`], { cwd: mirror, signal }).then(
-    () => true,
-    () => false,
-  );
+  agrees(["cat-file", "-e", `${commit}^{commit}`], { cwd: mirror, signal });
 
 /**
  * The tree appears whole or not at all: a worker may die while git writes it, another worker of this machine may write
@@ -382,7 +382,9 @@ async function fetchMirror(url: string, mirror: string, signal: AbortSignal): Pr
     try {
       await fetchInto(url, mirror, signal);
     } catch (error) {
-      if (isNew || signal.aborted || !(await answers(url, mirror, signal))) throw error;
+      // Asked from beside the mirror, which may have a configuration that git cannot read.
+      const asked = ["ls-remote", "--quiet", "--heads", "--", url];
+      if (isNew || signal.aborted || !(await agrees(asked, { cwd: dirname(mirror), signal }))) throw error;
       await makeAnew(url, mirror, signal);
     }
   });
@@ -414,16 +416,6 @@ async function fetchInto(url: string, mirror: string, signal: AbortSignal | unde
   const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
   const plain = ["-c", "gc.auto=0", "-c", "maintenance.auto=false"];
   await runGit([...plain, "fetch", "--progress", "--prune", "--force", "--", url, ...everything], call);
-}
-
-/** Asked from beside the mirror, which may have a configuration that git cannot read. */
-async function answers(url: string, mirror: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await runGit(["ls-remote", "--quiet", "--heads", "--", url], { cwd: dirname(mirror), signal });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const nameOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 16);

@@ -6,6 +6,7 @@
 import { type Address, compareAddresses } from "../../../core/model/address";
 import type { Direction, Ethertype } from "../../../core/model/rule";
 import { mustGet } from "../../../core/text/invariant";
+import { touchesGroups } from "../changes";
 import { type ExposureInput, type Fact, groupWorld, type NotRead } from "./group-world";
 import type { Intervals } from "./intervals";
 import { type GaplessProof, proveGapless } from "./proof";
@@ -169,6 +170,10 @@ const addressSlabs = (traffic: Traffic, family: Ethertype): (readonly Slab[])[] 
       ? [slabs]
       : [],
   );
+
+/** For the groups that the plan touches; absent: it touches none. */
+export const exposureOfPlan = (input: ExposureInput): Exposure | undefined =>
+  touchesGroups(input.plan.changes) ? exposureOf(input, { touchedOnly: true }) : undefined;
 
 /**
  * Traffic that the plan opens to the world, whatever the port. A group that could not be looked at may open anything.
