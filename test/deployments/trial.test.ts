@@ -17,7 +17,7 @@ import type { TrialNotes } from "../../reconciler/engine/doctor/trial/notes";
 import type { TrialPorts } from "../../reconciler/engine/doctor/trial/ports";
 import { tryOut } from "../../reconciler/engine/doctor/trial/trial";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
-import { type BenchOptions, type BenchWorld, startBenchWorld } from "../support/bench-world";
+import { type BenchOptions, type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { worldBehind } from "../support/deployments/doctor-here";
 import { type Deployment, listsCalled, match, type Raw } from "../support/deployments/front";
@@ -422,6 +422,19 @@ test.each([
   expect([report.trial?.left, leftIn(standing.world), unprovenByTrial(report)]).toEqual([[], [], []]);
   expect(report.trial?.open.join()).toContain(told ?? "");
   expect(report.trial?.open.length === 0).toBe(told === undefined);
+});
+
+test("a request that was given and names what is somebody else's is not sent", async () => {
+  const standing = await stand({ deployment: listing(plainly) });
+  const blocks = { volumes: { data: { size: 20 } } };
+  const { world } = standing;
+  await world.apply(desiredOf(JSON.stringify({ version: 1, project: "acme", region: "in-west-1", ...blocks })));
+  const [other] = world.emulator.dump().volumes ?? [];
+  const path = `/api/v1/volume/${other?.id}`;
+  const given = { method: "DELETE", path, query: { hint: "{id}" } };
+  const { report } = await tryIn({ operations: { "volume.delete": given } }, standing);
+  expect([report.trial?.left, leftIn(world)]).toEqual([[], ["data"]]);
+  expect(report.trial?.open).toContainEqual(expect.stringContaining(`names volume ${other?.id}`));
 });
 
 test("a resize that waits, and that nothing confirms, is left to a person", async () => {

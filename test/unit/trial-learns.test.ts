@@ -427,6 +427,35 @@ test.each([
   expect(read).not.toThrow("s3cret");
 });
 
+const uuids = ["6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11", "0d3c6a52-8f6e-4b0e-9d0f-6f2d1f6a9e11"] as const;
+
+test.each([
+  ["volume.delete", "-X DELETE 'URL/volumes/A?project_id=B'", { path: "/volumes/{id}", query: { project_id: "B" } }],
+  [
+    "volume.delete",
+    `-d '{"volumeId":"A","tenant":{"id":"B"}}' URL/drop`,
+    { body: { volumeId: "{id}", tenant: { id: "B" } } },
+  ],
+  ["vm.resize.confirm", `-d '{"accept":{"flavor":"B"}}' URL/servers/A/act`, { path: "/servers/{id}/act" }],
+  ["volume.delete", "-X DELETE 'URL/bricks/A?hint=B'", { path: "/bricks/{id}", query: { hint: "B" } }],
+  [
+    "group.rule.delete",
+    `-d '{"rule":"B","org":"org-1234567"}' URL/groups/A/drop`,
+    { path: "/groups/{id}/drop", body: { rule: "{rule_id}", org: "org-1234567" } },
+  ],
+] as const)("the id of another thing stays as it is: %s %s", (operation, request, route) => {
+  const written = (text: string) => text.replaceAll(/\b[AB]\b/g, (letter) => uuids[letter === "A" ? 0 : 1]);
+  const command = `curl ${written(request).replace("URL", "https://c.example")}`;
+  const wanted = JSON.parse(written(JSON.stringify(route)));
+  expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(wanted);
+});
+
+test("the name of a thing beside the id of another is no request for every one", () => {
+  const curl = [`volume.delete=curl -X DELETE https://c.example/volumes/data?project_id=${uuids[1]}`];
+  const read = () => withTold(readDialectText("", "").dialect, readTold({ curl }), undefined, new Set());
+  expect(read).toThrow("like an id");
+});
+
 test.each(["vm.list", "vm.get", "wait", "attachments"])(
   "nothing that changes anything is sent to read: %s",
   (operation) => {

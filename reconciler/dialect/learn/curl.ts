@@ -14,7 +14,7 @@ import { percentDecoded } from "../../core/text/parts";
 import type { Route, Scalar } from "../dialect";
 import { idWord, noun } from "./place";
 import { lettersAndDigits } from "./values";
-import { recordOfOperation, saysKind } from "./where";
+import { anyNoun, nouns, recordOfOperation, saysKind } from "./where";
 
 export interface ToldRequest {
   readonly route: Route;
@@ -75,11 +75,11 @@ export function readCurl(
   const asked = Object.entries(isSaid ? fieldsIn(withRuleFields(params)) : params).map(
     ([name, value]): [string, string] => [name, String(value)],
   );
-  const ids = new Placeholders(isSaid ? ["id"] : idsTold(operation), known, [
-    ...segments.filter((segment) => !constants.has(segment)).map((segment) => ({ text: idOfSegment(segment, known) })),
-    ...asked.map(([key, text]) => ({ text, key })),
-    ...textsIn(data),
-  ]);
+  const inPath = segments.flatMap((segment, nth) =>
+    constants.has(segment) ? [] : [{ text: idOfSegment(segment, known), folder: segments[nth - 1] ?? "" }],
+  );
+  const texts = [...inPath, ...asked.map(([key, text]) => ({ text, key })), ...textsIn(data)];
+  const ids = new Placeholders(operation, isSaid ? ["id"] : idsTold(operation), known, texts);
   const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
   const path = segments
     .map((segment, nth) => {
@@ -382,16 +382,23 @@ function withoutToken(value: string): string {
 }
 
 /**
- * Puts `{id}` in the place of what looks like one. What is known to be an id comes before what only looks like one, a
- * UUID before a number, and that before a word with a digit, which may be a region; of several the last, since the
- * resource that a request is about comes after what it is in.
+ * Puts `{id}` in the place of what looks like one. What stands below the word for what the request is about, or under
+ * it, comes first, and what is another thing by its word is none. Of all else, what is known to be an id comes before
+ * what only looks like one, a UUID before a number, and that before a word with a digit, which may be a region; of
+ * several the last of the path, since the resource that a request is about comes after what it is in.
  */
 class Placeholders {
   readonly #names = new Map<string, readonly string[]>();
 
-  constructor(wanted: readonly string[], known: ReadonlySet<string>, texts: readonly ToldText[]) {
+  constructor(
+    operation: ToldOperation,
+    wanted: readonly string[],
+    known: ReadonlySet<string>,
+    texts: readonly ToldText[],
+  ) {
+    const own = wordsFor(operation);
     const ranked = [...new Map(texts.map((one) => [one.text, one])).values()]
-      .map((one, index) => ({ text: one.text, index, rank: rankOf(one, known) }))
+      .map((one, index) => ({ text: one.text, index, rank: rankAmong(one, known, own) }))
       .filter(({ rank }) => rank > 0)
       .sort((one, other) => other.rank - one.rank || other.index - one.index)
       .slice(0, wanted.length)
@@ -433,8 +440,32 @@ class Placeholders {
 
 interface ToldText {
   readonly text: string;
-  /** Under which it stands in a body. */
+  /** Under which it stands in a query or a body. */
   readonly key?: string;
+  /** What it stands below in a path. */
+  readonly folder?: string;
+}
+
+/** The words for what a request is about, with an id or without. */
+function wordsFor(operation: ToldOperation): RegExp {
+  const words =
+    operation === "wait"
+      ? ["job", "task", "action", "operation", "activity", "workflow"]
+      : nouns[operation === "attachments" ? "vm" : recordOfOperation(operation)].map(lettersAndDigits);
+  const rules = operation === "group.rule.delete" ? [`(${words.join("|")})?rule`] : [];
+  return new RegExp(`^(${[...words, ...rules].join("|")})${idWord}?s?$`);
+}
+
+const otherWord = new RegExp(
+  `^(${anyNoun}|project|tenant|account|org|organi[sz]ation|user|owner|team|customer|subscription|workspace|company|folder|request|trace|correlation)${idWord}?s?$`,
+);
+
+/** By its word it is what the request is about, or another thing, which is no id here. */
+function rankAmong(one: ToldText, known: ReadonlySet<string>, own: RegExp): number {
+  const rank = rankOf(one, known);
+  const word = lettersAndDigits(one.key ?? one.folder ?? "");
+  if (rank === 0 || (!own.test(word) && otherWord.test(word))) return 0;
+  return (own.test(word) ? 10 : rank) + (one.folder !== undefined ? 0.2 : /^(id|uuid)$/.test(word) ? 0.1 : 0);
 }
 
 const idKey = new RegExp(`^((${noun}|rule|job|task)${idWord}?|.*(id|ref|urn)|${idWord})s?$`);
@@ -459,7 +490,11 @@ function textsIn(value: unknown, under?: string): readonly ToldText[] {
   if (typeof value === "string" || typeof value === "number")
     return [{ text: String(value), ...onlyDefined({ key: under }) }];
   if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, under));
-  return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => textsIn(inner, key)) : [];
+  if (!isObject(value)) return [];
+  // { project: { id: … } } says of what it is the id.
+  return Object.entries(value).flatMap(([key, inner]) =>
+    textsIn(inner, under !== undefined && /^(id|uuid|ref)$/i.test(key) ? `${under}_${key}` : key),
+  );
 }
 
 /** `undefined`: nothing is sent, or a form. */

@@ -3,17 +3,18 @@
 import { rowOf } from "../../../core/model/operation";
 import type { Outcome } from "../../../core/model/outcome";
 import { deepEqual } from "../../../core/text/deep-equal";
-import { onlyDefined } from "../../../core/text/objects";
+import { onlyDefined, plainValuesIn } from "../../../core/text/objects";
+import { percentDecoded } from "../../../core/text/parts";
 import { builtInDialect } from "../../../dialect/built-in";
 import type { Dialect, RecordPlace, Route } from "../../../dialect/dialect";
 import { leavesOf } from "../../../dialect/learn/values";
 import { askingFor, saysKind, stylesOf } from "../../../dialect/learn/where";
 import { findAt, tokensOf } from "../../../dialect/places";
 import { compilePointers, findText } from "../../../dialect/pointers";
-import { fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
+import { type FilledRequest, fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
 import { collectionsTold, foldersTold } from "../find-list";
 import { acceptedInVain, saidMissing, type TriedOperation, withoutOperation } from "../report";
-import { wordsOf } from "./say";
+import { nounOf, wordsOf } from "./say";
 import { persist, sendWrite } from "./send";
 import type { Trial } from "./watch";
 
@@ -242,6 +243,15 @@ export function refusedForItself(
 /** A request may be there with the query of its list and without it. */
 const mostAlike = 2;
 
+/**
+ * What was there before the trial and stands in a request for its own: whatever that is sent for, it may be about the
+ * other one. A number of a few digits may be anything.
+ */
+const otherNamed = (trial: Trial, kind: TriedKind, { path, body }: FilledRequest): string | undefined =>
+  [...path.split(/[/?&=]/).map(percentDecoded), ...plainValuesIn(body).map(String)].find(
+    (text) => !/^\d{1,3}$/.test(text) && trial.isOfOthers(kind, text),
+  );
+
 /** Finds the first of the usual requests that has the effect. Each is tried only on what the trial made. */
 export async function tryWrites(
   trial: Trial,
@@ -263,6 +273,15 @@ export async function tryWrites(
     const { dialect } = trial.report;
     const filled = fillRoute(route, ids, dialect, trial.recordOf(kind, ids.id));
     if (filled === undefined) return false;
+    const other = otherNamed(trial, kind, filled);
+    if (other !== undefined) {
+      const what = `${nounOf(kind)} ${other}, which the trial did not make`;
+      tried.push({ path: `${route.method} ${route.path}`, answer: `it names ${what}` });
+      trial.open.push(
+        `${operation}: ${route.method} ${route.path} names ${what}, whatever it is sent for; write {id} where that stands`,
+      );
+      return false;
+    }
     // What a rule says stands in its own record, which the client reads.
     const isSaid = operation === "group.rule.delete" && needsRecord(route);
     const byRecord = isSaid ? trial.clientWith(operation, route) : undefined;
