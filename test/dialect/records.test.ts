@@ -397,6 +397,19 @@ describe("what a doctor learns of refusals", () => {
     const reason = { status: 404, body: { kind: "Status", code: 404, reason: "NotFound", message: "no volume 1" } };
     expect(learnRefusal(reason, [])?.envelope.error?.code).toEqual(["/reason"]);
   });
+
+  test.each([
+    [500, { message: "Unknown error" }, undefined],
+    [400, { message: "value not in range" }, undefined],
+    [403, { message: "volume not found" }, { status: 403, message: "not found" }],
+    [400, { code: "UnknownVolume", message: "Sorry" }, { status: 400, code: "UnknownVolume" }],
+    [422, { message: "Unknown volume 7" }, { status: 422, message: "Unknown volume" }],
+    [200, { success: false, message: "no such disk" }, { status: 200, message: "no such" }],
+    [404, { message: "sorry" }, { status: 404 }],
+  ])("of %i and %j is learnt what says that it is not there, and nothing else: %j", (status, body, rule) => {
+    const learnt = learnRefusal({ status, body }, [{ success: true, data: [] }])?.errors;
+    expect(learnt).toEqual(rule === undefined ? undefined : [{ is: "not_found", ...rule }]);
+  });
 });
 
 describe("state words", () => {

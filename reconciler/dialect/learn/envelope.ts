@@ -43,11 +43,7 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   );
   const said = String(message.value);
   const saidCode = code === undefined ? undefined : asText(code.value);
-  const isNotFound =
-    status === 404 ||
-    status === 410 ||
-    /not.?found|no such|unknown|does not exist|not in/i.test(`${said} ${saidCode ?? ""}`);
-  if (!isNotFound) return undefined;
+  if (!isAbsence(status) && !saysAbsent.test(`${said} ${saidCode ?? ""}`)) return undefined;
   // A message that answers of success have as well tells nothing by being there.
   const [place] = compilePointers([message.place]);
   const isCommon = place !== undefined && successes.some((one) => (asText(findAtPath(one, place)) ?? "") !== "");
@@ -61,7 +57,7 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
       success,
     }),
     errors: [
-      onlyDefined({ is: "not_found" as const, status, code: saidCode, ...wordsOf(status, said) }),
+      onlyDefined({ is: "not_found" as const, status, code: saidCode, message: wordsOf(status, said, saidCode) }),
       // Inside a success every other code is a refusal as well.
       ...(status < 300 && code !== undefined ? [{ is: "refused" as const, status, code: "*" }] : []),
     ],
@@ -78,11 +74,15 @@ function inAny(place: RecordPlace): RecordPlace {
   return inner === undefined ? place : { in: "/*", value: inner };
 }
 
-/** A status that means other refusals as well needs the words of this one. */
-const wordsOf = (status: number, said: string): Pick<ErrorRule, "message"> => {
-  const [words] = /not.?found|no such|does not exist|unknown/i.exec(said) ?? [];
-  return [400, 409, 422, 500].includes(status) && words !== undefined ? { message: words } : {};
-};
+const isAbsence = (status: number): boolean => status === 404 || status === 410;
+
+/** Words that say of what was asked for that it is not there. "Unknown" alone may be said of an error, or of a state. */
+const saysAbsent =
+  /not.?found|no such|(?:does not|doesn't|not) exist|unknown[ _-]?(?:volume|disk|drive|resource|object|entity|item|uuid|identifier|id\b)|(?:is|was) unknown/i;
+
+/** A status that means other refusals as well needs the words of this one, unless a code tells it from those in a success. */
+const wordsOf = (status: number, said: string, code: string | undefined): string | undefined =>
+  isAbsence(status) || (status < 300 && code !== undefined) ? undefined : saysAbsent.exec(said)?.[0];
 
 const isContractual = (body: Readonly<Record<string, unknown>>): boolean =>
   isObject(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";
