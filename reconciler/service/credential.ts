@@ -115,9 +115,17 @@ export class Credential {
   }
 }
 
-/** `session=…` and `Token token="…"` name what a service may repeat without its name. A short word is left alone. */
+/**
+ * `session=…` and `Token token="…"` name what a service may repeat without its name. A short word is left alone, and so is
+ * what says who asks or where: records have it as well, and would be read without it.
+ */
 const namedIn = (value: string): string[] =>
-  [...value.matchAll(/=\s*"?([^\s",;=]{8,}=*)/g)].flatMap(([, named]) => named ?? []);
+  [...value.matchAll(/([\w-]*)=\s*"?([^\s",;=]{8,}=*)/g)].flatMap(([, name = "", named]) =>
+    named === undefined || saysWho.test(name) ? [] : [named],
+  );
+
+const saysWho =
+  /^(?:e-?mail|login|realm|region|domain|(?:user|account|tenant|project|org|organi[sz]ation)(?:[_-]?(?:name|id))?)$/i;
 
 /** `Basic` carries a user and a password, which a service may repeat as they are. */
 function passwordOf(value: string): string[] {

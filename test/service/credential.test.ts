@@ -300,6 +300,18 @@ describe("it is never shown", () => {
     expect(await client.listVms()).toMatchObject({ value: [{ name: "dev-web", status: 'a\\u0041"\\/A' }] });
   });
 
+  test("who asks and where, named beside a token, is read as it stands in a record", async () => {
+    const said = 'Token token="s3cret-part=", email=ops@acme.example, tenant_id="acme-prod"';
+    const credential = new Credential(said, { kind: "fixed" });
+    const raw = JSON.stringify([
+      { id: "v-1", name: "acme-prod-web", owner: "ops@acme.example", status: "s3cret-part=" },
+    ]);
+    const { client } = await start([text(200, raw, "application/json")], { credential });
+    expect(await client.listVms()).toMatchObject({
+      value: [{ name: "acme-prod-web", owner: "ops@acme.example" }],
+    });
+  });
+
   test("a service that repeats it in messages, headers, redirects and keys gets it into no outcome and no event", async () => {
     const echo: Script[] = [
       fault(400, `bad token ${canary}`),
