@@ -76,7 +76,8 @@ const soundsSecret = /TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH/i;
 /** What no output may show: this program's own secrets, and those that the file hands on by their names. */
 export function maskingFor(env: readonly string[]) {
   const names = [...withheldVariables(), ...env.filter((name) => soundsSecret.test(name))];
-  const values = names.flatMap((name) => process.env[name] ?? []);
+  // Who uses one leaves the line feed behind it out.
+  const values = names.flatMap((name) => process.env[name]?.trim() ?? []);
   return createMasking(new Set(values.filter((value) => value.length >= shortestSecret)));
 }
 

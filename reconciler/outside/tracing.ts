@@ -140,5 +140,5 @@ const secretsOfTrace = new Set<string>();
 
 /** Masks these texts in every later span. */
 export function keepOutOfTraces(texts: readonly string[]): void {
-  for (const text of texts) if (text.length > 2) secretsOfTrace.add(text);
+  for (const text of texts) if (text.trim().length > 2) secretsOfTrace.add(text.trim());
 }

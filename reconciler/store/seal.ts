@@ -41,11 +41,17 @@ export function readKeys(environment: KeyEnvironment): Keys {
   const secrets: Secret[] = [];
   if (first !== undefined) secrets.push(readSealSecret(first, "RECONCILE_STATE_KEY"));
   if (previous !== undefined) secrets.push(readSealSecret(previous, "RECONCILE_STATE_KEY_PREVIOUS"));
+  // A line feed behind the key, as of a file that became a variable, was once a part of it.
+  for (const text of [first, previous])
+    if (text !== undefined && text !== trimmedKey(text)) secrets.push(secretOf(text));
   return { secrets, required: mode === "required" };
 }
 
+/** Blanks alone are no key, and stay what they are: too short, or a passphrase of long ago. */
+const trimmedKey = (text: string): string => text.trim() || text;
+
 function readSealSecret(text: string, name: string): Secret {
-  const secret = secretOf(text);
+  const secret = secretOf(trimmedKey(text));
   if ("passphrase" in secret && text.length < shortestPassphrase)
     throw new StateSealed(
       "state/key-bad",
@@ -188,7 +194,7 @@ export function findKey(secrets: readonly Secret[], salt: string, id: string, wh
   printedKeys.clear();
   throw new StateSealed(
     "state/key-wrong",
-    `${what} is encrypted with another key than the ${secrets.length === 1 ? "one" : "two"} given; nothing was read or written`,
+    `${what} is encrypted with another key than was given; nothing was read or written`,
     "give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS",
   );
 }

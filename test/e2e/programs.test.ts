@@ -103,8 +103,8 @@ describe("a program that a file names", () => {
   });
 
   it("shows none of the secrets that it was handed", async () => {
-    process.env["CANARY_TOKEN"] = "canary-in-the-output";
-    const end = await start('echo "$CANARY_TOKEN" >&2; exit 1', { env: ["CANARY_TOKEN"] });
+    process.env["CANARY_TOKEN"] = "canary-in-the-output\n";
+    const end = await start("printf %s $CANARY_TOKEN >&2; exit 1", { env: ["CANARY_TOKEN"] });
     delete process.env["CANARY_TOKEN"];
     expect(end).toMatchObject({ kind: "ended", exitCode: 1, said: "********" });
   });

@@ -216,6 +216,15 @@ describe("keys", () => {
     expect(() => readKeys(environment)).toThrow(message);
   });
 
+  it("a key is the same with a line feed behind it, which opens what was sealed when it was a part of the key", () => {
+    const [spaced, plain] = [readKeys({ RECONCILE_STATE_KEY: `${keyA}\n` }), readKeys({ RECONCILE_STATE_KEY: keyA })];
+    const former = { secrets: spaced.secrets.slice(1), required: false };
+    expect(unsealFile(plain, "state", "s.json", sealFile(spaced, "state", "one"))).toBe("one");
+    expect(unsealFile(spaced, "state", "s.json", sealFile(former, "state", "two"))).toBe("two");
+    expect(() => unsealFile(plain, "state", "s.json", sealFile(former, "state", "two"))).toThrow(/another key/);
+    expect(() => readKeys({ RECONCILE_STATE_KEY: "\n" })).toThrow(/too short/);
+  });
+
   it("a key is made of a passphrase once for each salt, however often the passphrase is read", () => {
     const [salt, other] = [newSalt(), newSalt()];
     const keyOf = (passphrase: string, of: string) =>
