@@ -4,9 +4,11 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls";
 import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
 import { lookForPulls } from "../../reconciler/fleet/pulls/look";
+import { planPull } from "../../reconciler/fleet/pulls/plan";
 import { commentText, tellPulls } from "../../reconciler/fleet/pulls/tell";
 import { isTouched, repositoryPushed } from "../../reconciler/fleet/pushes";
 import type { Trigger } from "../../reconciler/fleet/queue";
@@ -20,6 +22,16 @@ import { readDump } from "../support/world-shape";
 import { type GitHost, hostToken, startGitHost } from "./git-host";
 import githubExchanges from "./recorded/github.json";
 import gitlabExchanges from "./recorded/gitlab.json";
+
+/** What the plan of a pull request asks a fleet of nothing else for. */
+const idlePorts = {
+  worker: "w:1",
+  budgetOf: () => undefined,
+  outputsOf: async () => undefined,
+  dependentsOf: async () => [],
+  statesWith: async () => [],
+  siblingsOf: async () => [],
+};
 
 interface Exchange {
   readonly method: string;
@@ -322,6 +334,17 @@ test("what a look finds again changes nothing: a conflict, a silent repository, 
   for (const pull of host.pulls) if (pull.number === 8) pull.head = next;
   await look();
   expect(await records.pullPlan(url, 8, "b")).toMatchObject({ result: "waits", head: next });
+
+  // What is wrong with a file is told by the file's name in the repository, and not in a worker's cache.
+  const openProject = createProjectOpener({ cache: ports.cache });
+  const none = { ...idlePorts, ...ports, openProject };
+  const services = [{ name: "in-west", baseUrl: "embedded", insecureHttp: false }];
+  const [stack, settings] = [await records.stack("b"), { ...(await records.settings()), services }];
+  if (stack === undefined) throw new Error("no stack");
+  await planPull(none, { stack, settings, number: 8, signal });
+  const { result, why } = (await records.pullPlan(url, 8, "b")) ?? {};
+  expect([result, why]).toEqual(["failed", expect.stringMatching(/^b\/reconcile\.yaml:1 /)]);
+  await records.planPullAnew(url, 8);
 
   // The fleet's file says something else of the stack while its plan is made: that plan is for what it said before.
   const made = {

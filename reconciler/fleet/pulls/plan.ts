@@ -42,6 +42,7 @@ export async function planPull(
   const place = hostPlace(source.url, api);
   if (place === undefined) return;
   let made: Made;
+  const copies: Checkout[] = [];
   try {
     const merge = {
       kind: place.kind,
@@ -50,7 +51,11 @@ export async function planPull(
       ...onlyDefined({ base: pull.base === "" ? undefined : pull.base }),
     };
     const { base, commit } = await mergedCommit(source, ports.cache, merge, { signal });
-    const at = (ref: string): Promise<Checkout> => checkOutGit({ ...source, ref }, ports.cache, { signal });
+    const at = async (ref: string): Promise<Checkout> => {
+      const copy = await checkOutGit({ ...source, ref }, ports.cache, { signal });
+      copies.push(copy);
+      return copy;
+    };
     made =
       wanted.content === noFolder
         ? { result: "observes", why: whyWithoutFolder(source.path) }
@@ -64,9 +69,11 @@ export async function planPull(
   } catch (error) {
     if (signal.aborted) throw error;
     const diagnostics = diagnosticsIn(error);
-    made = { result: "failed", why: diagnostics === undefined ? errorMessage(error) : sentences(diagnostics) };
+    const why = diagnostics === undefined ? errorMessage(error) : sentences(diagnostics);
+    made = { result: "failed", why };
   }
-  await records.savePullPlan(source.url, number, { stack: stack.name, content: wanted.content, ...made }, stack.spec);
+  const named = copies.reduce((all, copy) => asInRepository(copy)(all), made);
+  await records.savePullPlan(source.url, number, { stack: stack.name, content: wanted.content, ...named }, stack.spec);
 }
 
 const whyWithoutFolder = (path: string): string =>
@@ -94,10 +101,8 @@ async function madeOf(ports: PullRound, { stack, settings, outside, before, afte
     const planned = await project.plan(signal);
     signal.throwIfAborted();
     const change = await after.changeSince?.(before.revision, project.files);
-    const named = asInRepository(after)(planned.body);
-    const body = { ...named, why: "", read: project.files, ...onlyDefined({ change }) };
-    if (planned.errors.length > 0)
-      return { result: "failed", body, why: asInRepository(after)(planned.errors.join("; ")) };
+    const body = { ...planned.body, why: "", read: project.files, ...onlyDefined({ change }) };
+    if (planned.errors.length > 0) return { result: "failed", body, why: planned.errors.join("; ") };
     return { ...ending(planned, stack, after), body };
   } finally {
     await project.close();
