@@ -119,6 +119,18 @@ test.each([
 });
 
 test.each(["https://github.com/acme/infra", "https://gitlab.com/acme/infra"])(
+  "one that was deleted at %s is closed where the host itself says that it is not there",
+  async (repository) => {
+    const place = hostPlace(repository, undefined);
+    if (place === undefined) throw new Error("no place");
+    const endWith = (answer: Response) => openHost({ place, token: "t", fetch: async () => answer }).endOf(7, "main");
+    expect(await endWith(Response.json({ message: "404 Not found" }, { status: 404 }))).toBe("closed");
+    await expect(endWith(new Response("<p>no such page", { status: 404 }))).rejects.toThrow("answered 404");
+    await expect(endWith(Response.json({ message: "slow down" }, { status: 500 }))).rejects.toThrow("slow down");
+  },
+);
+
+test.each(["https://github.com/acme/infra", "https://gitlab.com/acme/infra"])(
   "a page in the place of an answer of %s is believed in nothing",
   async (repository) => {
     const place = hostPlace(repository, undefined);

@@ -111,6 +111,8 @@ export class HostRefused extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** The host's own word; absent: something in between may have answered. */
+    readonly said?: string,
   ) {
     super(message);
   }
@@ -163,10 +165,11 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
     if (answer.ok && given !== undefined) return given;
     const rest = restIn(answer);
     if (rest > 0) restsUntil.set(asker, steadyNow() + rest);
-    const { message } = fieldsIn(given);
+    const said = textIn(fieldsIn(given), "message");
     throw new HostRefused(
       answer.status,
-      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}${answer.ok ? " with no JSON" : ""}${leadsOn(answer)}`,
+      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${said === "" ? "" : `: ${said.slice(0, 200)}`}${answer.ok ? " with no JSON" : ""}${leadsOn(answer)}`,
+      said || undefined,
     );
   };
 }
@@ -260,7 +263,15 @@ export function openHost(setting: HostSetting): PullHost {
         ...words.pullIn(pull),
         updatedAt: textIn(pull, "updated_at"),
       })),
-    endOf: async (pull, ref) => words.endIn(fieldsIn(await ask("GET", at(`${words.pulls}/${pull}`))), ref),
+    async endOf(pull, ref) {
+      const found = await ask("GET", at(`${words.pulls}/${pull}`)).catch((error: unknown) => {
+        // Whoever owns a project at GitLab may delete a merge request.
+        if (error instanceof HostRefused && error.status === 404 && error.said !== undefined)
+          return { state: "closed" };
+        throw error;
+      });
+      return words.endIn(fieldsIn(found), ref);
+    },
     async comments(pull) {
       const [key, name] = words.writer;
       const all = await allPages(ask, at(words.comments(pull) + words.oldestFirst), mostPagesOfComments);
