@@ -321,10 +321,12 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     },
     async work({ concurrency, hears = false, round, ...taken }) {
       Object.assign(limits, limitsOf(taken));
-      /** The queue reads the limits at each look, and refuses one of none where a place is opened. */
+      /**
+       * The queue reads the limits at each look, also of a place that was opened before there were any, and refuses one of
+       * none where a place is opened.
+       */
       const openAt = (handler: WorkWithMetadataHandler<RoundData>): Promise<string> => {
         const { default: others } = limits;
-        const isLimited = others === 0 || Object.keys(limits.tiers).length > 0;
         limits.default = Math.max(1, others);
         const opened = boss.work(
           rounds,
@@ -333,7 +335,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
             includeMetadata: true,
             pollingIntervalSeconds: hears ? quietS : lookS,
             heartbeatRefreshSeconds: 3,
-            ...(isLimited ? { groupConcurrency: limits } : {}),
+            groupConcurrency: limits,
           },
           handler,
         );

@@ -105,8 +105,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     );
     quietUntil = isIdle ? steadyNow() + nextMs - beatMs / 2 : 0;
     workers = standing.workers;
-    if (settledAt !== undefined && settledAt !== standing.settledAt)
-      queue.take(takenBy(setting, await records.settings()));
+    if (settledAt !== standing.settledAt) queue.take(takenBy(setting, await records.settings()));
     settledAt = standing.settledAt;
     shared.others = { count: Math.max(0, workers - 1), troubled: standing.troubled };
     await lookForStops();

@@ -84,6 +84,35 @@ describe.skipIf(postgresMissing !== undefined)("rounds of several tenants", () =
     },
   );
 
+  test("a limit that the fleet's file gives a tenant holds in places that had none when they were opened", async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    await queue.work({
+      concurrency: 3,
+      tenants: [],
+      round: async ({ stack }) => {
+        begun.push(stack);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      },
+    });
+    const first = names("labs", 3);
+    await queue.hastenAll(first.map((stack) => ({ stack, tenant: "labs", cause: "push" })));
+    await eventually("all places busy", () => (begun.length === 3 ? true : undefined));
+    await queue.hasten({ stack: "labs3", tenant: "labs", cause: "person" });
+    await queue.hasten({ stack: "other", tenant: "other", cause: "push" });
+    queue.take({ tenants: [{ name: "labs", weight: 1, maxRunning: 1 }] });
+    ends.shift()?.();
+    await eventually("another round", () => (begun.length === 4 ? true : undefined));
+    const next = begun[3];
+    for (let open = true; open; open = begun.length < 5) {
+      for (const end of ends.splice(0)) end();
+      await eventually("a round to end", () => (ends.length > 0 || begun.length === 5 ? true : undefined));
+    }
+    for (const end of ends) end();
+    await queue.drain();
+    expect(next).toBe("other");
+  });
+
   test("a round for later is due by the database's clock, whatever the worker's shows", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
     try {

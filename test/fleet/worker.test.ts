@@ -176,6 +176,19 @@ describe("a worker", () => {
   }
   const statusOf = async (stack: string) => (await records.stack(stack))?.status;
 
+  test("one that is there before the fleet's file was written takes rounds by it", async () => {
+    let settledAt: number | undefined;
+    const taken: unknown[] = [];
+    const other = await startWorker({
+      ...{ ...setting, name: "here:3" },
+      records: { ...records, beat: async (...sign) => ({ ...(await records.beat(...sign)), settledAt }) },
+      queue: { ...idleQueue, take: (rounds) => void taken.push(rounds) },
+    });
+    settledAt = 1;
+    await other.drain();
+    expect(taken).toEqual([{ tenants: [], services: ["in-west"], only: [] }]);
+  });
+
   test("one that is started for a service that the fleet has not says so", async () => {
     const said: string[] = [];
     const services = ["in-west", "in-wset"];
