@@ -55,7 +55,8 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
     if (sent.length > 0) await records.sentLetters(sent);
     if (why === undefined) return;
     if (!stop.signal.aborted) say(`nobody could be told of ${letters.length - sent.length} changes: ${why}`);
-    await records.keepLetters(place, stop.signal.aborted ? null : why);
+    const kept = letters.slice(sent.length).map(({ id }) => id);
+    await records.keepLetters(place, kept, stop.signal.aborted ? null : why);
     const given = await records.giveUpLetters(place);
     if (given > 0) say(`${given} letters to ${receiverName(place)} were given up after a day`);
   }

@@ -111,6 +111,50 @@ describe("letters to receivers", () => {
     await eventually("nothing left", async () => ((await records.lettersWaiting()).waiting === 0 ? true : undefined));
   });
 
+  test("a letter that is on its way stays with its worker when another letter to its receiver is not taken", async () => {
+    const letter = (stack: string) =>
+      lettersOf(
+        { receivers: to("http://127.0.0.1:9/hook") },
+        [{ occasion: "applied", stack, tenant: "default", source, status: newStatus }],
+        new Date(),
+      );
+    const end = async (stack: string): Promise<void> => {
+      const { id } = await beginRun(records, { stack, worker: "w:1" });
+      await records.finishRun(id, { result: "applied", reason: null, counts: {} }, newStatus, null, letter(stack));
+    };
+    await records.saveStacks([stackSpec("mail")]);
+    await end("shop");
+    const [slow] = await records.takeLetters([]);
+    await end("mail");
+    const failed = await records.takeLetters([]);
+    expect([slow?.body["stack"], failed.map(({ body }) => body["stack"])]).toEqual(["shop", ["mail"]]);
+    const due = async () =>
+      (
+        await database.query(
+          "SELECT body ->> 'stack' AS stack, extract(epoch FROM next_at - now()) < 60 AS soon FROM reconcile_fleet.letters ORDER BY id",
+        )
+      ).map((row) => [row["stack"], row["soon"]]);
+    const ids = failed.map(({ id }) => id);
+    await records.keepLetters("http://127.0.0.1:9/hook", ids, "it answered 503");
+    const kept = [
+      ["shop", false],
+      ["mail", true],
+    ];
+    expect(await due()).toEqual(kept);
+    // A worker that ends gives back its own.
+    await records.keepLetters("http://127.0.0.1:9/hook", ids, null);
+    expect(await due()).toEqual(kept);
+    // What waits already waits with the next one that is not taken.
+    await records.keepLetters("http://127.0.0.1:9/hook", [Number(slow?.id)], "it answered 503");
+    expect(await due()).toEqual([
+      ["shop", true],
+      ["mail", true],
+    ]);
+    const waits = await database.query("SELECT count(DISTINCT next_at)::int AS n FROM reconcile_fleet.letters");
+    expect(waits).toEqual([{ n: 1 }]);
+    await records.releaseStack("mail");
+  });
+
   test("one that leads to another address has not taken its letter, which would be lost on the way", async () => {
     const [well, moved] = [await receiver(() => 200), createServer()];
     moved.on("request", (_, response) => response.writeHead(301, { location: well.url }).end());
@@ -159,16 +203,21 @@ describe("letters to receivers", () => {
     const url = "http://127.0.0.1:9/hook";
     const taken = async () => (await records.takeLetters([])).map(({ body }) => body["event"]);
     await endRun(to(url));
-    expect(await taken()).toEqual(["applied"]);
+    const first = await records.takeLetters([]);
+    expect(first.map(({ body }) => body["event"])).toEqual(["applied"]);
+    const mine = first.map(({ id }) => id);
     await endRun(to(url), "stalled");
     expect(await taken()).toEqual([]);
-    await records.keepLetters(url, "it answered 503");
+    await records.keepLetters(url, mine, "it answered 503");
     await endRun(to(url));
     expect(await taken()).toEqual([]);
     await endRun(to("http://127.0.0.1:9/other"));
     expect(await taken()).toEqual(["applied"]);
-    await records.keepLetters(url, null);
-    expect(await taken()).toEqual(["applied", "stalled", "applied"]);
+    await records.keepLetters(url, mine, null);
+    expect(await taken()).toEqual(["applied"]);
+    await records.sentLetters(mine);
+    await database.query("UPDATE reconcile_fleet.letters SET next_at = now() WHERE place = $1", [url]);
+    expect(await taken()).toEqual(["stalled", "applied"]);
   });
 
   test("two workers send each letter once", async () => {

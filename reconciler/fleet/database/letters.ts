@@ -39,8 +39,8 @@ export const letterStatements = ({ query }: Database) => ({
              WHERE older.place = l.place AND older.body -> 'stack' = l.body -> 'stack' AND older.id < l.id AND older.next_at > now())),
          mine AS (SELECT id FROM ${schema}.letters WHERE id IN (SELECT id FROM due WHERE nth <= ${mostOfPlace}) AND next_at <= now()
            FOR UPDATE SKIP LOCKED)
-       UPDATE ${schema}.letters l SET next_at = now() + interval '${heldS} seconds', tries = tries + 1
-         FROM mine WHERE l.id = mine.id RETURNING l.id, l.place, l.receiver, l.body`,
+       UPDATE ${schema}.letters l SET next_at = now() + interval '${heldS} seconds', held_until = now() + interval '${heldS} seconds',
+         tries = tries + 1 FROM mine WHERE l.id = mine.id RETURNING l.id, l.place, l.receiver, l.body`,
       [busy],
     );
     return rows
@@ -55,13 +55,16 @@ export const letterStatements = ({ query }: Database) => ({
   async sentLetters(ids: readonly number[]): Promise<void> {
     await query(`DELETE FROM ${schema}.letters WHERE id = ANY($1)`, [ids]);
   },
-  /** All letters of the receiver wait for a pause that grows to ten minutes; `why` null: they are due at once. */
-  async keepLetters(place: string, why: string | null): Promise<void> {
+  /**
+   * What was not sent of these letters stays. `why` null: they are due at once. Else they wait for a pause that grows to
+   * ten minutes, and with them all others of the receiver, but for those that another worker is sending.
+   */
+  async keepLetters(place: string, mine: readonly number[], why: string | null): Promise<void> {
     await query(
-      `UPDATE ${schema}.letters SET why = coalesce($2, why), next_at = now() + CASE WHEN $2::text IS NULL THEN interval '0'
+      `UPDATE ${schema}.letters SET why = coalesce($3, why), next_at = now() + CASE WHEN $3::text IS NULL THEN interval '0'
          ELSE least(600, power(2, least((SELECT max(tries) FROM ${schema}.letters WHERE place = $1), 10))) * interval '1 second' END
-       WHERE place = $1`,
-      [place, why],
+       WHERE place = $1 AND (id = ANY($2) OR $3::text IS NOT NULL AND held_until IS DISTINCT FROM next_at)`,
+      [place, mine, why],
     );
   },
   /** Deletes what this receiver did not take for a day, and tells how much. */

@@ -200,6 +200,7 @@ const migrations: readonly string[] = [
   beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost),
   // Of a worker that lives nobody is told that it gave no sign of life.
   beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost, asItIs),
+  `ALTER TABLE ${schema}.letters ADD COLUMN held_until timestamptz;`,
 ];
 
 /**
