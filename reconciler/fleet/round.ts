@@ -95,7 +95,7 @@ export interface RoundOutcome extends Omit<EndedRound, "giveUpAfter"> {
 const undoOf = ({ undoing, leaving }: StackRecord): UndoRequest | undefined =>
   leaving || undoing?.held !== undefined ? undefined : undoing;
 
-const nothingSeen = { drifted: 0, counts: {}, outputsUsed: {}, gone: false };
+const nothingSeen = { counts: {}, outputsUsed: {}, gone: false };
 
 export async function runRound(input: RoundInput, ports: RoundPorts): Promise<RoundOutcome> {
   const { stack, settings } = input;

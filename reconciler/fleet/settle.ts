@@ -3,7 +3,6 @@
  * which receivers are told.
  */
 import { deepEqual } from "../core/text/deep-equal";
-import { onlyDefined } from "../core/text/objects";
 import type { Records } from "./database/records";
 import type { RunResult, StartedRun, StoredReport } from "./database/runs";
 import type { PlanBody, StackRecord } from "./database/stacks";
@@ -30,19 +29,13 @@ export async function settle(
   now: Date,
 ): Promise<void> {
   const { records, queue } = setting;
-  const { result, revision } = outcome;
+  const { result } = outcome;
   const before = stack.status;
-  const status = afterRound(before, {
-    result,
-    drifted: outcome.drifted,
-    giveUpAfter: stack.spec.retry.giveUpAfter,
-    revision,
-    ...onlyDefined({ stateSeen: outcome.stateSeen, begun: outcome.begun }),
-  });
+  const status = afterRound(before, { ...outcome, giveUpAfter: stack.spec.retry.giveUpAfter });
   const next = nextOf(stack, status, result, run, now);
   const { corrected = [] } = outcome;
   const occasions = occasionsOf(before, status, result, corrected.length > 0);
-  const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasions, corrected);
+  const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasions, now, corrected);
   const nextAt = new Date(now.getTime() + next.inMs);
   const isMine = await records.finishRun(
     run.id,
@@ -91,7 +84,7 @@ export async function giveUp(
   const { records } = setting;
   const status = afterLostWorkers(stack.status, lost);
   const end = { result: "failed", reason: status.reason, counts: {} } as const;
-  const letters = lettersFor(settings, stack, status, ["stalled"]);
+  const letters = lettersFor(settings, stack, status, ["stalled"], stack.readAt);
   if (!(await records.finishRun(id, end, status, null, letters, saidTo(stack, status)))) return;
   await records.note({ who: "fleet", what: "gave up", stack: stack.name, detail: status.reason ?? "" });
 }
@@ -222,6 +215,7 @@ const lettersFor = (
   { name, spec }: StackRecord,
   status: Status,
   occasions: readonly Notice["occasion"][],
+  now = new Date(),
   corrected: readonly string[] = [],
 ): Letter[] =>
   lettersOf(
@@ -230,5 +224,5 @@ const lettersFor = (
       const notice = { occasion, stack: name, tenant: spec.tenant, source: spec.source, status };
       return occasion === "drift_corrected" ? { ...notice, corrected } : notice;
     }),
-    new Date(),
+    now,
   );

@@ -77,8 +77,8 @@ export interface EndedRound {
   readonly result: RoundEnd;
   /** Absent: the source could not be read. */
   readonly revision?: string;
-  /** Resources that were not as the state had them when the round began. */
-  readonly drifted: number;
+  /** Resources that were not as the state had them when the round began. Absent: nobody could look. */
+  readonly drifted?: number;
   readonly giveUpAfter: number;
   readonly stateSeen?: StateSeen;
   /** The plan has begun to be carried out. */
@@ -134,7 +134,7 @@ export function afterRound(
     ready: false,
     reconciling: false,
     stalled: false,
-    drifted: drifted > 0,
+    drifted: drifted === undefined ? before.drifted : drifted > 0,
     awaitingApproval: false,
     blocked: false,
     reason: null,

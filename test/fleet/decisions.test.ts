@@ -247,6 +247,18 @@ describe("how a stack stands", () => {
     }
     expect(afterLostWorkers(ready, 3)).toMatchObject({ stalled: true, ready: false });
   });
+
+  test("what differed when somebody looked last differs until somebody has looked again", () => {
+    const lock = { what: "lock", detail: "ann" } as const;
+    const held = { end: "blocked", why: "it is locked", waitingFor: lock } as const;
+    const differs = { ...newStatus, drifted: true };
+    const after = afterRound(differs, { ...end, drifted: undefined, result: held });
+    expect([after.drifted, occasionsOf(differs, after, held)]).toEqual([true, ["blocked"]]);
+    // Nobody is told of it a second time.
+    const observed = { end: "observed", why: "vm.web differs" } as const;
+    expect(occasionsOf(after, afterRound(after, { ...end, drifted: 1, result: observed }), observed)).toEqual([]);
+    expect(afterRound(differs, { ...end, result: held }).drifted).toBe(false);
+  });
 });
 
 const stack = (name: string, more: Partial<StackSpec> = {}): StackSpec => {

@@ -327,6 +327,17 @@ describe("what a fleet keeps", () => {
     await queue.close();
   });
 
+  test("a stack that leaves while its round ends leaves nothing that one of its name would find", async () => {
+    await records.saveStacks([stackSpec("brief")]);
+    await records.releaseStack("brief");
+    const body = { text: "", consents: [], opens: [], why: "" };
+    await records.savePlan("brief", { digest: "0123456789abcdef", revision: "r", body });
+    await records.savePicture("brief", "d", { sides: [], left: 0, asOf: "looked" });
+    await records.saveStacks([stackSpec("brief")]);
+    expect([await records.waitingPlan("brief"), await records.picture("brief")]).toEqual([undefined, undefined]);
+    await records.releaseStack("brief");
+  });
+
   test("what a sync has done is in the history, also where it was cut off behind that", async () => {
     const cutOff = async (): Promise<void> => {
       throw new Error("cut off");

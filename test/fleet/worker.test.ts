@@ -205,7 +205,11 @@ describe("a worker", () => {
   test("windows open and close by the database's clock, whatever the worker's shows", async () => {
     await records.saveStacks([stackSpec("clocked", { source })]);
     const friday = { kind: "deny", schedule: "0 18 * * 5", timeZone: "UTC", durationMs: 3_600_000 } as const;
-    await records.saveSettings({ ...known, windows: [{ ...friday, stacks: ["clocked"], actions: ["look"] }] });
+    const receiver = { on: ["blocked"], stacks: ["clocked"], webhook: "http://127.0.0.1:9/hook" } as const;
+    await records.saveSettings({
+      ...{ ...known, receivers: [receiver] },
+      windows: [{ ...friday, stacks: ["clocked"], actions: ["look"] }],
+    });
     // The settings are read anew after two seconds.
     await new Promise((resolve) => setTimeout(resolve, 2100));
     for (const [time, isHeld] of [
@@ -221,6 +225,9 @@ describe("a worker", () => {
       expect(Math.abs((nextAt?.getTime() ?? 0) - readAt.getTime())).toBeLessThan(2 * spec.intervalMs);
     }
     readAt = undefined;
+    // And so is the time that receivers are told.
+    const told = await database.query("DELETE FROM reconcile_fleet.letters RETURNING left(body ->> 'time', 16) AS at");
+    expect(told).toEqual([{ at: "2026-11-20T18:30" }]);
     await records.saveSettings(known);
   });
 

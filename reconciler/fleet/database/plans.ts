@@ -5,7 +5,7 @@ import type { Status } from "../status";
 import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
 import { type Decided, notedOf, noteValue } from "./people";
 import type { PlanBody, WaitingOutline, WaitingPlan } from "./stacks";
-import { schema } from "./tables";
+import { schema, stillThere } from "./tables";
 
 const written = columnsOf<{
   readonly approval: Approval | null;
@@ -17,7 +17,7 @@ const written = columnsOf<{
 export const planStatements = ({ query }: Database) => ({
   /**
    * Saves the plan that waits now. That voids the approval of another plan, and with `voids` the approval of this one
-   * as well, also one of before the merge: what a round read (`seen`), and not what somebody said while it ended.
+   * as well, also one of before the merge: what a round read (`seen`), and not what somebody said while it ended. A stack that left meanwhile has no plan.
    */
   async savePlan(
     stack: string,
@@ -28,7 +28,7 @@ export const planStatements = ({ query }: Database) => ({
       `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL
            WHERE name = $1 AND ($5 AND approval = $6::jsonb OR approval ->> 'digest' <> $2)),
          before AS (UPDATE ${schema}.pull_plans SET approval = NULL WHERE $5 AND stack = $1 AND digest = $2)
-       INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
+       INSERT INTO ${schema}.plans (stack, digest, revision, body) SELECT name, $2, $3, $4::jsonb ${stillThere}
        ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
          made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
       [stack, plan.digest, plan.revision, keptJson(plan.body), voids, seen === undefined ? null : keptJson(seen)],

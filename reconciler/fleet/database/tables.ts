@@ -10,6 +10,9 @@ export const schema = "reconcile_fleet";
 /** The condition for runs that a history shows; an index has the same condition. */
 export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
 
+/** The stack $1, of which whoever releases it deletes what is kept; it is not released before the statement has ended. */
+export const stillThere = `FROM ${schema}.stacks WHERE name = $1 FOR SHARE`;
+
 /** The reason of a run whose worker died; a run that its worker handed over has another reason. */
 const noSign = "its worker gave no sign of life any more";
 /** One that did not hear that the run had begun, or could not say that it had ended. */
