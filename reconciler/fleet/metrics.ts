@@ -2,7 +2,7 @@
 import { type Metric, type MetricSample, prometheusText } from "../report/prometheus";
 import type { StackTally } from "./database/pages";
 import type { BudgetRecord, WorkerRecord } from "./database/workers";
-import { stackConditionOf } from "./views";
+import { conditions, stackConditionOf } from "./views";
 import type { WorkerCounts } from "./worker";
 
 export interface FleetMetrics {
@@ -15,18 +15,6 @@ export interface FleetMetrics {
   /** The counts of the worker that answers. */
   readonly counts?: Readonly<WorkerCounts>;
 }
-
-export const conditions = [
-  "Ready",
-  "Reconciling",
-  "Stalled",
-  "Drifted",
-  "AwaitingApproval",
-  "Blocked",
-  "Paused",
-  "Failing",
-  "New",
-] as const;
 
 export function metricsText({ tallies, load, budgets, workers, letters, counts }: FleetMetrics): string {
   const alive = workers.filter(({ silent }) => !silent);

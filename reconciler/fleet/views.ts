@@ -148,16 +148,19 @@ export function briefReason(reason: string): string {
 }
 
 /** The most urgent condition, in one word for a person. */
-export type StackCondition =
-  | "Paused"
-  | "Stalled"
-  | "AwaitingApproval"
-  | "Blocked"
-  | "Drifted"
-  | "Failing"
-  | "Reconciling"
-  | "Ready"
-  | "New";
+export type StackCondition = (typeof conditions)[number];
+
+export const conditions = [
+  "Ready",
+  "Reconciling",
+  "Stalled",
+  "Drifted",
+  "AwaitingApproval",
+  "Blocked",
+  "Paused",
+  "Failing",
+  "New",
+] as const;
 
 export function stackConditionOf({
   status,

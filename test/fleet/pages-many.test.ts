@@ -7,10 +7,10 @@ import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { createProvider } from "../../reconciler/fleet/identity";
-import { conditions, metricsText } from "../../reconciler/fleet/metrics";
+import { metricsText } from "../../reconciler/fleet/metrics";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { newStatus } from "../../reconciler/fleet/status";
-import { stackConditionOf } from "../../reconciler/fleet/views";
+import { conditions, stackConditionOf } from "../../reconciler/fleet/views";
 import { idleQueue, stackSpec } from "../support/fleet-stage";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 

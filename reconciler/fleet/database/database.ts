@@ -50,6 +50,17 @@ export const columnsOf =
   <C extends keyof Columns & string>(row: Row, column: C): Columns[C] =>
     row[column] as Columns[C];
 
+/**
+ * A row as a value: each column under its name here, and none that is null. The type says which columns there are, and
+ * only the fleet writes them.
+ */
+export const recordOf = <Value>(row: Row): Value =>
+  Object.fromEntries(
+    Object.entries(row).flatMap(([column, value]) =>
+      value == null ? [] : [[column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value]],
+    ),
+  ) as Value;
+
 /** The names for a statement. Null: all stacks. */
 export const namesIn = (names: string | readonly string[] | undefined): readonly string[] | null =>
   names === undefined ? null : typeof names === "string" ? [names] : names;

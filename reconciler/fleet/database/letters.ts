@@ -1,8 +1,7 @@
 /** What receivers are still to be told. Each function is one statement. */
 
-import { onlyDefined } from "../../core/text/objects";
 import type { Letter } from "../notify";
-import { columnsOf, type Database, maybeText, textOf, timeOf } from "./database";
+import { type Database, recordOf } from "./database";
 import { schema } from "./tables";
 
 export interface WaitingLetter extends Letter {
@@ -18,8 +17,6 @@ export interface ReceiverBehind {
   /** The oldest message that waits is of this time. */
   readonly since: Date;
 }
-
-const written = columnsOf<Pick<Letter, "receiver" | "body">>();
 
 /** At most so many letters for one receiver at a time, so that one with many does not keep the others waiting. */
 const mostOfPlace = 8;
@@ -43,14 +40,7 @@ export const letterStatements = ({ query }: Database) => ({
          tries = tries + 1 FROM mine WHERE l.id = mine.id RETURNING l.id, l.place, l.receiver, l.body`,
       [busy],
     );
-    return rows
-      .map((row) => ({
-        id: Number(row["id"]),
-        place: textOf(row["place"]),
-        receiver: written(row, "receiver"),
-        body: written(row, "body"),
-      }))
-      .sort((a, b) => a.id - b.id);
+    return rows.map(recordOf<WaitingLetter>).sort((a, b) => a.id - b.id);
   },
   async sentLetters(ids: readonly number[]): Promise<void> {
     await query(`DELETE FROM ${schema}.letters WHERE id = ANY($1)`, [ids]);
@@ -81,17 +71,12 @@ export const letterStatements = ({ query }: Database) => ({
       `SELECT place, count(*)::int AS waiting, max(why) AS why, min(made_at) AS since FROM ${schema}.letters
        GROUP BY place ORDER BY since LIMIT 100`,
     );
-    return rows.map((row) => ({
-      place: textOf(row["place"]),
-      waiting: Number(row["waiting"]),
-      since: timeOf(row["since"]),
-      ...onlyDefined({ why: maybeText(row["why"]) }),
-    }));
+    return rows.map(recordOf<ReceiverBehind>);
   },
   async lettersWaiting(): Promise<{ readonly waiting: number; readonly failing: number }> {
-    const [row] = await query(
+    const [row = {}] = await query(
       `SELECT count(*)::int AS waiting, count(*) FILTER (WHERE why IS NOT NULL)::int AS failing FROM ${schema}.letters`,
     );
-    return { waiting: Number(row?.["waiting"] ?? 0), failing: Number(row?.["failing"] ?? 0) };
+    return recordOf(row);
   },
 });

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Client, ClientConfig, Pool } from "pg";
+import type { Client, ClientConfig, CustomTypesConfig, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { waits, withoutPassword } from "../../core/text/outside-policy";
@@ -101,7 +101,7 @@ async function openPostgres(location: string): Promise<Database> {
     application_name: "reconcile fleet",
   };
   const options = { ...connection, max: 3 };
-  const pool: Pool = new pg.Pool(options);
+  const pool: Pool = new pg.Pool({ ...options, types: numbersFor(pg) });
   pool.on("error", () => undefined);
   const shown = withoutUser(location);
   try {
@@ -124,6 +124,14 @@ async function openPostgres(location: string): Promise<Database> {
     close: () => pool.end(),
   };
 }
+
+const bigintId = 20;
+
+/** Ids and counts are numbers, as they are in the embedded database: none has so many digits that it would lose some. */
+const numbersFor = ({ types }: typeof import("pg")): CustomTypesConfig => ({
+  getTypeParser: (id: number, format?: "text" | "binary") =>
+    id === bigintId ? Number : types.getTypeParser(id, format),
+});
 
 /** Listens on a connection of its own, which is made anew when it breaks. */
 async function listenOn(

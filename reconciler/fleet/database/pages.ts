@@ -1,7 +1,7 @@
 /** What lists and pages of thousands of stacks need, and no more. Each function is one statement. */
 import type { Picture } from "../picture";
 import { pausedReason, type Status } from "../status";
-import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
+import { columnsOf, type Database, keptJson, recordOf, textOf, timeOf } from "./database";
 import type { StackRecord } from "./stacks";
 import { schema, stillThere } from "./tables";
 import type { Followed } from "./workers";
@@ -32,12 +32,7 @@ export interface StackTally extends Pick<StackOutline, "status" | "paused" | "la
   readonly lateS: number;
 }
 
-const written = columnsOf<{
-  readonly body: Picture;
-  readonly followed: Followed | null;
-  readonly names: string[];
-  readonly status: StackStanding;
-}>();
+const followedIn = columnsOf<{ readonly followed: Followed | null }>();
 
 /** One condition of a status as a column. */
 const isSo = (name: keyof Status): string => `coalesce(status ->> '${name}' = 'true', false)`;
@@ -46,7 +41,7 @@ const isSo = (name: keyof Status): string => `coalesce(status ->> '${name}' = 't
 const standing = `jsonb_build_object('ready', ${isSo("ready")}, 'reconciling', ${isSo("reconciling")}, 'stalled', ${isSo("stalled")},
   'drifted', ${isSo("drifted")}, 'awaitingApproval', ${isSo("awaitingApproval")}, 'blocked', ${isSo("blocked")},
   'failures', least(1, coalesce((status ->> 'failures')::int, 0))) AS status,
-  CASE WHEN ${isSo("ready")} THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran`;
+  CASE WHEN ${isSo("ready")} THEN true WHEN EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) THEN true END AS last_run`;
 
 export const pageStatements = ({ query }: Database) => ({
   /** By the database's clock, as every time that is shown: that of whoever shows it may be wrong. */
@@ -54,46 +49,31 @@ export const pageStatements = ({ query }: Database) => ({
   /** Stacks with the same condition, tenant and service come in one row of the answer, which holds their names. */
   async outlines(search = ""): Promise<readonly StackOutline[]> {
     const rows = await query(
-      `SELECT paused, status, ran, tenant, service, found, array_agg(name) AS names
+      `SELECT paused, status, last_run, tenant, service, is_found, array_agg(name) AS names
        FROM (SELECT name, paused, spec ->> 'tenant' AS tenant, spec ->> 'service' AS service, ${standing},
            $1 = '' OR position(lower($1) IN lower(name || ' ' ||
-             CASE WHEN paused THEN '${pausedReason("")}' || name ELSE coalesce(status ->> 'reason', '') END)) > 0 AS found
+             CASE WHEN paused THEN '${pausedReason("")}' || name ELSE coalesce(status ->> 'reason', '') END)) > 0 AS is_found
          FROM ${schema}.stacks s) one
-       GROUP BY paused, status, ran, tenant, service, found`,
+       GROUP BY paused, status, last_run, tenant, service, is_found`,
       [search],
     );
     return rows.flatMap((row) => {
-      const service = maybeText(row["service"]);
-      const alike = {
-        status: written(row, "status"),
-        paused: row["paused"] === true,
-        tenant: textOf(row["tenant"]),
-        service,
-        lastRun: row["ran"] === true ? (true as const) : undefined,
-        isFound: row["found"] === true,
-      };
-      return written(row, "names").map((name) => ({ name, ...alike }));
+      const { names, ...alike } = recordOf<Omit<StackOutline, "name"> & Pick<StackTally, "names">>(row);
+      return names.map((name) => ({ name, ...alike }));
     });
   },
   /** Counts all stacks by status: one row for each status that occurs. */
   async tallies(): Promise<readonly StackTally[]> {
     const rows = await query(
-      `SELECT paused, status, ran, count(*)::int AS count, coalesce(max(late), 0)::double precision AS late,
+      `SELECT paused, status, last_run, count(*)::int AS count, coalesce(max(late), 0)::double precision AS late_s,
          coalesce(array_agg(name ORDER BY name) FILTER (WHERE paused OR troubled), '{}') AS names
        FROM (SELECT name, paused, greatest(0, extract(epoch FROM now() - next_at)) * (NOT paused)::int AS late, ${standing},
            ${isSo("stalled")} OR ${isSo("drifted")} OR ${isSo("awaitingApproval")} OR ${isSo("blocked")}
              OR coalesce((status ->> 'failures')::int, 0) > 0 AS troubled
          FROM ${schema}.stacks s) one
-       GROUP BY paused, status, ran`,
+       GROUP BY paused, status, last_run`,
     );
-    return rows.map((row) => ({
-      status: written(row, "status"),
-      paused: row["paused"] === true,
-      count: Number(row["count"]),
-      names: written(row, "names"),
-      lateS: Number(row["late"]),
-      lastRun: row["ran"] === true ? true : undefined,
-    }));
+    return rows.map(recordOf<StackTally>);
   },
   async savePicture(name: string, digest: string, picture: Picture): Promise<void> {
     await query(
@@ -104,8 +84,8 @@ export const pageStatements = ({ query }: Database) => ({
     );
   },
   async picture(name: string): Promise<{ readonly seenAt: Date; readonly picture: Picture } | undefined> {
-    const rows = await query(`SELECT body, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
-    return rows.map((row) => ({ seenAt: timeOf(row["seen_at"]), picture: written(row, "body") }))[0];
+    const rows = await query(`SELECT body AS picture, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
+    return rows.map((row) => recordOf<{ readonly seenAt: Date; readonly picture: Picture }>(row))[0];
   },
   /**
    * A text that changes when anything changes that a list shows, what the last look at the fleet's own file found, and the
@@ -118,7 +98,7 @@ export const pageStatements = ({ query }: Database) => ({
          (SELECT string_agg(name || doing::text || draining::text, ' ' ORDER BY name) FROM ${schema}.workers) AS workers,
          (SELECT string_agg(used || ' ' || refusals, ' ' ORDER BY service) FROM ${schema}.budgets) AS budgets`,
     );
-    return { moment: JSON.stringify(row), followed: written(row, "followed") ?? undefined, now: timeOf(now) };
+    return { moment: JSON.stringify(row), followed: followedIn(row, "followed") ?? undefined, now: timeOf(now) };
   },
   /** The same for single stacks: it changes with their conditions, plans, runs and the lines of runs. */
   async moments(stacks: readonly string[]): Promise<Map<string, string>> {

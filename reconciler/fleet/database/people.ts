@@ -1,6 +1,6 @@
 /** People: their tokens, sessions and sign-ins, and the decisions. Each function is one statement. */
 import { type Grant, isRole, type Visitor } from "../access";
-import { columnsOf, type Database, keptJson, maybeText, namesIn, type Row, textOf, timeOf } from "./database";
+import { type Database, keptJson, namesIn, type Row, recordOf } from "./database";
 import { schema } from "./tables";
 
 export interface DecisionRecord {
@@ -11,8 +11,6 @@ export interface DecisionRecord {
   readonly stack?: string;
   readonly detail?: string;
 }
-
-const written = columnsOf<{ readonly grants: readonly Grant[] | null; readonly stacks: string[] }>();
 
 export type Decided = Omit<DecisionRecord, "id" | "at">;
 
@@ -39,17 +37,7 @@ export const peopleStatements = ({ query }: Database) => ({
       `SELECT * FROM ${schema}.decisions WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,
       [namesIn(stacks), most],
     );
-    return rows.map((row) => {
-      const [about, detail] = [maybeText(row["stack"]), maybeText(row["detail"])];
-      return {
-        id: Number(row["id"]),
-        at: timeOf(row["at"]),
-        who: textOf(row["who"]),
-        what: textOf(row["what"]),
-        stack: about,
-        detail,
-      };
-    });
+    return rows.map(recordOf<DecisionRecord>);
   },
   async addToken(
     token: { hash: string; name: string; role: string; stacks: readonly string[] },
@@ -127,7 +115,6 @@ export const peopleStatements = ({ query }: Database) => ({
 });
 
 function visitorInRow(row: Row): Visitor {
-  const role = textOf(row["role"]);
-  const single = isRole(role) ? [{ role, stacks: written(row, "stacks") }] : [];
-  return { name: textOf(row["name"]), grants: written(row, "grants") ?? single };
+  const { name, role, stacks, grants } = recordOf<Omit<Visitor, "grants"> & Partial<Visitor> & Grant>(row);
+  return { name, grants: grants ?? (isRole(role) ? [{ role, stacks }] : []) };
 }

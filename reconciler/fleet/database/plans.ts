@@ -2,17 +2,16 @@
 import { type Approval, joined, type Rejection, type UndoRequest } from "../decide";
 import type { Letter } from "../notify";
 import type { Status } from "../status";
-import { columnsOf, type Database, keptJson, maybeText, textOf, timeOf } from "./database";
+import { type Database, keptJson, recordOf } from "./database";
 import { type Decided, notedOf, noteValue } from "./people";
-import type { PlanBody, WaitingOutline, WaitingPlan } from "./stacks";
+import type { PlanBody, StackRecord, WaitingOutline, WaitingPlan } from "./stacks";
 import { schema, stillThere } from "./tables";
 
-const written = columnsOf<{
-  readonly approval: Approval | null;
-  readonly before: Approval | null;
-  readonly rejection: Rejection | null;
-  readonly body: PlanBody;
-}>();
+interface EarlierApproval {
+  /** What people approved before the merge. */
+  readonly before?: Approval;
+  readonly now: Date;
+}
 
 export const planStatements = ({ query }: Database) => ({
   /**
@@ -66,7 +65,7 @@ export const planStatements = ({ query }: Database) => ({
   },
   async rejectionOf(stack: string): Promise<Rejection | undefined> {
     const rows = await query(`SELECT rejection FROM ${schema}.stacks WHERE name = $1`, [stack]);
-    return rows.map((row) => written(row, "rejection") ?? undefined)[0];
+    return rows.map((row) => recordOf<Pick<StackRecord, "rejection">>(row).rejection)[0];
   },
   /** A person asks again: what was rejected may be offered again, and what was undone may be done again. */
   async forgetRejection(stack: string): Promise<void> {
@@ -105,24 +104,15 @@ export const planStatements = ({ query }: Database) => ({
   /** All plans that wait, the oldest first. */
   async waitingPlans(): Promise<readonly WaitingOutline[]> {
     const rows = await query(
-      `SELECT p.stack, p.digest, p.made_at, p.body ->> 'sum' AS sum, s.approval, s.spec ->> 'approvers' AS approvers,
+      `SELECT p.stack, p.digest, p.made_at, coalesce(p.body ->> 'sum', '') AS sum, s.approval, coalesce((s.spec ->> 'approvers')::int, 1) AS approvers,
          s.spec ->> 'tenant' AS tenant, clock_timestamp() AS now, (SELECT q.approval FROM ${schema}.pull_plans q
            WHERE q.stack = p.stack AND q.digest = p.digest AND q.approval ->> 'digest' = p.digest AND (q.approval ->> 'until')::timestamptz > now()
            LIMIT 1) AS before FROM ${schema}.plans p JOIN ${schema}.stacks s ON s.name = p.stack
        WHERE s.status ->> 'plan' = p.digest ORDER BY p.made_at, p.stack`,
     );
     return rows.map((row) => {
-      const [since, before] = [written(row, "approval") ?? undefined, written(row, "before")];
-      const approval = before === null ? since : joined(before, since, timeOf(row["now"]));
-      return {
-        stack: textOf(row["stack"]),
-        tenant: textOf(row["tenant"]),
-        digest: textOf(row["digest"]),
-        madeAt: timeOf(row["made_at"]),
-        sum: maybeText(row["sum"]) ?? "",
-        approvers: Number(row["approvers"] ?? 1),
-        approval,
-      };
+      const { before, now, approval: since, ...plan } = recordOf<WaitingOutline & EarlierApproval>(row);
+      return { ...plan, approval: before === undefined ? since : joined(before, since, now) };
     });
   },
   /** A round that ends while a person rejects its plan may have written the plan once more. */
@@ -132,13 +122,7 @@ export const planStatements = ({ query }: Database) => ({
          AND NOT EXISTS (SELECT FROM ${schema}.stacks s WHERE s.name = p.stack AND s.rejection ->> 'digest' = p.digest)`,
       [stack],
     );
-    return rows.map((row) => ({
-      stack: textOf(row["stack"]),
-      digest: textOf(row["digest"]),
-      revision: textOf(row["revision"]),
-      body: written(row, "body"),
-      madeAt: timeOf(row["made_at"]),
-    }))[0];
+    return rows.map(recordOf<WaitingPlan>)[0];
   },
   /**
    * Adds one person's approval to those of the same plan, and gives all of them; absent: another plan waits by now, or
@@ -176,6 +160,6 @@ export const planStatements = ({ query }: Database) => ({
         noteValue(decision),
       ],
     );
-    return rows.map((row) => written(row, "approval") ?? undefined)[0];
+    return rows.map((row) => recordOf<Pick<StackRecord, "approval">>(row).approval)[0];
   },
 });

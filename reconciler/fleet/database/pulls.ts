@@ -4,7 +4,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { Approval, Voice } from "../decide";
 import type { StackSpec } from "../model";
 import type { Pull } from "../pulls/host";
-import { columnsOf, type Database, keptJson, maybeText, type Row, textOf } from "./database";
+import { type Database, keptJson, maybeText, type Row, recordOf, textOf } from "./database";
 import { type Decided, notedOf, noteValue } from "./people";
 import type { PlanBody } from "./stacks";
 import { schema } from "./tables";
@@ -44,47 +44,8 @@ export interface PullPlan {
 /** `waits`: a worker has still to plan it; `asks`: it would wait for a person once it is merged. */
 export type PullResult = "waits" | "nothing" | "applies" | "asks" | "observes" | "failed";
 
-const written = columnsOf<{
-  readonly body: PlanBody | null;
-  readonly approval: Approval | null;
-  readonly result: PullResult;
-}>();
-
-const pullOf = (row: Row): PullRecord => {
-  const [why, said, comment] = ["why", "said", "comment"].map((key) => maybeText(row[key]));
-  return {
-    url: textOf(row["url"]),
-    number: Number(row["number"]),
-    ref: textOf(row["ref"]),
-    base: textOf(row["base"]),
-    head: textOf(row["head"]),
-    author: textOf(row["author"]),
-    outside: row["outside"] === true,
-    link: textOf(row["link"]),
-    updatedAt: textOf(row["updated_at"]),
-    mark: textOf(row["mark"]),
-    version: Number(row["version"]),
-    ...onlyDefined({ why, said, comment }),
-  };
-};
-
-const planOf = (row: Row): PullPlan => {
-  const [digest, why, told] = ["digest", "why", "told"].map((key) => maybeText(row[key]));
-  const [body, approval] = [written(row, "body"), written(row, "approval")];
-  return {
-    stack: textOf(row["stack"]),
-    head: textOf(row["head"]),
-    content: textOf(row["content"]),
-    result: written(row, "result"),
-    ...onlyDefined({
-      digest,
-      why,
-      told,
-      body: body === null ? undefined : body,
-      approval: approval === null ? undefined : approval,
-    }),
-  };
-};
+const pullOf = (row: Row): PullRecord => recordOf(row);
+const planOf = (row: Row): PullPlan => recordOf(row);
 
 /** An approval that is too old counts for nothing, and whoever gave it may give it anew. */
 const stands = "(approval ->> 'until')::timestamptz > now()";
@@ -156,7 +117,7 @@ export const pullStatements = ({ query }: Database) => ({
        WHERE url = $1 AND p.ref = $2 AND p.closed_at IS NULL AND result = 'waits'`,
       [url, ref],
     );
-    return rows.map((row) => ({ number: Number(row["number"]), stack: textOf(row["stack"]) }));
+    return rows.map((row) => recordOf(row));
   },
   async pullPlan(url: string, number: number, stack: string): Promise<PullPlan | undefined> {
     const rows = await query(`${selectPlans} WHERE url = $1 AND number = $2 AND stack = $3`, [url, number, stack]);
@@ -235,7 +196,7 @@ export const pullStatements = ({ query }: Database) => ({
          AND ${stands} LIMIT 1`,
       [stack, digest],
     );
-    return rows.map((row) => written(row, "approval") ?? undefined)[0];
+    return rows.map((row) => recordOf<Pick<PullPlan, "approval">>(row).approval)[0];
   },
   /** An approval of what was not merged counts for nothing; one of what was stays as long as it stands. */
   async closePull(url: string, number: number, merged: boolean): Promise<void> {

@@ -3,17 +3,7 @@ import type { Approval, UndoRequest } from "../decide";
 import type { History, StackSpec } from "../model";
 import type { Letter } from "../notify";
 import { afterRejection, type Status } from "../status";
-import {
-  columnsOf,
-  type Database,
-  keptJson,
-  maybeText,
-  maybeTime,
-  namesIn,
-  type Row,
-  textOf,
-  timeOf,
-} from "./database";
+import { type Database, keptJson, namesIn, type Row, recordOf } from "./database";
 import { schema, telling, whyTakenOver } from "./tables";
 
 export interface RunRecord {
@@ -74,16 +64,18 @@ export interface Held {
 /** After this many lost workers a stack is not run any more; after twice as many whose machines were lost as well. */
 export const mostLost = 3;
 
-const written = columnsOf<{
-  readonly approval: Approval | null;
-  readonly body: Row;
-  readonly counts: Record<string, number> | null;
-  readonly report: StoredReport | null;
-  readonly result: RunResult | null;
-}>();
-
 /** At most this many rows in one statement, so that it ends soon and holds nothing up. */
 const mostForgotten = 2000;
+
+const newestRuns =
+  (query: Database["query"], only: string) =>
+  async (stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> => {
+    const rows = await query(
+      `SELECT * FROM ${schema}.runs WHERE ($1::text[] IS NULL OR stack = ANY($1))${only} ORDER BY id DESC LIMIT $2`,
+      [namesIn(stacks), most],
+    );
+    return rows.map(recordOf<RunRecord>);
+  };
 
 export const runStatements = ({ query }: Database) => ({
   /**
@@ -208,7 +200,7 @@ export const runStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT line, at, body FROM ${schema}.run_lines WHERE run = $1 ORDER BY line LIMIT 5000`, [
       run,
     ]);
-    return rows.map((row) => ({ line: Number(row["line"]), at: timeOf(row["at"]), body: written(row, "body") }));
+    return rows.map((row) => recordOf(row));
   },
   /** The last lines, in their order. */
   async latestLines(run: number, most: number): Promise<readonly { at: Date; body: Row }[]> {
@@ -216,25 +208,13 @@ export const runStatements = ({ query }: Database) => ({
       `SELECT at, body FROM (SELECT * FROM ${schema}.run_lines WHERE run = $1 ORDER BY line DESC LIMIT $2) last ORDER BY line`,
       [run, most],
     );
-    return rows.map((row) => ({ at: timeOf(row["at"]), body: written(row, "body") }));
+    return rows.map((row) => recordOf(row));
   },
-  async runs(stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> {
-    const rows = await query(
-      `SELECT * FROM ${schema}.runs WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,
-      [namesIn(stacks), most],
-    );
-    return rows.map(runOf);
-  },
+  runs: newestRuns(query, ""),
   /** Runs that carried something out, tried to, or still do. */
-  async tellingRuns(stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> {
-    const rows = await query(
-      `SELECT * FROM ${schema}.runs WHERE ($1::text[] IS NULL OR stack = ANY($1)) AND ${telling} ORDER BY id DESC LIMIT $2`,
-      [namesIn(stacks), most],
-    );
-    return rows.map(runOf);
-  },
+  tellingRuns: newestRuns(query, ` AND ${telling}`),
   run: async (id: number): Promise<RunRecord | undefined> =>
-    (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0],
+    (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(recordOf<RunRecord>)[0],
   /**
    * Deletes history that is older than the fleet keeps it, some rows at a time. Runs that changed nothing are kept for
    * a shorter time than other runs and decisions. How a stack's last run ended stays as long as the stack. True: there
@@ -257,29 +237,3 @@ export const runStatements = ({ query }: Database) => ({
     return Number(rows[0]?.["n"] ?? 0) === mostForgotten;
   },
 });
-
-export function runOf(row: Row): RunRecord {
-  const result = written(row, "result");
-  const approval = written(row, "approval");
-  const report = written(row, "report");
-  const endedAt = maybeTime(row["ended_at"]);
-  const [startedBy, reason, revision, plan] = ["started_by", "reason", "revision", "plan"].map((key) =>
-    maybeText(row[key]),
-  );
-  return {
-    id: Number(row["id"]),
-    stack: textOf(row["stack"]),
-    cause: textOf(row["cause"]),
-    worker: textOf(row["worker"]),
-    startedAt: timeOf(row["started_at"]),
-    counts: written(row, "counts") ?? {},
-    startedBy,
-    endedAt,
-    result: result == null ? undefined : result,
-    reason,
-    revision,
-    plan,
-    approval: approval == null ? undefined : approval,
-    report: report == null ? undefined : report,
-  };
-}

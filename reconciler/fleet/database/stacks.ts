@@ -1,6 +1,5 @@
 /** Stacks, and what all stacks share. Each function is one statement. */
 
-import { onlyDefined } from "../../core/text/objects";
 import type { Graph } from "../../report/graph/graph";
 import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { StackState } from "../may-read";
@@ -8,9 +7,9 @@ import { type FleetSettings, noSettings, type SignIn, type StackSpec } from "../
 import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
-import { columnsOf, type Database, keptJson, maybeText, maybeTime, type Row, textOf } from "./database";
+import { columnsOf, type Database, keptJson, type Row, recordOf, textOf } from "./database";
 import { type Decided, noteAll, notedOf, noteValue } from "./people";
-import { type RunRecord, runOf } from "./runs";
+import type { RunRecord } from "./runs";
 import { schema } from "./tables";
 
 export interface StackRecord {
@@ -78,17 +77,7 @@ export interface PlanBody {
   readonly graph?: Graph;
 }
 
-const written = columnsOf<{
-  readonly approval: Approval | null;
-  readonly rejection: Rejection | null;
-  readonly stopping: StopRequest | null;
-  readonly undoing: UndoRequest | null;
-  readonly spec: StackSpec;
-  readonly status: Partial<Status>;
-  readonly outputs: Record<string, unknown>;
-  readonly outputs_used: Record<string, unknown>;
-  readonly files: string[];
-}>();
+const stoppingIn = columnsOf<{ readonly stopping: StopRequest | null }>();
 const settingsIn = columnsOf<{ readonly body: FleetSettings }>();
 
 /** What of the sign-in may change without changing who may do what. */
@@ -156,21 +145,16 @@ const findStatements = ({ query }: Database) => ({
   },
   /** The stacks whose state's place holds this text, of all tenants. */
   async statesWith(text: string): Promise<readonly StackState[]> {
-    const rows = await query(
-      `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
-       WHERE strpos(spec ->> 'state', $1) > 0 ORDER BY name`,
-      [text],
-    );
-    return rows.map(stackState);
+    const rows = await query(`${selectStates} WHERE strpos(spec ->> 'state', $1) > 0 ORDER BY name`, [text]);
+    return rows.map(recordOf<StackState>);
   },
   /** The other stacks whose files are in the same place, at whatever commit. */
   async siblings({ name, source }: StackSpec): Promise<readonly StackState[]> {
     const rows = await query(
-      `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
-       WHERE (spec -> 'source') - $2::text[] = $1::jsonb - $2::text[] AND name <> $3 ORDER BY name`,
+      `${selectStates} WHERE (spec -> 'source') - $2::text[] = $1::jsonb - $2::text[] AND name <> $3 ORDER BY name`,
       [keptJson(source), ["ref", "digest", "pulls"], name],
     );
-    return rows.map(stackState);
+    return rows.map(recordOf<StackState>);
   },
   dependents: async (name: string): Promise<readonly StackRecord[]> =>
     (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf),
@@ -331,7 +315,7 @@ const membershipStatements = ({ query }: Database) => ({
        WHERE s.name IS NULL OR s.stopping IS NOT NULL`,
       [names],
     );
-    return new Map(rows.map((row) => [textOf(row["name"]), written(row, "stopping") ?? "left"] as const));
+    return new Map(rows.map((row) => [textOf(row["name"]), stoppingIn(row, "stopping") ?? "left"] as const));
   },
 });
 
@@ -342,52 +326,30 @@ export const stackStatements = (database: Database) => ({
   ...membershipStatements(database),
 });
 
-const stackState = (row: Row): StackState => ({
-  name: textOf(row["name"]),
-  tenant: textOf(row["tenant"]),
-  state: textOf(row["state"]),
-});
-
 /** What is heard on the channel of pauses and begins so is the name of a stack that is to stop; no service has a space. */
 export const stopWord = "stop ";
 
 /** A condition that an index serves, so that a stack is found among thousands. */
 const dependsOnIt = "s.spec -> 'dependsOn' @> to_jsonb($1::text)";
 
-const selectStacks = `SELECT s.*, clock_timestamp() AS read_at, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,
-  r.result, r.reason, r.revision, r.plan, r.approval AS run_approval, r.counts
+/** The columns of a stack's last run, apart from those of the stack. */
+const ofRun = "id stack cause started_by worker started_at ended_at result reason revision plan approval counts"
+  .split(" ")
+  .map((column) => `r.${column} AS run_${column}`);
+
+const selectStates = `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks`;
+
+const selectStacks = `SELECT s.*, clock_timestamp() AS read_at, ${ofRun.join(", ")}
   FROM ${schema}.stacks s LEFT JOIN LATERAL (SELECT * FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true`;
 
 function stackOf(row: Row): StackRecord {
-  const approval = written(row, "approval") ?? undefined;
-  const rejection = written(row, "rejection") ?? undefined;
-  const stopping = written(row, "stopping") ?? undefined;
-  const undoing = written(row, "undoing") ?? undefined;
-  const nextAt = maybeTime(row["next_at"]);
-  const readAt = maybeTime(row["read_at"]);
-  const picture = maybeText(row["picture"]);
+  const columns = Object.entries(row);
+  const own = recordOf<StackRecord>(Object.fromEntries(columns.filter(([name]) => !name.startsWith("run_"))));
+  const run = columns.flatMap(([name, value]) => (name.startsWith("run_") ? [[name.slice("run_".length), value]] : []));
   return {
-    name: textOf(row["name"]),
-    spec: written(row, "spec"),
-    status: { ...newStatus, ...written(row, "status") },
-    paused: row["paused"] === true,
-    jitter: Number(row["jitter"]),
-    outputs: written(row, "outputs"),
-    outputsUsed: written(row, "outputs_used"),
-    files: written(row, "files"),
+    ...own,
+    status: { ...newStatus, ...own.status },
     leaving: row["leaving"] != null,
-    ...onlyDefined({
-      picture,
-      approval,
-      rejection,
-      stopping,
-      undoing,
-      nextAt,
-      readAt,
-      lastRun:
-        row["run_id"] == null
-          ? undefined
-          : runOf({ ...row, id: row["run_id"], stack: row["run_stack"], approval: row["run_approval"] }),
-    }),
+    ...(row["run_id"] == null ? {} : { lastRun: recordOf<RunRecord>(Object.fromEntries(run)) }),
   };
 }

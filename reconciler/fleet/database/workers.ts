@@ -4,7 +4,7 @@
  */
 
 import type { Trouble } from "../troubles";
-import { columnsOf, type Database, keptJson, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
+import { columnsOf, type Database, keptJson, maybeTime, recordOf } from "./database";
 import { schema } from "./tables";
 
 export interface WorkerRecord {
@@ -72,14 +72,10 @@ export interface SeenRepository {
 /** The pause between two looks at a repository that fails doubles so often. */
 const mostDoublings = 3;
 
-function repositoryInRow(row: Row | undefined): SeenRepository {
-  const [revision, why] = [maybeText(row?.["revision"]), maybeText(row?.["why"])];
-  const failures = Number(row?.["failures"] ?? 0);
-  return { failures, revision, why };
-}
+const unseen: SeenRepository = { failures: 0 };
 
 const followedIn = columnsOf<{ readonly body: Followed }>();
-const written = columnsOf<Pick<WorkerRecord, "doing" | "services" | "troubles"> & Pick<Standing, "troubled">>();
+const written = columnsOf<Pick<Standing, "troubled">>();
 
 /** One whose sign of life is so late does nothing for all. */
 const missedS = 3;
@@ -123,18 +119,9 @@ export const workerStatements = ({ query }: Database) => ({
     await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
   },
   workers: async (): Promise<readonly WorkerRecord[]> =>
-    (await query(`SELECT *, NOT ${isAlive(silentS)} AS silent FROM ${schema}.workers ORDER BY name`)).map((row) => ({
-      name: textOf(row["name"]),
-      startedAt: timeOf(row["started_at"]),
-      aliveAt: timeOf(row["alive_at"]),
-      silent: row["silent"] === true,
-      version: textOf(row["version"]),
-      concurrency: Number(row["concurrency"]),
-      doing: written(row, "doing"),
-      draining: row["draining"] === true,
-      services: written(row, "services"),
-      troubles: written(row, "troubles"),
-    })),
+    (await query(`SELECT *, NOT ${isAlive(silentS)} AS silent FROM ${schema}.workers ORDER BY name`)).map(
+      recordOf<WorkerRecord>,
+    ),
   async liveWorkers(): Promise<number> {
     const rows = await query(`SELECT count(*)::int AS n FROM ${schema}.workers WHERE ${isAlive(silentS)}`);
     return Number(rows[0]?.["n"] ?? 0);
@@ -167,14 +154,6 @@ export const workerStatements = ({ query }: Database) => ({
   async forgetFollowed(): Promise<void> {
     await query(`DELETE FROM ${schema}.documents WHERE name = 'followed'`);
   },
-  /** The repositories whose pull requests are planned. */
-  async repositoriesWithPulls(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
-    const rows = await query(
-      `SELECT DISTINCT spec -> 'source' ->> 'url' AS url, spec -> 'source' ->> 'ref' AS ref FROM ${schema}.stacks
-       WHERE spec -> 'source' ? 'pulls'`,
-    );
-    return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
-  },
   /** True for the worker that looks at the repository now. One that failed is looked at after growing pauses. */
   async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {
     const rows = await query(
@@ -199,12 +178,16 @@ export const workerStatements = ({ query }: Database) => ({
       [url, ref],
     );
   },
-  async repositories(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
+  /** `having`: only those of which a stack's source says this, such as that pull requests are planned. */
+  async repositories(
+    having: "url" | "pulls" = "url",
+  ): Promise<readonly { readonly url: string; readonly ref: string }[]> {
     const rows = await query(
       `SELECT DISTINCT spec -> 'source' ->> 'url' AS url, spec -> 'source' ->> 'ref' AS ref FROM ${schema}.stacks
-       WHERE spec -> 'source' ->> 'kind' = 'git'`,
+       WHERE spec -> 'source' ->> 'kind' = 'git' AND spec -> 'source' ? $1`,
+      [having],
     );
-    return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
+    return rows.map((row) => recordOf(row));
   },
   /** Stores the commit of a repository that has answered; tells for which one its stacks were woken last. */
   async sawCommit(url: string, ref: string, commit: string): Promise<SeenRepository> {
@@ -215,18 +198,18 @@ export const workerStatements = ({ query }: Database) => ({
        SELECT revision, failures FROM before`,
       [url, ref, commit],
     );
-    return repositoryInRow(rows[0]);
+    return rows.map(recordOf<SeenRepository>)[0] ?? unseen;
   },
   /** The rounds of all stacks that the commit touched are queued. */
   async wokeFor(url: string, ref: string, commit: string): Promise<void> {
     await query(`UPDATE ${schema}.repositories SET woken = $3 WHERE url = $1 AND ref = $2`, [url, ref, commit]);
   },
   async repositorySeen(url: string, ref: string): Promise<SeenRepository> {
-    const [row] = await query(
-      `SELECT revision, failures, why FROM ${schema}.repositories WHERE url = $1 AND ref = $2`,
-      [url, ref],
-    );
-    return repositoryInRow(row);
+    const rows = await query(`SELECT revision, failures, why FROM ${schema}.repositories WHERE url = $1 AND ref = $2`, [
+      url,
+      ref,
+    ]);
+    return rows.map(recordOf<SeenRepository>)[0] ?? unseen;
   },
   async budgets(): Promise<readonly BudgetRecord[]> {
     const rows = await query(
@@ -234,16 +217,6 @@ export const workerStatements = ({ query }: Database) => ({
          least(1, greatest(0, (tat - extract(epoch FROM clock_timestamp())) * per_second / burst + 1)) ELSE 0 END AS reserved
        FROM ${schema}.budgets ORDER BY service`,
     );
-    return rows.map((row) => {
-      const pausedUntil = maybeTime(row["paused_until"]);
-      return {
-        service: textOf(row["service"]),
-        perSecond: Number(row["per_second"]),
-        refusals: Number(row["refusals"]),
-        used: Number(row["used"]),
-        reserved: Number(row["reserved"]),
-        pausedUntil,
-      };
-    });
+    return rows.map(recordOf<BudgetRecord>);
   },
 });

@@ -26,7 +26,7 @@ const taskOf = (url: string): string => `pull requests of ${url}`;
 
 /** One of the workers looks at each repository whose turn it is. */
 export async function lookForPulls(ports: PullPorts, signal: AbortSignal): Promise<void> {
-  await lookAtEach(await ports.records.repositoriesWithPulls(), signal, async ({ url, ref }) => {
+  await lookAtEach(await ports.records.repositories("pulls"), signal, async ({ url, ref }) => {
     if (!(await ports.records.claimTask(`${taskOf(url)} ${ref}`, lookEveryS))) return;
     await orSay(ports, `the pull requests of ${url}`, signal, () => lookAt(ports, url, ref, signal));
   });
@@ -40,9 +40,7 @@ async function orSay({ say }: PullPorts, what: string, signal: AbortSignal, act:
 
 /** A webhook told of something in these repositories: the next look is now. */
 export async function pullsMoved(records: Records, urls: readonly string[]): Promise<boolean> {
-  const mine = (await records.repositoriesWithPulls()).filter((one) =>
-    urls.some((url) => sameRepository(one.url, url)),
-  );
+  const mine = (await records.repositories("pulls")).filter((one) => urls.some((url) => sameRepository(one.url, url)));
   for (const { url, ref } of mine) await records.releaseTask(`${taskOf(url)} ${ref}`);
   return mine.length > 0;
 }
