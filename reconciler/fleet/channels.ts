@@ -27,16 +27,14 @@ export function toldIn(body: Readonly<Record<string, unknown>>): Told {
     const value = body[name];
     return typeof value === "string" && value !== "" ? value : undefined;
   };
-  const [plan, url, repository] = [text("plan"), text("url"), text("repository")];
-  const revision = text("observed_revision");
   return {
     event: text("event") ?? "",
     stack: text("stack") ?? "",
     reason: text("reason") ?? "",
-    plan,
-    url,
-    repository,
-    revision,
+    plan: text("plan"),
+    url: text("url"),
+    repository: text("repository"),
+    revision: text("observed_revision"),
   };
 }
 

@@ -1,6 +1,5 @@
 /** What a stack is opened with: its service and budget, the values from other stacks, and what its files may name. */
 
-import { onlyDefined } from "../core/text/objects";
 import type { Budget } from "./database/budget";
 import type { StackRecord } from "./database/stacks";
 import { mayRead, partOfPlace, type StackState } from "./may-read";
@@ -49,10 +48,12 @@ export function projectInput(
     inputs,
     destroy: stack.leaving,
     worker: ports.worker,
-    ...onlyDefined({ closedBy: isClosed ? "a fleet of several tenants" : undefined }),
+    closedBy: isClosed ? "a fleet of several tenants" : undefined,
     mayRead: async (location) => mayRead(location, stack.spec, tenant, await ports.statesWith(partOfPlace(location))),
     siblings: () => ports.siblingsOf(stack.spec),
-    ...onlyDefined({ ear: ports.ear, service, budget }),
+    ear: ports.ear,
+    service,
+    budget,
   };
 }
 

@@ -165,11 +165,11 @@ export const personCommands = {
   },
   pause: {
     act: "pause",
-    answer: acting(async (desk, stack) => {
-      return (await pause(desk, stack))
+    answer: acting(async (desk, stack) =>
+      (await pause(desk, stack))
         ? `No further run of ${stack} begins until it is resumed; the one that is under way goes on to its end: reconcile fleet stop ${stack} ends it.`
-        : `${stack} is let alone until it is resumed.`;
-    }),
+        : `${stack} is let alone until it is resumed.`,
+    ),
   },
   resume: {
     act: "resume",

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { PgBoss, WorkWithMetadataHandler } from "pg-boss";
 import { onlyDefined } from "../core/text/objects";
-import { type Database, keptJson, maybeText, textOf } from "./database/database";
+import { type Database, keptJson, recordOf } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
 import { isAlive } from "./database/workers";
@@ -249,16 +249,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
          data = j.data || jsonb_build_object('cause', t.cause)
        FROM jsonb_to_recordset($1::jsonb) AS t (key text, tenant text, tier text, cause text)
        WHERE j.name = '${rounds}' AND j.singleton_key = t.key AND j.state < 'active'`,
-      [
-        keptJson(
-          triggers.map((one) => ({
-            key: keyOf(one),
-            tenant: one.tenant,
-            tier: tierOf(one.tenant, one.service),
-            cause: one.cause,
-          })),
-        ),
-      ],
+      [keptJson(triggers.map((one) => ({ ...one, key: keyOf(one), tier: tierOf(one.tenant, one.service) })))],
     );
     // What waits already stays as it is.
     await boss.insert(
@@ -398,11 +389,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
            count(*) FILTER (WHERE state = 'active')::int AS running
          FROM reconcile_queue.job WHERE name = '${rounds}' AND state <= 'active' GROUP BY 1 ORDER BY 1`,
       );
-      return rows.map((row) => ({
-        tenant: String(row["tenant"]),
-        waiting: Number(row["waiting"]),
-        running: Number(row["running"]),
-      }));
+      return rows.map((row) => recordOf(row));
     },
     async behind(tenants) {
       const rows = await database.query(
@@ -411,7 +398,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
            AND NOT data ? 'pull' LIMIT 2000`,
         [tenants],
       );
-      return rows.map((row) => ({ stack: String(row["stack"]), tenant: String(row["tenant"]) }));
+      return rows.map((row) => recordOf(row));
     },
     async unserved() {
       const rows = await database.query(
@@ -419,7 +406,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
          WHERE name = '${rounds}' AND state < 'active' AND start_after < now() - interval '1 second' AND NOT data ? 'pull'
            AND NOT ${isServed} LIMIT 2000`,
       );
-      return rows.map((row) => ({ stack: String(row["stack"]), service: String(row["service"]) }));
+      return rows.map((row) => recordOf(row));
     },
     async drain() {
       isDraining = true;
@@ -487,16 +474,11 @@ async function tendRounds(database: Database): Promise<boolean> {
  */
 async function lostRounds(database: Database): Promise<readonly Trigger[]> {
   const rows = await database.query(
-    `SELECT s.name, s.spec ->> 'tenant' AS tenant, s.spec ->> 'service' AS service FROM ${tables}.stacks s
+    `SELECT s.name AS stack, s.spec ->> 'tenant' AS tenant, s.spec ->> 'service' AS service FROM ${tables}.stacks s
      WHERE NOT s.paused AND coalesce(s.next_at < now() - interval '1 minute', s.status -> 'stalled' <> 'true')
        AND NOT EXISTS (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND singleton_key = s.name AND state <= 'active')`,
   );
-  return rows.map((row) => ({
-    stack: textOf(row["name"]),
-    tenant: textOf(row["tenant"]),
-    service: maybeText(row["service"]),
-    cause: "interval",
-  }));
+  return rows.map((row) => ({ ...recordOf<Trigger>(row), cause: "interval" }));
 }
 
 /** Sets back all clocks and all waiting rounds, so that their order stays. */

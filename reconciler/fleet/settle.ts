@@ -220,9 +220,9 @@ const lettersFor = (
 ): Letter[] =>
   lettersOf(
     settings,
-    occasions.map((occasion) => {
-      const notice = { occasion, stack: name, tenant: spec.tenant, source: spec.source, status };
-      return occasion === "drift_corrected" ? { ...notice, corrected } : notice;
-    }),
+    occasions.map((occasion) => ({
+      ...{ occasion, stack: name, tenant: spec.tenant, source: spec.source, status },
+      corrected: occasion === "drift_corrected" ? corrected : undefined,
+    })),
     now,
   );

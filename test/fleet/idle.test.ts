@@ -38,11 +38,11 @@ test("a code host that never answers keeps neither the followed file nor other d
         looks.follow++;
         return false;
       },
-      repositories: async () => {
-        looks.pushes++;
-        return [];
-      },
-      repositoriesWithPulls: async () => {
+      repositories: async (having?: "pulls") => {
+        if (having !== "pulls") {
+          looks.pushes++;
+          return [];
+        }
         looks.pulls++;
         return new Promise(() => undefined);
       },

@@ -5,7 +5,7 @@
  */
 
 import { steadyNow } from "../steady";
-import { type Database, maybeTime, numberOf } from "./database";
+import { type Database, maybeTime } from "./database";
 import { schema } from "./tables";
 
 export interface Budget {
@@ -78,8 +78,8 @@ export function createBudget(setting: BudgetSetting): Budget {
       );
       if (row === undefined) return alone();
       saidOffline = false;
-      const offset = distance(asked, numberOf(row["at"]) * 1000);
-      const [tat, rate] = [numberOf(row["tat"]), numberOf(row["per_second"])];
+      const offset = distance(asked, Number(row["at"]) * 1000);
+      const [tat, rate] = [Number(row["tat"]), Number(row["per_second"])];
       // The rest of a burst may be sent now: its moments have passed, but they are not late.
       moments = Array.from({ length: batch }, (_, index) =>
         Math.max(now(), (tat - (batch - 1 - index) / rate) * 1000 + offset),
@@ -159,7 +159,7 @@ export function createBudget(setting: BudgetSetting): Budget {
         .catch(() => []);
       const paused = maybeTime(row?.["paused_until"])?.getTime();
       if (paused === undefined) return;
-      pausedUntil = Math.max(pausedUntil, paused + distance(asked, numberOf(row?.["at"]) * 1000));
+      pausedUntil = Math.max(pausedUntil, paused + distance(asked, Number(row?.["at"]) * 1000));
     },
   };
 }

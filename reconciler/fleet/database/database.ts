@@ -37,7 +37,6 @@ export const keptJson = (value: unknown): string =>
 /** The column of a row as its type; a column of another type is an error in the statement. */
 export const textOf = (value: unknown): string => String(value);
 export const maybeText = (value: unknown): string | undefined => (value == null ? undefined : String(value));
-export const numberOf = (value: unknown): number => Number(value);
 export const timeOf = (value: unknown): Date => (value instanceof Date ? value : new Date(String(value)));
 export const maybeTime = (value: unknown): Date | undefined => (value == null ? undefined : timeOf(value));
 

@@ -106,17 +106,10 @@ const settingStatements = ({ query }: Database) => ({
     );
     await query(
       `INSERT INTO ${schema}.budgets (service, per_second, burst)
-       SELECT s.name, s.rate, s.burst FROM jsonb_to_recordset($1::jsonb) AS s (name text, rate double precision, burst double precision)
+       SELECT s.name, coalesce((s.budget ->> 'perSecond')::double precision, 0), coalesce((s.budget ->> 'burst')::double precision, 0)
+       FROM jsonb_to_recordset($1::jsonb) AS s (name text, budget jsonb)
        ON CONFLICT (service) DO UPDATE SET per_second = excluded.per_second, burst = excluded.burst`,
-      [
-        keptJson(
-          settings.services.map(({ name, budget }) => ({
-            name,
-            rate: budget?.perSecond ?? 0,
-            burst: budget?.burst ?? 0,
-          })),
-        ),
-      ],
+      [keptJson(settings.services)],
     );
     await query(
       `INSERT INTO ${schema}.tenants (name, weight)
