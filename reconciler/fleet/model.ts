@@ -51,6 +51,9 @@ export type Source =
   | { readonly kind: "folder"; readonly folder: string }
   | { readonly kind: "artifact"; readonly url: string; readonly digest: string; readonly path: string };
 
+/** The address of a source without a user, who may be a token, also one in which an @ stands. */
+export const withoutItsUser = (url: string): string => url.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1");
+
 export interface Retry {
   readonly firstMs: number;
   readonly maxMs: number;

@@ -6,7 +6,15 @@
 import { createHmac } from "node:crypto";
 import { listed } from "../core/text/list-text";
 import { placeOf, tell, toldIn } from "./channels";
-import { type ChannelTarget, type FleetSettings, fitsAny, type Occasion, type Receiver, type Source } from "./model";
+import {
+  type ChannelTarget,
+  type FleetSettings,
+  fitsAny,
+  type Occasion,
+  type Receiver,
+  type Source,
+  withoutItsUser,
+} from "./model";
 import { leadsOn } from "./pulls/host";
 import { readSecret } from "./secrets";
 import type { Status } from "./status";
@@ -115,9 +123,7 @@ const bodyOf = (
   corrected,
   plan: status.plan,
   url: pages === undefined ? undefined : `${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}`,
-  repository: source.kind === "git" ? withoutCredential(source.url) : undefined,
+  repository: source.kind === "git" ? withoutItsUser(source.url) : undefined,
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,
 });
-
-const withoutCredential = (url: string): string => url.replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1");

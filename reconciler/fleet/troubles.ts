@@ -2,6 +2,7 @@
  * Repositories and servers of artifacts that give this worker no files, although they answer: its disk is full, a key
  * is not mounted, its network is another one. Where others get the files, this worker leaves them the rounds.
  */
+import { withoutItsUser } from "./model";
 import { steadyNow } from "./steady";
 
 export interface Trouble {
@@ -32,15 +33,13 @@ const troubledAfter = 3;
 const firstRestMs = 10_000;
 const longestRestMs = 60_000;
 
-const withoutUserPart = (origin: string): string => origin.replace(/^([a-z+]+:\/\/)[^/@]*@/i, "$1");
-
 export function createTroubles(now: () => number = steadyNow): Troubles {
   const known = new Map<string, Trouble & { readonly until: number }>();
   return {
     failed(origin, why) {
       const failures = (known.get(origin)?.failures ?? 0) + 1;
       const restMs = Math.min(longestRestMs, firstRestMs * 2 ** Math.max(0, failures - troubledAfter));
-      known.set(origin, { origin: withoutUserPart(origin), failures, why, until: now() + restMs });
+      known.set(origin, { origin: withoutItsUser(origin), failures, why, until: now() + restMs });
     },
     worked: (origin) => void known.delete(origin),
     rests(origin, { count, troubled }) {

@@ -175,6 +175,14 @@ describe("letters to receivers", () => {
     expect(said[0]).not.toContain("canary");
   });
 
+  test("a repository is told without its user, also where an @ stands in the name", () => {
+    const url = "https://canary@t0ken@git.example/acme";
+    const stack = { stack: "shop", tenant: "default", status: newStatus };
+    const told = { ...stack, occasion: "applied", source: { kind: "git", url, ref: "main", path: "" } } as const;
+    const [letter] = lettersOf({ receivers: to("http://127.0.0.1:9/hook") }, [told], new Date());
+    expect(letter?.body["repository"]).toBe("https://git.example/acme");
+  });
+
   test("a repository whose host takes no status keeps those of no other one waiting", async () => {
     const host = await receiver((_, path) => (path.includes("/gone/") ? 404 : 200));
     const channel = { kind: "commit_status", token: { env: "PATH" }, api: host.url } as const;
