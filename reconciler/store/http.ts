@@ -325,7 +325,7 @@ const isGitLab = /^\/(?:.*\/)?api\/v4\/projects\/[^/]+\/terraform\/state\/[^/]+\
 function readHttpPlace(address: string, { environment, insecureHttp }: HttpStoreOptions): HttpPlace {
   const url = safeUrl(address, "--state", insecureHttp === true);
   const gitlab = isGitLab.test(url.pathname);
-  const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`] || undefined;
+  const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`]?.trim() || undefined;
   const lockAddress = given("LOCK_ADDRESS");
   // User and password go to both addresses, so both are held to the same rule.
   const lockUrl =

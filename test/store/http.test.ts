@@ -76,6 +76,11 @@ describe.each(["gitlab", "plain", "careless"] as const)("the HTTP state protocol
     }
   });
 
+  it("takes a password with a line feed behind it, as of a file that became a variable, without it", async () => {
+    const spaced = { ...environment, RECONCILE_STATE_PASSWORD: `${environment.RECONCILE_STATE_PASSWORD}\n` };
+    await createHttpStore(`${server.url}/spaced`, { environment: spaced }).read();
+  });
+
   it("does not call a lock taken away that stays", async () => {
     const store = createHttpStore(`${server.url}/stays`, { environment });
     const session = await store.lock(holder());
