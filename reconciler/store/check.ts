@@ -32,18 +32,11 @@ export interface StoreTrial {
   remove(): Promise<void>;
 }
 
-const holdsTrue = (probe: string, seen: string, therefore: string): StoreFinding => ({
-  probe,
-  verdict: "holds",
-  seen,
-  therefore,
-});
-export const breaks = (probe: string, seen: string, therefore: string): StoreFinding => ({
-  probe,
-  verdict: "breaks",
-  seen,
-  therefore,
-});
+const findingThat =
+  (verdict: ProbeVerdict) =>
+  (probe: string, seen: string, therefore: string): StoreFinding => ({ probe, verdict, seen, therefore });
+const holdsTrue = findingThat("holds");
+export const breaks = findingThat("breaks");
 export const probeVerdict = (
   isSo: boolean,
   probe: string,
@@ -53,9 +46,6 @@ export const probeVerdict = (
 
 const snapshotOf = (epoch: number): string =>
   `{\n"format":"reconcile-cloud/state",\n"version":1,\n"lineage":"check",\n"serial":1,\n"epoch":${epoch},\n"check":"one"\n}\n`;
-
-const refusalText = async (asked: Promise<unknown>): Promise<string | undefined> =>
-  asked.then(() => undefined, errorMessage);
 
 /** The probes that every kind of store is put to, through the same code that a run uses. */
 export async function checkStore(trial: StoreTrial, holder: Holder): Promise<readonly StoreFinding[]> {
@@ -113,11 +103,14 @@ export async function checkStore(trial: StoreTrial, holder: Holder): Promise<rea
     const third = await trial.open().lock({ ...holder, who: "check-3" });
     sessions.push(third);
     await third.append(["line 4"]);
-    const late = await refusalText(first.append(["late"]));
+    const isLateRefused = await first.append(["late"]).then(
+      () => false,
+      () => true,
+    );
     const after = await trial.open().read();
     findings.push(
       probeVerdict(
-        late !== undefined && !after.journal.includes("late") && after.journal.includes("line 4"),
+        isLateRefused && !after.journal.includes("late") && after.journal.includes("line 4"),
         "former-holder",
         ["a holder whose lock was taken away cannot write any more", "`state unlock --force` leaves one writer"],
         [

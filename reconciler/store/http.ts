@@ -212,6 +212,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       throw failed;
     }
     async function write(next: Pick<HttpDocument, "snapshot" | "journal" | "lines">): Promise<void> {
+      if (!checksId) await assertMine();
       const signed = (): HttpDocument => ({ ...next, writer: id, serial });
       const { status } = await send(protocol.updateMethod, to, () => {
         serial++;
@@ -225,25 +226,18 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     return {
       epoch,
       async sign() {
-        if (document === noDocument) return;
-        await assertMine();
-        await write(now);
+        if (document !== noDocument) await write(now);
       },
       read: async () => storedIn(now),
       // Without leases a lock does not lapse. When somebody takes it by force, the next write finds that out.
       assertHeld: async () => undefined,
-      async append(lines) {
-        if (!checksId) await assertMine();
-        await write({
+      append: (lines) =>
+        write({
           snapshot: now.snapshot,
           journal: [...now.journal, ...lines],
           lines: (now.lines ?? now.journal.length) + lines.length,
-        });
-      },
-      async replace(snapshot) {
-        if (!checksId) await assertMine();
-        await write({ snapshot, journal: [], lines: 0 });
-      },
+        }),
+      replace: (snapshot) => write({ snapshot, journal: [], lines: 0 }),
       async release() {
         try {
           // Where the server looks whose lock it is, nobody else has written: what it did not keep is sent once more.
