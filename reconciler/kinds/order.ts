@@ -8,7 +8,7 @@ import type { Reference } from "../core/model/desired";
 import { identity } from "../core/model/identity";
 import { findSeen } from "../core/model/live";
 import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
-import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
+import { addStep, type Draft, onceEach, planStep, vmHold, vmLabel } from "../core/plan/draft";
 import { withAllBefore } from "../core/plan/graph";
 import { computedOf, type Need, need, type Step, type StepId } from "../core/plan/step";
 import { appendTo, fieldsIn, groupedBy } from "../core/text/objects";
@@ -197,9 +197,7 @@ function startAfterFlushes(draft: Draft): void {
     const managed = draft.context.addressOf(identity("vm", id));
     const noted = flushStop.noted ?? (managed === undefined ? noteStop(stop, users, draft) : undefined);
     const address = managed ?? id;
-    const start = addStep(draft, {
-      id: `${address}/flush-start`,
-      address,
+    const start = planStep(draft, address, "flush-start", {
       action: { operation: "vm.start", vm, again: true, noted },
       title: `start VM ${vmLabel(draft, vm)} again${starts === "yes" ? "" : `, ${starts}`}`,
       needs: [...(stop === undefined ? [] : [need(stop)]), ...users.map((user) => need(user, "end"))],

@@ -5,16 +5,22 @@
 
 import type { Change } from "../diff/changes";
 import type { DiffContext } from "../diff/context";
-import type { Address } from "../model/address";
+import { type Address, kindOf } from "../model/address";
 import type { DesiredResource, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Debt, debtsIn } from "../model/guest";
 import { identity } from "../model/identity";
 import { type Kind, kindRows } from "../model/kinds";
-import { type RecordedResource, type State, type StateChange, stillToSetAt } from "../model/recorded";
+import {
+  type PlannedChange,
+  type RecordedResource,
+  type State,
+  type StateChange,
+  stillToSetAt,
+} from "../model/recorded";
 import { appendTo, ifAny } from "../text/objects";
 import { estimateMs } from "./estimate";
-import { type Need, type NewStep, need, type Step, type StepId, type StepOperation } from "./step";
+import { type Need, type NewStep, need, type OwnStep, type Step, type StepId, type StepOperation } from "./step";
 
 type Power = { readonly operation: "vm.stop" | "vm.start"; readonly step: StepId };
 
@@ -188,6 +194,30 @@ export function addStep(draft: Draft, step: NewStep): StepId {
   return step.id;
 }
 
+/** A step of one resource, by its name among the others. It holds the resource alone, unless it says otherwise. */
+export const planStep = <O extends StepOperation>(
+  draft: Draft,
+  address: Address,
+  name: string,
+  step: OwnStep<O>,
+): StepId =>
+  addStep<O>(draft, {
+    id: `${address}/${name}`,
+    address,
+    ...step,
+    holds: step.holds ?? [holdOf(kindOf(address), address)],
+  });
+
+/** A step that sends nothing and changes the state. */
+export const planRecord = (
+  draft: Draft,
+  address: Address,
+  name: string,
+  title: string,
+  changes: readonly PlannedChange[],
+  needs: readonly Need[] = [],
+): StepId => planStep(draft, address, name, { action: { operation: "record", changes }, title, needs, holds: [] });
+
 /** Keeps one need for each step: `done` and `failed` each demand more than `end`. */
 export function onceEach(needs: readonly Need[]): readonly Need[] {
   const strongest = new Map<StepId, Need>();
@@ -214,12 +244,13 @@ export const noteFound = (
   name = record.name,
   noun: string = kindRows[record.kind].noun,
 ): StepId =>
-  addStep(draft, {
-    id: `${record.address}/import`,
-    address: record.address,
-    action: { operation: "record", changes: settledRecord(record.address, record) },
-    title: `note ${noun} ${name} (${record.id}), which an interrupted run created`,
-  });
+  planRecord(
+    draft,
+    record.address,
+    "import",
+    `note ${noun} ${name} (${record.id}), which an interrupted run created`,
+    settledRecord(record.address, record),
+  );
 
 /** What a create that was cut off has made necessary. */
 export const owedByIntent = (address: Address, { state }: Pick<Draft, "state">): readonly Debt[] | undefined =>

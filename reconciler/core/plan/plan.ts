@@ -36,7 +36,7 @@ import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
 import { costOfPlan } from "./cost";
-import { addStep, Draft } from "./draft";
+import { Draft, planStep } from "./draft";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { type TakenFromMemory, takenFromMemory } from "./memory";
@@ -292,9 +292,8 @@ function requestsRefused(
 }
 
 function waitForRecord({ address, desired }: Pair, draft: Draft): void {
-  addStep(draft, {
-    id: `${address}/record`,
-    address,
+  planStep(draft, address, "record", {
+    holds: [],
     action: {
       operation: "outside",
       waitsFor: `a readable record of ${address}`,

@@ -270,7 +270,6 @@ export interface Due extends Omit<Debt, "since"> {
 
 /** A step of one resource among its others. */
 export type OwnStep<O extends StepOperation = StepOperation> = {
-  readonly id: StepId;
   readonly action: ActionOf<O>;
   /** One line for people. */
   readonly title: string;
@@ -282,15 +281,16 @@ export type OwnStep<O extends StepOperation = StepOperation> = {
   readonly estimateMs?: number;
   /** The VM that does not serve while this runs. */
   readonly downtimeOf?: Address;
+  /** What no other step may touch at the same time: `vm:<id>`, `volume:<id>`. */
+  readonly holds?: readonly string[];
 } & Recordings[O];
 
 /**
  * A step before it is added to the draft: what it needs, holds and takes has a usual value unless it says otherwise.
  */
 export type NewStep<O extends StepOperation = StepOperation> = OwnStep<O> & {
+  readonly id: StepId;
   readonly address: Address;
-  /** What no other step may touch at the same time: `vm:<id>`, `volume:<id>`. */
-  readonly holds?: readonly string[];
 };
 
 export type Step<O extends StepOperation = StepOperation> = NewStep<O> & {

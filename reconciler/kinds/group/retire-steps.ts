@@ -7,7 +7,7 @@ import { referenceText } from "../../core/canonical/rules";
 import type { Address } from "../../core/model/address";
 import { asideName } from "../../core/model/aside-name";
 import { groupIdNamed, groupNamed } from "../../core/model/rule";
-import { addStep, type Draft, holdOf } from "../../core/plan/draft";
+import { type Draft, planStep } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { appendTo } from "../../core/text/objects";
 import type { GroupDifference } from "./diff";
@@ -86,9 +86,7 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
   for (const { id, step } of deletes) {
     for (const neighbour of neighbours.losing.get(id) ?? []) {
       if (neighbour.address === address || neighbour.desired === undefined) continue;
-      addStep(draft, {
-        id: `${neighbour.address}/verify-${step}`,
-        address: neighbour.address,
+      planStep(draft, neighbour.address, `verify-${step}`, {
         action: {
           operation: "group.verify",
           group: { address: neighbour.address },
@@ -97,7 +95,6 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
         title: `read the rules of ${neighbour.address} again and put back what the deletion took`,
         // The check comes after the group's own additions, so that it finds their rules and the groups that these name.
         needs: [need(step), ...(neighbours.own.get(neighbour.address) ?? []).map((own) => need(own, "end"))],
-        holds: [holdOf("group", neighbour.address)],
       });
     }
   }
@@ -112,13 +109,10 @@ export function retireSteps(
   const { address } = difference;
   return groups.map((group, index) => ({
     id: group.id,
-    step: addStep(draft, {
-      id: `${address}/retire${index === 0 ? "" : `-${index}`}`,
-      address,
+    step: planStep(draft, address, `retire${index === 0 ? "" : `-${index}`}`, {
       action: { operation: "group.delete", group: { id: group.id }, name: group.name, retired: true },
       title: `delete the replaced group ${group.name}`,
       needs,
-      holds: [holdOf("group", address)],
     }),
   }));
 }

@@ -13,12 +13,12 @@ import { leftWhenForgotten } from "../../core/model/facts";
 import { type RecordedGroup, type StateChange, stillToSetAt } from "../../core/model/recorded";
 import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
 import {
-  addStep,
   type Draft,
-  holdOf,
   isLeftOnceSet,
   nameKey,
   noteFound,
+  planRecord,
+  planStep,
   settledRecord,
   wasSet,
 } from "../../core/plan/draft";
@@ -107,9 +107,7 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   // Nothing else remembers these, where a run ends before it has added them.
   const late = difference.following.filter((rule) => comesLate(rule, address, open));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
-  const created = addStep(draft, {
-    id: `${address}/create`,
-    address,
+  const created = planStep(draft, address, "create", {
     action: {
       operation: "group.create",
       name,
@@ -119,7 +117,6 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
     },
     title: `create group ${name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
     needs,
-    holds: [holdOf("group", address)],
     record: {
       ...groupRecord(desired, resolver(draft), []),
       ...record,
@@ -139,13 +136,10 @@ function stepsToCreateGroup(difference: FreshGroup, open: ReadonlySet<Address>, 
   draft.makes(address, created);
   draft.takesName(nameKey("group", name), created);
   if (old?.renamed !== undefined && old.name !== old.aside)
-    addStep(draft, {
-      id: `${address}/back`,
-      address,
+    planStep(draft, address, "back", {
       action: { operation: "group.update", group: { id: old.id }, name: old.name },
       title: `if the create fails: give group ${old.aside} its name ${old.name} back`,
       needs: [need(created, "failed")],
-      holds: [holdOf("group", address)],
       record: { name: old.name },
     });
   return created;
@@ -188,13 +182,10 @@ function renameAside({ address, id, live, change: { name } }: To<"replace">, nex
   const aside = asideName(name, id);
   if (live?.name === aside) return { id, name, aside };
   const isRecorded = name === aside;
-  const renamed = addStep(draft, {
-    id: `${address}/aside`,
-    address,
+  const renamed = planStep(draft, address, "aside", {
     action: { operation: "group.update", group: { id }, name: aside },
     title: isRecorded ? `rename the group aside to ${aside} once more` : `rename group ${name} aside to ${aside}`,
     needs: draft.onceMade(address),
-    holds: [holdOf("group", address)],
     record: { name: aside },
   });
   if (!isRecorded && name !== next) draft.freesName(nameKey("group", name), renamed);
@@ -219,13 +210,10 @@ function addLateRules(
   if (isLeftOnceSet(group.desired, "rules", draft)) lastSets(late, draft);
   // A service that makes such a rule by itself would call ours a repeat, and in a create refuse the whole group.
   if (rules.some(isPlatformShaped))
-    addStep(draft, {
-      id: `${address}/verify-egress`,
-      address,
+    planStep(draft, address, "verify-egress", {
       action: { operation: "group.verify", group: { address }, rules },
       title: `add the egress rules of ${address} that the service has not made by itself`,
       needs: [created, ...late.map((step) => need(step, "end"))],
-      holds: [holdOf("group", address)],
     });
 }
 
@@ -252,9 +240,7 @@ const stepToAddRule = (
   draft: Draft,
 ): StepId => {
   const { address } = difference;
-  return addStep(draft, {
-    id: `${address}/rule-${index}`,
-    address,
+  return planStep(draft, address, `rule-${index}`, {
     action: {
       operation: "group.rule.create",
       group,
@@ -303,9 +289,7 @@ function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): 
   const description = fields.get("description");
   if (name !== undefined || description !== undefined) {
     const next = groupRecord(desired, resolver(draft), difference.platformRules);
-    const step = addStep(draft, {
-      id: `${address}/update`,
-      address,
+    const step = planStep(draft, address, "update", {
       action: {
         operation: "group.update",
         group,
@@ -315,7 +299,6 @@ function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): 
       title:
         name === undefined ? `describe group ${change.name} anew` : `rename group ${name.before} to ${desired.name}`,
       needs,
-      holds: [holdOf("group", address)],
       record: patchFor<RecordedGroup>(next, [
         ...(name === undefined ? [] : ["name"]),
         ...(description === undefined ? [] : ["description"]),
@@ -335,9 +318,7 @@ function stepsToUpdateGroup(difference: To<"update" | "import">, draft: Draft): 
   const declared = declaredBeside(going, desired.rules, (named) => resolver(draft)(named) ?? referenceText(named));
   difference.removed.forEach(({ live, rule }, index) => {
     const beside = declared[index] ?? [];
-    addStep(draft, {
-      id: `${address}/remove-rule-${index}`,
-      address,
+    planStep(draft, address, `remove-rule-${index}`, {
       action: {
         operation: "group.rule.delete",
         group,
@@ -382,19 +363,16 @@ function adoptGroup(difference: To<"import" | "replace">, draft: Draft): void {
       resolver(draft),
     ),
   };
-  const step = addStep(draft, {
-    id: `${address}/import`,
+  const step = planRecord(
+    draft,
     address,
-    action: {
-      operation: "record",
-      changes: settledRecord(
-        address,
-        holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
-      ),
-    },
-    // A name that a command made up is shown as none.
-    title: `take over group ${unseenName(difference).length > 0 ? id : `${live?.name ?? change.name} (${id})`}`,
-  });
+    "import",
+    `take over group ${unseenName(difference).length > 0 ? id : `${live?.name ?? change.name} (${id})`}`,
+    settledRecord(
+      address,
+      holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
+    ),
+  );
   draft.makes(address, step);
 }
 
@@ -407,13 +385,10 @@ function stepsToDeleteGroup(difference: To<"delete">, draft: Draft): void {
     forgetGroup(difference, needs, draft);
     return;
   }
-  const step = addStep(draft, {
-    id: `${address}/delete`,
-    address,
+  const step = planStep(draft, address, "delete", {
     action: { operation: "group.delete", group: { id }, name: change.name, retired: false },
     title: `delete group ${change.name}`,
     needs,
-    holds: [holdOf("group", address)],
     forgets: true,
   });
   freeNames(difference, change.name, step, draft);
@@ -425,13 +400,14 @@ function forgetGroup(
   draft: Draft,
   noted: readonly StateChange[] = [],
 ): void {
-  addStep(draft, {
-    id: `${address}/forget`,
+  planRecord(
+    draft,
     address,
-    action: { operation: "record", changes: [...noted, ...settledRecord(address, null)] },
-    title: `forget group ${change.name}`,
+    "forget",
+    `forget group ${change.name}`,
+    [...noted, ...settledRecord(address, null)],
     needs,
-  });
+  );
 }
 
 /**

@@ -1,14 +1,24 @@
 /** The requests of a change of a kind that is its rows and its relations alone, in their order. */
 
+import type { Address } from "../../core/model/address";
 import type { DesiredResource, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import { kindRows } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import { hostOf, isNamed } from "../../core/model/relations";
 import { asRecord } from "../../core/model/usual";
-import { addStep, type Draft, holdOf, nameKey, noteFound, settledRecord, vmHold } from "../../core/plan/draft";
+import {
+  type Draft,
+  holdOf,
+  nameKey,
+  noteFound,
+  planRecord,
+  planStep,
+  settledRecord,
+  vmHold,
+} from "../../core/plan/draft";
 import { holdBack, keptAsShown, patchFor, plainRecord } from "../../core/plan/records";
-import { type Need, type NewStep, need, type StepId, type UsualAction } from "../../core/plan/step";
+import { type Need, need, type OwnStep, type StepId, type UsualAction } from "../../core/plan/step";
 import { fieldsIn } from "../../core/text/objects";
 import type { Target } from "../placement";
 import { rowsOf, type UsualDifference } from "./diff";
@@ -40,12 +50,12 @@ export function stepsForUsual(difference: UsualDifference, draft: Draft): void {
   }
 }
 
-type UsualStep = Omit<NewStep, "action" | "record"> & { readonly action: UsualAction; readonly record?: unknown };
+type UsualStep = Omit<OwnStep, "action" | "record"> & { readonly action: UsualAction; readonly record?: unknown };
 
-function add(draft: Draft, step: UsualStep): StepId {
+function add(draft: Draft, address: Address, name: string, step: UsualStep): StepId {
   const made: object = step;
   // The compiler knows the requests of the kinds that have code of their own; a row says what this one sends.
-  return addStep(draft, made as NewStep<"record">);
+  return planStep(draft, address, name, made as OwnStep<"record">);
 }
 
 /** What the create sends, under the names of the service. */
@@ -59,13 +69,10 @@ const sentBy = (desired: DesiredResource) =>
 
 function create(desired: DesiredResource, draft: Draft, needs: readonly Need[]): StepId {
   const { kind, address, name } = desired;
-  const step = add(draft, {
-    id: `${address}/create`,
-    address,
+  const step = add(draft, address, "create", {
     action: { operation: `${kind}.create`, name, fields: sentBy(desired) },
     title: `create ${kindRows[kind].fullNoun} ${name}`,
     needs,
-    holds: [holdOf(kind, address)],
     record: plainRecord(desired),
   });
   draft.makes(address, step);
@@ -83,9 +90,7 @@ function attach(
   const relation = hostOf[kind];
   if (relation === undefined || target === undefined) return;
   const host: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
-  add(draft, {
-    id: `${address}/attach`,
-    address,
+  add(draft, address, "attach", {
     action: { operation: relation.attach, of, host },
     title: `attach ${kindRows[kind].fullNoun} ${name} to ${target.address ?? target.id}`,
     needs: [...draft.onceMade(address), ...needs],
@@ -103,9 +108,7 @@ function detach(
   if (relation === undefined || detachFrom === undefined) return needs;
   const host = { id: detachFrom };
   const hostLabel = draft.context.addressOf(identity(relation.kind, detachFrom)) ?? detachFrom;
-  const step = add(draft, {
-    id: `${address}/detach`,
-    address,
+  const step = add(draft, address, "detach", {
     action: { operation: relation.detach, of: { id }, host },
     title: `detach ${kindRows[kind].fullNoun} ${difference.change?.name ?? id} from ${hostLabel}`,
     needs,
@@ -119,12 +122,8 @@ function detach(
 function remove(difference: To<"delete" | "forget">, draft: Draft): void {
   const { address, kind, change, recorded } = difference;
   if (difference.action === "forget") {
-    add(draft, {
-      id: `${address}/forget`,
-      address,
-      action: { operation: "record", changes: settledRecord(address, null) },
-      title: `forget ${kindRows[kind].fullNoun} ${change.name}`,
-    });
+    const title = `forget ${kindRows[kind].fullNoun} ${change.name}`;
+    planRecord(draft, address, "forget", title, settledRecord(address, null));
     return;
   }
   // What was found by the intent of a lost create is recorded first, so that a run that is cut off does not forget it.
@@ -139,13 +138,10 @@ function deleteStep(
   draft: Draft,
   needs: readonly Need[],
 ): StepId {
-  const step = add(draft, {
-    id: `${address}/${name}`,
-    address,
+  const step = add(draft, address, name, {
     action: { operation: `${kind}.delete`, of: { id } },
     title: `delete ${kindRows[kind].fullNoun} ${change.name}`,
     needs,
-    holds: [holdOf(kind, address)],
     forgets: true,
   });
   if (isNamed[kind]) draft.freesName(nameKey(kind, change.name), step);
@@ -171,13 +167,10 @@ function update(difference: To<"update" | "import">, draft: Draft): void {
     const fields = Object.fromEntries(
       changed.map(([key, { field, sentAs = field }]) => [sentAs, fieldsIn(desired)[key]]),
     );
-    add(draft, {
-      id: `${address}/update`,
-      address,
+    add(draft, address, "update", {
       action: { operation: `${kind}.update`, of: { id }, fields },
       title: `update ${kindRows[kind].fullNoun} ${change.name}: ${changed.map(([, { field }]) => field).join(", ")}`,
       needs,
-      holds: [holdOf(kind, address)],
       record: patchFor(
         plainRecord(desired),
         changed.map(([, { field }]) => field),
@@ -195,12 +188,8 @@ function adopt(difference: To<"update" | "import">, draft: Draft): StepId {
   // What shows is under the keys of the rows, as a record has it.
   const shown: Partial<RecordedResource> = asRecord({ ...live });
   const record = holdBack({ ...next, ...on }, { ...shown, ...on }, keptAsShown(difference, next, shown));
-  const step = add(draft, {
-    id: `${address}/import`,
-    address,
-    action: { operation: "record", changes: settledRecord(address, record) },
-    title: `take over ${kindRows[kind].fullNoun} ${live?.name ?? id} (${id})`,
-  });
+  const title = `take over ${kindRows[kind].fullNoun} ${live?.name ?? id} (${id})`;
+  const step = planRecord(draft, address, "import", title, settledRecord(address, record));
   draft.makes(address, step);
   draft.adopts(address, id);
   return step;

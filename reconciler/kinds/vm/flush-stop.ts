@@ -7,7 +7,7 @@ import { vmFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import { ofKind } from "../../core/model/kinds";
 import { findSeen, type LiveVm } from "../../core/model/live";
-import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";
+import { type Draft, type FlushStop, planStep, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onceDecided } from "./resize-steps";
 
@@ -74,9 +74,7 @@ function addFlushStop(
   const managed = options.address ?? draft.context.addressOf(identity("vm", vm.id));
   const address = managed ?? vm.id;
   const reverted = draft.resizeUndoneBy(vm.id);
-  return addStep(draft, {
-    id: `${address}/flush-stop`,
-    address,
+  return planStep(draft, address, "flush-stop", {
     action: {
       operation: "vm.stop",
       vm,

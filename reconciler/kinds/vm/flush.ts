@@ -7,7 +7,7 @@ import type { Address } from "../../core/model/address";
 import { wordsOfCommand } from "../../core/model/computed";
 import type { FlushCommand, FlushPolicy } from "../../core/model/desired";
 import { findSeen } from "../../core/model/live";
-import { addStep, type Draft, vmHold } from "../../core/plan/draft";
+import { type Draft, planStep, vmHold } from "../../core/plan/draft";
 import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { stopForFlush } from "./flush-stop";
@@ -61,9 +61,7 @@ function flushBy(
   { argv, env, folder }: FlushCommand,
   { address, label, vm, needs, draft, which = "" }: ComesOff,
 ): StepId {
-  return addStep(draft, {
-    id: `${address}/flush${which}`,
-    address,
+  return planStep(draft, address, `flush${which}`, {
     action: { operation: "flush", argv, ...onlyDefined({ env, folder }) },
     title: `flush volume ${label}: ${wordsOfCommand(argv)}`,
     needs,

@@ -3,7 +3,7 @@
 import type { Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import type { RecordedVm } from "../../core/model/recorded";
-import { addStep, type Draft, nameKey, vmHold } from "../../core/plan/draft";
+import { type Draft, nameKey, planStep } from "../../core/plan/draft";
 import type { Unidentified } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { keptByAnother } from "./departure";
@@ -33,9 +33,7 @@ export function planVmDelete(
   const undoes = snapshots || managedVolumes.length > 0;
   const flush = flushOnDelete(difference, recorded, draft, undoes);
   const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
-  const step = addStep(draft, {
-    id: `${address}/delete`,
-    address,
+  const step = planStep(draft, address, "delete", {
     action: {
       operation: "vm.delete",
       vm: { id },
@@ -48,7 +46,6 @@ export function planVmDelete(
     },
     title: `delete VM ${name}`,
     needs: stepsBeforeDelete({ difference, recorded, name, draft, snapshots, undoes }, flush, after),
-    holds: [vmHold(draft, { address })],
     forgets: true,
     downtimeOf: action === "replace" ? address : undefined,
   });
@@ -87,9 +84,8 @@ function stepsBeforeDelete(
     needs.push(need(settle, "end"));
   }
   if (isVerifying(difference, recorded) && (undoes || flush === "stop")) {
-    const holds = [vmHold(draft, { address })];
-    const then: Then = (step) =>
-      addStep(draft, { address, holds, ...step, needs: [...settled, ...(step.needs ?? [])] });
+    const then: Then = (name, step) =>
+      planStep(draft, address, name, { ...step, needs: [...settled, ...(step.needs ?? [])] });
     const revert = revertPending(difference, vm, name, then, draft.context.can);
     settled.push(need(revert));
     needs.push(need(revert, "end"));

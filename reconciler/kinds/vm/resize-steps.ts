@@ -4,13 +4,13 @@ import type { Abilities } from "../../core/model/abilities";
 import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
 import { findSeen } from "../../core/model/live";
-import { addStep, type Draft, vmHold, vmLabel } from "../../core/plan/draft";
+import { type Draft, planStep, vmHold, vmLabel } from "../../core/plan/draft";
 import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import type { VmDifference } from "./diff";
 
 /** Adds a step after the steps that the VM has already. */
-export type Then = <O extends StepOperation>(step: OwnStep<O>) => StepId;
+export type Then = <O extends StepOperation>(name: string, step: OwnStep<O>) => StepId;
 
 /**
  * A VM in VERIFY_RESIZE refuses a stop and a rebuild. Where neither the file nor an earlier run has to do with its resize,
@@ -27,9 +27,7 @@ export function onceDecided(vm: { readonly id: string }, draft: Draft, after: re
   );
   if (isDecided) return [];
   const address = vmLabel(draft, vm);
-  const decided = addStep(draft, {
-    id: `${address}/decided`,
-    address,
+  const decided = planStep(draft, address, "decided", {
     action: { operation: "vm.resize.confirm", vm, manual: true },
     title: `wait for the resize of VM ${live.name}, which others began, to be decided`,
     needs: after,
@@ -54,8 +52,7 @@ export function revertPending(
 ): StepId {
   const { address, recorded } = difference;
   const unwanted = `the resize of VM ${label} that is not wanted any more`;
-  return then({
-    id: `${address}/revert-pending`,
+  return then("revert-pending", {
     action: { operation: "vm.resize.revert", vm, looksFirst: true },
     title: revertsResize ? `revert ${unwanted}` : waitsFor(unwanted, "reverted"),
     record: { resizing: undefined, ...onlyDefined({ flavor: recorded?.resizing?.from }) },
@@ -68,7 +65,6 @@ export function revertPending(
  * the next step of the VM waits for: a VM that is still in VERIFY_RESIZE would refuse it.
  */
 export function decideResize(
-  difference: VmDifference,
   desired: DesiredVm,
   vm: Reference,
   label: string,
@@ -76,7 +72,6 @@ export function decideResize(
   can: DecidesResize,
   resized?: StepId,
 ): Need[] {
-  const { address } = difference;
   const { verifyResize } = desired.lifecycle;
   const settled = { resizing: undefined, flavor: desired.flavor };
   const after = resized === undefined ? [] : [need(resized)];
@@ -84,8 +79,7 @@ export function decideResize(
   if (verifyResize.confirm === "manual")
     return [
       need(
-        then({
-          id: `${address}/confirm`,
+        then("confirm", {
           action: { operation: "vm.resize.confirm", vm, manual: true },
           title: `wait for ${resize} to be confirmed`,
           needs: after,
@@ -98,23 +92,20 @@ export function decideResize(
   let checked: StepId | undefined;
   let reverted: StepId | undefined;
   if (check !== undefined) {
-    checked = then({
-      id: `${address}/check`,
+    checked = then("check", {
       action: { operation: "vm.check", vm, check, timeoutMs: verifyResize.timeoutMs },
       title: `check VM ${label} (${check.kind === "tcp" ? `tcp ${check.port}` : textKey(check.kind === "http" ? check.url : (check.argv[0] ?? ""))})`,
       needs: after,
     });
     if (verifyResize.onFailure === "revert")
-      reverted = then({
-        id: `${address}/revert`,
+      reverted = then("revert", {
         action: { operation: "vm.resize.revert", vm },
         title: `if the check fails: ${can.revertsResize ? `revert ${resize}` : waitsFor(resize, "reverted")}`,
         needs: [need(checked, "failed")],
         record: { resizing: undefined },
       });
   }
-  const confirmed = then({
-    id: `${address}/confirm`,
+  const confirmed = then("confirm", {
     action: { operation: "vm.resize.confirm", vm, manual: !can.confirmsResize },
     title: can.confirmsResize ? `confirm ${resize}` : waitsFor(resize, "confirmed"),
     needs: checked === undefined ? after : [need(checked)],

@@ -1,7 +1,7 @@
 /** Steps with which both the change and the delete of a VM may begin. */
 
 import type { Reference, SnapshotReason } from "../../core/model/desired";
-import { addStep, type Draft, vmHold } from "../../core/plan/draft";
+import { type Draft, planStep } from "../../core/plan/draft";
 import type { Need, StepId } from "../../core/plan/step";
 import type { VmDifference } from "./diff";
 
@@ -14,13 +14,10 @@ export const waitUntilSettled = (
   draft: Draft,
   needs: readonly Need[],
 ): StepId =>
-  addStep(draft, {
-    id: `${address}/settle`,
-    address,
+  planStep(draft, address, "settle", {
     action: { operation: "vm.settle", vm },
     title: `wait for VM ${live?.name ?? address} (${live?.status ?? "in transition"})`,
     needs,
-    holds: [vmHold(draft, { address })],
     record: { building: undefined },
   });
 
@@ -34,12 +31,9 @@ export function planVmSnapshot(
   const { address } = difference;
   const label = difference.live?.name ?? difference.change.name;
   const name = `${label.slice(0, 40)}-pre-${reason}`;
-  return addStep(draft, {
-    id: `${address}/snapshot-${reason}`,
-    address,
+  return planStep(draft, address, `snapshot-${reason}`, {
     action: { operation: "vm.snapshot", vm, name, unproven: draft.context.can.listsImages ? undefined : true },
     title: `snapshot VM ${label} as ${name}`,
     needs: after,
-    holds: [vmHold(draft, { address })],
   });
 }

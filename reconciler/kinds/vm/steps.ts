@@ -6,23 +6,24 @@ import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
 import { fixText, toRun } from "../../core/model/fix";
 import { addressesShown, powerShown } from "../../core/model/live";
-import { orphanKey, type RecordedVm, stillToSetAt } from "../../core/model/recorded";
+import { type RecordedVm, stillToSetAt } from "../../core/model/recorded";
 import {
-  addStep,
   type Draft,
   isLeftOnceSet,
   nameKey,
   noteFound,
   owedByIntent,
+  planRecord,
+  planStep,
   settledRecord,
-  vmHold,
   wasSet,
 } from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, keptAsShown, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
-import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
+import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { mayBeStopped } from "../volume/open-moves";
+import { deleteNoted } from "../volume/steps";
 import { powerWanted, revertVerb } from "./compare";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
@@ -73,14 +74,10 @@ function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft:
   const isStopped = desired.power === "stopped";
   const isLeft = isStopped && isLeftOnceSet(desired, "power", draft);
   const vm: NewVm = { ...newVm(desired), image: imageId ?? desired.image };
-  const holds = [vmHold(draft, { address })];
-  const created = addStep(draft, {
-    id: `${address}/create`,
-    address,
+  const created = planStep(draft, address, "create", {
     action: { operation: "vm.create", vm },
     title: `create VM ${desired.name} (${desired.flavor})`,
     needs,
-    holds,
     // A new VM runs. Where the file wants it stopped, the stop step records that.
     record: {
       ...vmRecord(desired, imageId),
@@ -94,13 +91,10 @@ function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft:
   draft.makes(address, created);
   draft.takesName(nameKey("vm", desired.name), created);
   if (isStopped)
-    addStep(draft, {
-      id: `${address}/stop`,
-      address,
+    planStep(draft, address, "stop", {
       action: { operation: "vm.stop", vm: { address } },
       title: `stop VM ${desired.name}`,
       needs: [need(created)],
-      holds,
       record: { power: "stopped", ...(isLeft ? wasSet : {}) },
     });
 }
@@ -108,12 +102,13 @@ function stepsToCreateVm(desired: DesiredVm, imageId: string | undefined, draft:
 /** From the create on, the record is the new VM's: what the old VM left is written down before. */
 function noteStranded({ address, strands }: VmDifference, draft: Draft): Need[] {
   if (strands === undefined) return [];
-  const noted = addStep(draft, {
-    id: `${address}/orphan`,
+  const noted = planRecord(
+    draft,
     address,
-    action: { operation: "record", changes: orphansAdded(strands) },
-    title: strands.map(({ name, reason }) => `note volume ${name}, which ${reason}`).join("; "),
-  });
+    "orphan",
+    strands.map(({ name, reason }) => `note volume ${name}, which ${reason}`).join("; "),
+    orphansAdded(strands),
+  );
   return [need(noted)];
 }
 
@@ -127,16 +122,14 @@ function forgetVm(difference: VmDifference, draft: Draft): void {
   // Until its volume is gone as well, the record is what says that the volume is to go.
   const deleted =
     departure?.deletes === undefined ? [] : [...noteStranded(difference, draft), ...deleteLeft(difference, draft)];
-  addStep(draft, {
-    id: `${address}/forget`,
+  planRecord(
+    draft,
     address,
-    action: {
-      operation: "record",
-      changes: [...(deleted.length === 0 ? orphansAdded(strands) : []), ...settledRecord(address, null)],
-    },
-    title: `forget VM ${recorded?.name ?? address}`,
-    needs: [...whole, ...deleted],
-  });
+    "forget",
+    `forget VM ${recorded?.name ?? address}`,
+    [...(deleted.length === 0 ? orphansAdded(strands) : []), ...settledRecord(address, null)],
+    [...whole, ...deleted],
+  );
 }
 
 /** An interrupted run took the data volume off, and nothing but the record knows of it. */
@@ -145,12 +138,9 @@ function attachDataAgain(
   { id, off }: { readonly id: string; readonly off: string },
   draft: Draft,
 ): StepId {
-  const attached = addStep(draft, {
-    id: `${address}/data-attach`,
-    address,
+  const attached = planStep(draft, address, "data-attach", {
     action: { operation: "volume.attach", volume: { id: off }, vm: { id } },
     title: `attach the data volume of VM ${live?.name ?? recorded?.name ?? id} again`,
-    holds: [vmHold(draft, { address })],
     record: { dataVolumeDetached: undefined },
   });
   draft.flushStopOf(id)?.users.push(attached);
@@ -161,29 +151,14 @@ function attachDataAgain(
 function deleteLeft({ address, departure, strands = [] }: VmDifference, draft: Draft): Need[] {
   const going = strands.find(({ id }) => id === departure?.deletes?.id);
   if (going === undefined) return [];
-  const deleted = addStep(draft, {
-    id: `${address}/delete-volume`,
-    address,
-    action: { operation: "volume.delete", volume: { id: going.id } },
-    title: `delete volume ${going.name}, which ${going.reason} and was to go with it`,
-    needs: [need(`${address}/orphan`)],
-    holds: [`volume:${going.id}`],
-  });
-  const forgotten = addStep(draft, {
-    id: `${address}/forget-volume`,
-    address,
-    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(going), orphan: null }] },
-    title: `forget volume ${going.name}`,
-    needs: [need(deleted)],
-  });
-  return [need(forgotten)];
+  const how = `, which ${going.reason} and was to go with it`;
+  return [need(deleteNoted(address, going, "-volume", "volume", how, draft, [need(`${address}/orphan`)]))];
 }
 
 function waitForId(difference: VmDifference, draft: Draft): void {
   const { address } = difference;
-  addStep(draft, {
-    id: `${address}/id`,
-    address,
+  planStep(draft, address, "id", {
+    holds: [],
     action: {
       operation: "outside",
       waitsFor: `the id of VM ${difference.recorded?.name ?? difference.desired?.name ?? address}, which this service gives no way to look up`,
@@ -217,22 +192,20 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
   };
   const shown = keptAsShown(difference, next, before).filter((field) => difference.alike?.includes(field) !== true);
   const record = holdBack(next, before, shown);
-  return addStep(draft, {
-    id: `${address}/import`,
+  return planRecord(
+    draft,
     address,
-    action: {
-      operation: "record",
-      changes: settledRecord(address, {
-        ...record,
-        ...onlyDefined({
-          building: difference.unsettled === true ? true : undefined,
-          owes,
-          stillToSet: difference.unsettled === true || isToPower ? made?.stillToSet : undefined,
-        }),
+    "import",
+    `take over VM ${live?.name ?? id} (${id})`,
+    settledRecord(address, {
+      ...record,
+      ...onlyDefined({
+        building: difference.unsettled === true ? true : undefined,
+        owes,
+        stillToSet: difference.unsettled === true || isToPower ? made?.stillToSet : undefined,
       }),
-    },
-    title: `take over VM ${live?.name ?? id} (${id})`,
-  });
+    }),
+  );
 }
 
 /** A VM that is changed. Its steps follow each other; a failed one does not stop what has nothing to do with it. */
@@ -262,8 +235,7 @@ function makeSteady(updating: Updating, desired: DesiredVm): void {
     draft.makes(address, settled);
   }
   if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
-  if (difference.verify === "confirm")
-    updating.last = decideResize(difference, desired, vm, label, then, draft.context.can);
+  if (difference.verify === "confirm") updating.last = decideResize(desired, vm, label, then, draft.context.can);
   if (difference.verify === "wait")
     updating.last = [...updating.last, ...onceDecided({ id: difference.id }, draft, updating.last)];
 }
@@ -271,12 +243,11 @@ function makeSteady(updating: Updating, desired: DesiredVm): void {
 function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): void {
   const { address, id, desired, change, live } = difference;
   const vm: Reference = { id };
-  const holds = [vmHold(draft, { address })];
   const label = live?.name ?? change.name;
   const next = vmRecord(desired, difference.imageId);
   const fields = new Map(change.fields.map((field) => [field.field, field]));
-  const then: Then = (step) => {
-    const stepId = addStep(draft, { address, holds, ...step, needs: [...updating.last, ...(step.needs ?? [])] });
+  const then: Then = (name, step) => {
+    const stepId = planStep(draft, address, name, { ...step, needs: [...updating.last, ...(step.needs ?? [])] });
     updating.last = [need(stepId, "end")];
     return stepId;
   };
@@ -303,9 +274,8 @@ function stepsToUpdateVm(difference: To<"update" | "import">, draft: Draft): voi
 }
 
 function stepsToRenameVm({ difference, vm, draft, then, patch }: Updating, before: string): void {
-  const { address, desired } = difference;
-  const step = then({
-    id: `${address}/rename`,
+  const { desired } = difference;
+  const step = then("rename", {
     action: { operation: "vm.rename", vm, name: desired.name },
     title: `rename VM ${before} to ${desired.name}`,
     record: patch("name"),
@@ -317,8 +287,7 @@ function stepsToRenameVm({ difference, vm, draft, then, patch }: Updating, befor
 function stepsToResizeVm(updating: Updating, before: FieldValue): void {
   const { difference, vm, label, draft, then } = updating;
   const { address, desired } = difference;
-  const resized = then({
-    id: `${address}/resize`,
+  const resized = then("resize", {
     action: { operation: "vm.resize", vm, flavor: desired.flavor },
     title: `resize VM ${label} from ${before} to ${desired.flavor}`,
     needs: snapshotBefore(updating, "resize"),
@@ -327,15 +296,14 @@ function stepsToResizeVm(updating: Updating, before: FieldValue): void {
     },
     downtimeOf: address,
   });
-  updating.last = decideResize(difference, desired, vm, label, then, draft.context.can, resized);
+  updating.last = decideResize(desired, vm, label, then, draft.context.can, resized);
 }
 
 function stepsToRebuildVm(updating: Updating, image: string): void {
   const { difference, vm, label, draft, then, patch } = updating;
   const { address, id, desired } = difference;
   updating.last = [...updating.last, ...onceDecided({ id }, draft, updating.last)];
-  then({
-    id: `${address}/rebuild`,
+  then("rebuild", {
     action: { operation: "vm.rebuild", vm, image },
     title: `rebuild VM ${label} from image ${desired.image} (wipes the root disk)`,
     needs: snapshotBefore(updating, "rebuild"),
@@ -367,24 +335,13 @@ function setPower({ difference, label, draft, then, patch }: Updating, fields: R
   const record = desired.lifecycle.ignoreChanges.includes("power")
     ? undefined
     : { ...patch("power"), ...(isOpen ? wasSet : {}) };
-  const step = then({ ...powerStep(operation, id, address, label, looksFirst), record });
-  draft.setsPower(id, { operation, step });
-}
-
-function powerStep(
-  operation: "vm.stop" | "vm.start",
-  id: string,
-  address: string,
-  label: string,
-  looksFirst: boolean,
-): Pick<OwnStep<"vm.stop" | "vm.start">, "id" | "action" | "title"> {
-  const verb = operation === "vm.stop" ? "stop" : "start";
-  const unless = operation === "vm.stop" ? " unless it is stopped" : " unless it runs";
-  return {
-    id: `${address}/${verb}`,
+  const [verb, unless] = wanted === "stopped" ? ["stop", "it is stopped"] : ["start", "it runs"];
+  const step = then(verb, {
     action: { operation, vm: { id }, looksFirst: looksFirst ? true : undefined },
-    title: `${verb} VM ${label}${looksFirst ? unless : ""}`,
-  };
+    title: `${verb} VM ${label}${looksFirst ? ` unless ${unless}` : ""}`,
+    record,
+  });
+  draft.setsPower(id, { operation, step });
 }
 
 /** An interrupted run may have left the data volume detached, grown or not: then only the rest is done. */
@@ -397,8 +354,7 @@ function growDataVolume({ difference, label, then, draft, last }: Updating, data
   if (difference.dataVolumeOff !== true) {
     const policy = desired.flush ?? { via: "ask" };
     const flushed = planFlush({ address, label: `${label}'s data volume`, policy, vm: { id }, needs: last, draft });
-    const step = then({
-      id: `${address}/data-detach`,
+    const step = then("data-detach", {
       action: { operation: "volume.detach", volume, vm, flush: flushed.reason },
       title: `detach the data volume of VM ${label} (${flushWords[flushed.reason]})`,
       needs: flushed.before,
@@ -410,16 +366,14 @@ function growDataVolume({ difference, label, then, draft, last }: Updating, data
   const steps: StepId[] = [];
   if (size !== undefined)
     steps.push(
-      then({
-        id: `${address}/data-resize`,
+      then("data-resize", {
         action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
         title: `grow the data volume of VM ${label} from ${size.before} to ${desired.sizeGb} GB`,
         needs: detached,
         record: { sizeGb: desired.sizeGb },
       }),
     );
-  const attached = then({
-    id: `${address}/data-attach`,
+  const attached = then("data-attach", {
     action: { operation: "volume.attach", volume, vm },
     title: `attach the data volume of VM ${label} again${size === undefined ? "" : " (grow the filesystem inside the guest)"}`,
     needs: [...detached, ...steps.map((step) => need(step, "end"))],

@@ -11,12 +11,13 @@ import { ofKind } from "../../core/model/kinds";
 import { findSeen } from "../../core/model/live";
 import { type Orphan, orphanKey, type RecordedVolume, stillToSetAt } from "../../core/model/recorded";
 import {
-  addStep,
   type Draft,
   holdOf,
   isLeftOnceSet,
   noteFound,
   owedByIntent,
+  planRecord,
+  planStep,
   settledRecord,
   vmHold,
   vmLabel,
@@ -67,13 +68,10 @@ function stepsToCreateVolume(
   needs: readonly Need[],
 ): StepId {
   const isLeft = attachTo !== undefined && isLeftOnceSet(desired, "attach_to", draft);
-  const step = addStep(draft, {
-    id: `${desired.address}/create`,
-    address: desired.address,
+  const step = planStep(draft, desired.address, "create", {
     action: { operation: "volume.create", name: desired.name, sizeGb: desired.sizeGb },
     title: `create volume ${desired.name} of ${desired.sizeGb} GB`,
     needs,
-    holds: [holdOf("volume", desired.address)],
     record: {
       ...volumeRecord(desired),
       ...onlyDefined({ stillToSet: isLeft ? "attach_to" : undefined, stoppedVm }),
@@ -100,9 +98,7 @@ function attach(
 ): StepId {
   const { address, name } = desired;
   const vm: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
-  return addStep(draft, {
-    id: `${address}/attach`,
-    address,
+  return planStep(draft, address, "attach", {
     action: { operation: "volume.attach", volume, vm },
     title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}${note}`,
     needs: [...draft.onceMade(address), ...needs],
@@ -136,9 +132,7 @@ function detach(
   const policy =
     elsewhere && !countsElsewhere(stated, from, draft) ? asks : policyFor(stated, address, from, wantedOn, draft);
   const flushed = planFlush({ address, label, policy, vm, needs, draft, which });
-  const step = addStep(draft, {
-    id: `${address}/detach${which}`,
-    address,
+  const step = planStep(draft, address, `detach${which}`, {
     action: { operation: "volume.detach", volume: { id }, vm, flush: flushed.reason, elsewhere },
     title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flushWords[flushed.reason]})`,
     needs: [...needs, ...flushed.before],
@@ -216,13 +210,10 @@ function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft):
   const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
   if (difference.attachTo?.id !== undefined) needs.push(need(attachBack(gone, difference.attachTo.id, draft)));
   if (change.action === "delete") {
-    addStep(draft, {
-      id: `${address}/delete`,
-      address,
+    planStep(draft, address, "delete", {
       action: { operation: "volume.delete", volume: { id: recorded.id } },
       title: `delete volume ${change.name} with its data`,
       needs,
-      holds: [holdOf("volume", address)],
       forgets: true,
     });
     return;
@@ -231,19 +222,17 @@ function stepsToRemoveVolume(difference: To<"delete" | "forget">, draft: Draft):
     change.reason === "gone" || change.reason === "let_go"
       ? undefined
       : orphanOf(recorded, "this service cannot delete volumes");
-  addStep(draft, {
-    id: `${address}/forget`,
+  planRecord(
+    draft,
     address,
-    action: {
-      operation: "record",
-      changes: [
-        ...(orphan === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(orphan), orphan }]),
-        ...settledRecord(address, null),
-      ],
-    },
-    title: orphan === undefined ? `forget volume ${change.name}` : `leave volume ${change.name} as an orphan`,
+    "forget",
+    orphan === undefined ? `forget volume ${change.name}` : `leave volume ${change.name} as an orphan`,
+    [
+      ...(orphan === undefined ? [] : [{ type: "orphan" as const, key: orphanKey(orphan), orphan }]),
+      ...settledRecord(address, null),
+    ],
     needs,
-  });
+  );
 }
 
 /** An interrupted run took the volume off to grow it, and nothing but the record knows where it hung. */
@@ -253,9 +242,7 @@ function attachBack(
   draft: Draft,
 ): StepId {
   const vm = { id: on };
-  const step = addStep(draft, {
-    id: `${address}/attach`,
-    address,
+  const step = planStep(draft, address, "attach", {
     action: { operation: "volume.attach", volume: { id }, vm },
     title: `attach volume ${label} to ${vmLabel(draft, vm)} again`,
     holds: [holdOf("volume", address), vmHold(draft, vm)],
@@ -282,12 +269,9 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
     ...onlyDefined({ replacedBy: deletesVolumes ? address : undefined }),
   };
   // From the create on, the record is the new volume's: the old one is written down before.
-  const noted = addStep(draft, {
-    id: `${address}/orphan-old`,
-    address,
-    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan }] },
-    title: `note the old volume ${oldName} as an orphan`,
-  });
+  const noted = planRecord(draft, address, "orphan-old", `note the old volume ${oldName} as an orphan`, [
+    { type: "orphan", key: orphanKey(orphan), orphan },
+  ]);
   const created = stepsToCreateVolume(difference, draft, [need(noted)]);
   const detached =
     detachFrom === undefined
@@ -312,23 +296,28 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
   if (deletesVolumes) deleteOld(address, orphan, draft, after);
 }
 
-function deleteOld(address: Address, orphan: Orphan, draft: Draft, needs: readonly Need[], which = "-old"): void {
+const deleteOld = (address: Address, orphan: Orphan, draft: Draft, needs: readonly Need[], which = "-old"): StepId =>
+  deleteNoted(address, orphan, which, "the old volume", " with its data", draft, needs);
+
+/** Deletes a volume that is noted as an orphan, and takes the note back. `which`: the end of the names of both steps. */
+export function deleteNoted(
+  address: Address,
+  orphan: Orphan,
+  which: string,
+  noun: string,
+  how: string,
+  draft: Draft,
+  needs: readonly Need[],
+): StepId {
   const { id, name } = orphan;
-  const deleted = addStep(draft, {
-    id: `${address}/delete${which}`,
-    address,
+  const deleted = planStep(draft, address, `delete${which}`, {
     action: { operation: "volume.delete", volume: { id } },
-    title: `delete the old volume ${name} with its data`,
+    title: `delete ${noun} ${name}${how}`,
     needs,
     holds: [`volume:${id}`],
   });
-  addStep(draft, {
-    id: `${address}/forget${which}`,
-    address,
-    action: { operation: "record", changes: [{ type: "orphan", key: orphanKey(orphan), orphan: null }] },
-    title: `forget the old volume ${name}`,
-    needs: [need(deleted)],
-  });
+  const noMore = [{ type: "orphan", key: orphanKey(orphan), orphan: null } as const];
+  return planRecord(draft, address, `forget${which}`, `forget ${noun} ${name}`, noMore, [need(deleted)]);
 }
 
 /** What replacements that were cut off have left. */
@@ -384,13 +373,10 @@ function stepsToUpdateVolume(difference: To<"update" | "import">, draft: Draft):
         ];
   let resized: StepId | undefined;
   if (grow !== undefined)
-    resized = addStep(draft, {
-      id: `${address}/resize`,
-      address,
+    resized = planStep(draft, address, "resize", {
       action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
       title: `grow volume ${change.name} from ${grow.before} to ${desired.sizeGb} GB`,
       needs: afterDetach,
-      holds: [holdOf("volume", address)],
       record: { sizeGb: desired.sizeGb },
     });
   // A grow that failed after the detach must not leave the volume off: the attach waits for its end, not its success.
@@ -413,18 +399,16 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
     ...onlyDefined({ stillToSet: difference.attachTo === undefined ? undefined : stillToSetAt(address, draft.state) }),
   };
   const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };
-  const step = addStep(draft, {
-    id: `${address}/import`,
+  const step = planRecord(
+    draft,
     address,
-    action: {
-      operation: "record",
-      changes: settledRecord(
-        address,
-        holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
-      ),
-    },
-    title: `take over volume ${live?.name ?? id} (${id})`,
-  });
+    "import",
+    `take over volume ${live?.name ?? id} (${id})`,
+    settledRecord(
+      address,
+      holdBack(next, before, [...keptAsShown(difference, next, before), ...unseenName(difference)]),
+    ),
+  );
   draft.makes(address, step);
   return step;
 }
