@@ -16,9 +16,10 @@
 import { cutNames, mayBeCut } from "../core/canonical/names";
 import { describeStrangers, type Judged, judgeMade, type Made, saysCut } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
-import { type Kind, kindOf } from "../core/model/address";
+import { type Address, type Kind, kindOf } from "../core/model/address";
 import { type Advice, adviceText, fixText, toAsk, toRun, toSay } from "../core/model/fix";
 import { identity } from "../core/model/identity";
+import { kindRows } from "../core/model/kinds";
 import { type LiveOf, sight } from "../core/model/live";
 import { type Failure, isRefusedAs, type Outcome, type Rejection, type Unavailable } from "../core/model/outcome";
 import { type Intent, type Orphan, orphanKey, type RecordToMake } from "../core/model/recorded";
@@ -34,18 +35,19 @@ export type HowFound = "answered" | "seen";
 
 export interface Creation<K extends Kind> {
   readonly kind: K;
-  readonly what: string;
   readonly name: string;
   /** The record to keep, without its id. Groups are named by id, as they were sent. */
   readonly record: RecordToMake;
   /** Ends with `undefined` where the answer does not tell what was made. */
   send(): Promise<Outcome<LiveOf[K] | undefined>>;
   keep(live: LiveOf[K], how: HowFound): Promise<StepResult>;
-  /** How long an accepted create may take to show in the list. */
-  readonly acceptedWindowMs: number;
+  /** How long an accepted create may take to show in the list. Left out: as long as one whose answer was lost. */
+  readonly acceptedWindowMs?: number;
   /** Ends an accepted create where the service has no list to find its resource in. */
   unlisted?(): Promise<StepResult>;
 }
+
+const nounAt = (address: Address): string => kindRows[kindOf(address)].fullNoun;
 
 /** How often a create may prove not to have been done before the run gives up. */
 const createAttempts = 3;
@@ -54,7 +56,7 @@ const createAttempts = 3;
 export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
   const entering = run.firstCreate(creation.kind);
   const first = entering instanceof Promise ? await entering : entering;
-  if (first.unread !== undefined) return unsentFailure(creation.what, first.unread);
+  if (first.unread !== undefined) return unsentFailure(step, first.unread);
   try {
     return await createLooking(step, creation, first, run);
   } finally {
@@ -62,10 +64,10 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
   }
 }
 
-const unsentFailure = (what: string, { name, reason, line }: Unread): StepResult => ({
+const unsentFailure = ({ address }: Step, { name, reason, line }: Unread): StepResult => ({
   end: "failed",
   code: "service/unreadable",
-  message: `nothing was sent: what the create of ${what} ${name} made cannot be told, and neither could what this one makes (${reason})`,
+  message: `nothing was sent: what the create of ${nounAt(address)} ${name} made cannot be told, and neither could what this one makes (${reason})`,
   fix: line === undefined ? "describe this answer in the dialect" : lineIn(line),
 });
 
@@ -82,7 +84,7 @@ async function createLooking<K extends Kind>(
   first: FirstCreate,
   run: Run,
 ): Promise<StepResult> {
-  const { kind, name, what } = creation;
+  const { kind, name } = creation;
   const { address } = step;
   const operation = `${kind}.create` as const;
   const earlier = run.openBefore(operation, name);
@@ -126,7 +128,7 @@ async function createLooking<K extends Kind>(
     if (typeof then === "object") return settleRefused(then, intent, run);
     if (then === "ask" || attempt >= createAttempts) {
       first.leave(unreadIn(outcome, name));
-      return outcomeUnknown(what, intent, run, found.evidence ?? answerText(outcome), hintOf(outcome));
+      return outcomeUnknown(intent, run, found.evidence ?? answerText(outcome), hintOf(outcome));
     }
     run.progress(step, "the lost create was not done; sending it again");
   }
@@ -181,14 +183,14 @@ function afterLook(
 
 /** Where no list or record can show the new resource, the answer to the create is all there is. */
 const whereNobodyLooks = <K extends Kind>(
-  { what, unlisted }: Creation<K>,
+  { unlisted }: Creation<K>,
   outcome: Outcome<unknown>,
   intent: Intent,
   run: Run,
 ): StepResult | Promise<StepResult> =>
   outcome.status === "accepted" && unlisted !== undefined
     ? unlisted()
-    : outcomeUnknown(what, intent, run, answerText(outcome), hintOf(outcome));
+    : outcomeUnknown(intent, run, answerText(outcome), hintOf(outcome));
 
 const hintOf = (outcome: Outcome<unknown>): string | undefined =>
   outcome.status === "unknown" ? outcome.hint : undefined;
@@ -223,6 +225,8 @@ interface NothingFound {
   readonly isOther: boolean;
   readonly isDoubtful: boolean;
 }
+
+const doubted = (evidence: string): NothingFound => ({ evidence, isOther: false, isDoubtful: true });
 
 /** `settled`: the step ends. The resource was found, or nobody can tell. */
 type FoundMade = { readonly settled: StepResult } | NothingFound;
@@ -260,37 +264,32 @@ async function findAfterCreate<K extends Kind>(
   intent: Intent,
   run: Run,
 ): Promise<FoundMade> {
-  const { kind, name, what } = creation;
+  const { kind, name } = creation;
   const judge = (named: readonly LiveOf[K][]): Judged<LiveOf[K]> => judgeNew(step, kind, intent, named, run);
   const isFound = (named: readonly LiveOf[K][]): boolean => {
     const { ours, doubtful } = judge(named);
     return ours.length + doubtful.length > 0;
   };
-  const windowMs = intent.accepted === true ? creation.acceptedWindowMs : run.ports.timing.discoveryWindowMs;
+  const { discoveryWindowMs } = run.ports.timing;
+  const windowMs = intent.accepted === true ? (creation.acceptedWindowMs ?? discoveryWindowMs) : discoveryWindowMs;
   const looked = await discover(kind, { step, name, isEnough: isFound, windowMs }, run);
-  if (looked.status === "aborted") return { settled: stoppedLooking(what) };
-  if (looked.status === "blind") return { settled: await endUnreadableList(what, intent, looked.failure, run) };
+  if (looked.status === "aborted") return { settled: stoppedLooking(intent) };
+  if (looked.status === "blind") return { settled: await endUnreadableList(intent, looked.failure, run) };
   const { ours, doubtful, strangers } = judge(looked.named);
-  if (ours.length + doubtful.length > 1)
-    return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
+  if (ours.length + doubtful.length > 1) return { settled: await severalFound(intent, [...ours, ...doubtful], run) };
   const [made] = ours;
   if (made !== undefined && (await isReadThere(kind, made.id, run)))
     return { settled: await keepOrShowId(step, creation, made, "seen", run) };
   if (made !== undefined)
-    return {
-      evidence: `${made.id} has its name, and is what this run has deleted: the list may be behind`,
-      ...{ isOther: false, isDoubtful: true },
-    };
+    return doubted(`${made.id} has its name, and is what this run has deleted: the list may be behind`);
   const isCut = (one: LiveOf[K]): boolean => mayBeCut(one.name, name) && sight(run.live, kind, one.id).seen !== "yes";
   const cut = ours.length + doubtful.length > 0 ? undefined : judge(looked.all.filter(isCut));
   const [shortened] = [...(cut?.ours ?? []), ...(cut?.doubtful ?? [])];
-  if (shortened !== undefined) return { evidence: saysCut(shortened, name), isOther: false, isDoubtful: true };
+  if (shortened !== undefined) return doubted(saysCut(shortened, name));
   if (doubtful[0] !== undefined)
-    return {
-      evidence: `${doubtful[0].id} has its name, and the service shows nothing else that tells whether this create made it`,
-      isOther: false,
-      isDoubtful: true,
-    };
+    return doubted(
+      `${doubtful[0].id} has its name, and the service shows nothing else that tells whether this create made it`,
+    );
   const isOther = strangers.length > 0;
   const evidence = isOther ? `what bears its name is not as it was sent: ${describeStrangers(strangers)}` : undefined;
   return { evidence, isOther, isDoubtful: false };
@@ -342,7 +341,7 @@ const orphanNamed = (wanted: Kind, name: string, { recorder }: Run): Orphan | un
 /** An id that could not be recorded is shown in the message: where nobody can list, it is found nowhere else. */
 async function keepOrShowId<K extends Kind>(
   { address }: Step,
-  { what, name, keep }: Creation<K>,
+  { name, keep }: Creation<K>,
   live: LiveOf[K],
   how: HowFound,
   run: Run,
@@ -353,7 +352,7 @@ async function keepOrShowId<K extends Kind>(
   } catch (error) {
     throw new NotRecorded(
       asError(error),
-      `${what} ${name} was created as ${live.id}, and that could not be recorded: ${errorMessage(error)}`,
+      `${nounAt(address)} ${name} was created as ${live.id}, and that could not be recorded: ${errorMessage(error)}`,
       [toRun(["import", address, live.id])],
     );
   }
@@ -372,17 +371,10 @@ export class NotRecorded extends Error {
 }
 
 /** `evidence`: what was seen instead. `hint`: how its answer would have been read. */
-async function outcomeUnknown(
-  what: string,
-  intent: Intent,
-  run: Run,
-  evidence?: string,
-  hint?: string,
-): Promise<StepResult> {
+async function outcomeUnknown(intent: Intent, run: Run, evidence?: string, hint?: string): Promise<StepResult> {
   const became = intent.accepted === true ? "the service accepted it and does not show it" : "its answer was lost";
   const fix = outcomeUnknownFix(intent.address);
   return endUnknown(
-    what,
     intent,
     `${became}; repeating it could make a second one${evidence === undefined ? "" : `; ${evidence}`}`,
     hint === undefined
@@ -398,23 +390,22 @@ async function outcomeUnknown(
 }
 
 /** Records that nobody knows what became of the create, and says so. */
-async function endUnknown(what: string, intent: Intent, became: string, fix: Advice, run: Run): Promise<StepResult> {
+async function endUnknown(intent: Intent, became: string, fix: Advice, run: Run): Promise<StepResult> {
   const { address, name, sentAt } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
   return {
     end: "unknown",
     code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}`,
+    message: `outcome unknown: the create of ${nounAt(address)} ${name} was sent at ${sentAt} and ${became}`,
     fix,
   };
 }
 
 /** Ends the step when the list cannot be read: waiting does not help. */
-async function endUnreadableList(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
+async function endUnreadableList(intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
   const { fix } = failedBy(failure);
   const became = intent.accepted === true ? "accepted" : "its answer was lost";
   return endUnknown(
-    what,
     intent,
     `${became}, and the list to find it in cannot be read: ${whyUnread(failure)}${fix === undefined ? "" : ` (${adviceText(fix)})`}`,
     outcomeUnknownFix(intent.address),
@@ -422,21 +413,21 @@ async function endUnreadableList(what: string, intent: Intent, failure: Failure,
   );
 }
 
-const stoppedLooking = (what: string): StepResult => ({
+const stoppedLooking = ({ address }: Intent): StepResult => ({
   end: "unknown",
   code: "apply/interrupted",
-  message: `stopped while looking for the ${what}`,
+  message: `stopped while looking for the ${nounAt(address)}`,
   fix: "run the same command again: it looks for it first, and does not send it again before",
 });
 
-async function severalFound(what: string, intent: Intent, found: readonly Made[], run: Run): Promise<StepResult> {
+async function severalFound(intent: Intent, found: readonly Made[], run: Run): Promise<StepResult> {
   const { address, name } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
   const shown = found.map((one) => `${one.id}${"status" in one ? ` (${one.status ?? "?"})` : ""}`);
   return {
     end: "unknown",
     code: "apply/ambiguous",
-    message: `${found.length} new ${what}s are named ${name}: ${shown.join(", ")}`,
+    message: `${found.length} new ${nounAt(address)}s are named ${name}: ${shown.join(", ")}`,
     fix: outcomeUnknownFix(address),
   };
 }

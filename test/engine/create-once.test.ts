@@ -118,7 +118,6 @@ async function carriedOut(row: Row, onLook?: (isOpen: boolean) => void): Promise
   let kept = "";
   const creation: Creation<"volume"> = {
     kind: "volume",
-    what: "volume",
     name: "data",
     record: record!,
     acceptedWindowMs: 60_000,
@@ -339,7 +338,6 @@ describe("a create is not made twice", () => {
       stepAt(address, "create"),
       {
         kind: "volume",
-        what: "volume",
         name: "data",
         record: record!,
         acceptedWindowMs: 1000,

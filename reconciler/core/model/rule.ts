@@ -14,8 +14,19 @@ export interface PortRange {
   readonly max: number;
 }
 
-/** Every address, as `remote_ip` says it. */
-export const remoteOfAll = (ethertype: Ethertype): string => (ethertype === "IPv6" ? "::/0" : "0.0.0.0/0");
+/** Whom a rule admits, as `remote_ip` says it. `undefined`: it names a group. */
+export function remoteIpOf({ remote, ethertype }: Pick<Rule, "remote" | "ethertype">): Text | undefined {
+  switch (remote.kind) {
+    case "any":
+      return ethertype === "IPv6" ? "::/0" : "0.0.0.0/0";
+    case "cidr":
+      return remote.cidr;
+    case "computed":
+      return remote.text;
+    case "group":
+      return undefined;
+  }
+}
 
 /** One port is a number. */
 export const portsWritten = ({ min, max }: PortRange): number | string => (min === max ? min : `${min}-${max}`);

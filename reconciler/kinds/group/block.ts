@@ -5,7 +5,7 @@ import { canonicalLiveRule, describeRule, sortRules } from "../../core/canonical
 import { textKey } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import type { LiveGroup } from "../../core/model/live";
-import { groupNamed, portsWritten, type Rule, remoteOfAll } from "../../core/model/rule";
+import { groupNamed, portsWritten, type Rule, remoteIpOf } from "../../core/model/rule";
 import { isSayable } from "../../core/text/canonical-text";
 import { onlyDefined } from "../../core/text/objects";
 import { isDeclarable, isPlatformShaped } from "./compare-rules";
@@ -61,29 +61,16 @@ const groupReference = (group: Reference, keyOf: (id: string) => string | undefi
 
 /** One rule as the file has it, in the order people read it. */
 export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): BlockFields {
-  const { direction, ethertype, protocol, ports, remote, description } = rule;
+  const { direction, ethertype, protocol, ports, description } = rule;
+  const [group, ip] = [groupNamed(rule), remoteIpOf(rule)];
   const fields: BlockFields = {};
   if (direction === "egress") fields["direction"] = direction;
   // A CIDR says by itself which one it is.
-  if (ethertype === "IPv6" && groupNamed(rule) !== undefined) fields["ethertype"] = ethertype;
+  if (ethertype === "IPv6" && group !== undefined) fields["ethertype"] = ethertype;
   fields["protocol"] = protocol;
   if (ports !== undefined) fields["dst_port"] = portsWritten(ports);
-  switch (remote.kind) {
-    case "any":
-      fields["remote_ip"] = remoteOfAll(ethertype);
-      break;
-    case "cidr":
-      fields["remote_ip"] = remote.cidr;
-      break;
-    case "group":
-      fields["remote_group"] = reference(remote.group);
-      break;
-    case "computed":
-      fields["remote_ip"] = textKey(remote.text);
-      break;
-    default:
-      remote satisfies never;
-  }
+  if (group !== undefined) fields["remote_group"] = reference(group);
+  if (ip !== undefined) fields["remote_ip"] = textKey(ip);
   // A rule with another description is the same rule, so one that no file may hold is left out.
   const said = description === undefined ? "" : textKey(description);
   if (said !== "" && isSayable(said, true)) fields["description"] = said;

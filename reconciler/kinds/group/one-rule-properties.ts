@@ -1,7 +1,7 @@
 /** A rule as properties, one by one or within a group. */
 import { textKey } from "../../core/model/computed";
-import { groupIdNamed, portsWritten, type Rule, remoteOfAll } from "../../core/model/rule";
-import { isObject } from "../../core/text/objects";
+import { groupIdNamed, portsWritten, type Rule, remoteIpOf } from "../../core/model/rule";
+import { isObject, onlyDefined } from "../../core/text/objects";
 import { type Checked, holdsUnknown, isUnknown, type Property, type Props } from "../../one/handler";
 
 export const ruleProperties: Readonly<Record<string, Property>> = {
@@ -84,17 +84,16 @@ export const isTrafficUnknown = (rule: Props): boolean => holdsUnknown({ ...rule
 
 /** A rule as a program writes it. `own`: the id that is written as self. */
 export function ruleAsProperties(rule: Rule, own?: string): Props {
-  const ports = rule.ports;
+  const { ports } = rule;
   const group = groupIdNamed(rule);
-  const properties: Record<string, unknown> = {
+  const ip = rule.remote.kind === "computed" ? undefined : remoteIpOf(rule);
+  return {
     direction: rule.direction,
     ethertype: rule.ethertype,
     ...(rule.protocol === "any" ? {} : { protocol: rule.protocol }),
     ...(ports === undefined ? {} : { dstPort: String(portsWritten(ports)) }),
-    ...(rule.remote.kind === "cidr" ? { remoteIp: rule.remote.cidr } : {}),
-    ...(rule.remote.kind === "any" ? { remoteIp: remoteOfAll(rule.ethertype) } : {}),
+    ...onlyDefined({ remoteIp: ip }),
     ...(group === undefined ? {} : { remoteGroup: group === own ? "self" : group }),
     ...(rule.description === undefined ? {} : { description: textKey(rule.description) }),
   };
-  return properties;
 }

@@ -12,7 +12,7 @@ import { toSay } from "../../core/model/fix";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
 import { accepted, type Failure, findListed, isGone, isRefusedAs, type Outcome } from "../../core/model/outcome";
-import { type Rule, remoteOfAll } from "../../core/model/rule";
+import { groupNamed, type Rule, remoteIpOf } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
 import type { ActOn, RecordPatch, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
@@ -115,32 +115,15 @@ export const resolve = (run: Run) => (group: { readonly address: string } | { re
   idOf(group, run);
 
 export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
-  let remote: Pick<RuleInput, "remoteIp" | "remoteGroupId"> = {};
-  switch (rule.remote.kind) {
-    case "any":
-      remote = { remoteIp: remoteOfAll(rule.ethertype) };
-      break;
-    case "cidr":
-      remote = { remoteIp: rule.remote.cidr };
-      break;
-    case "group": {
-      const id = idOf(rule.remote.group, run);
-      if (id === undefined) return noId(rule.remote.group);
-      remote = { remoteGroupId: id };
-      break;
-    }
-    case "computed":
-      remote = { remoteIp: plainText(rule.remote.text) };
-      break;
-    default:
-      rule.remote satisfies never;
-  }
+  const [group, ip] = [groupNamed(rule), remoteIpOf(rule)];
+  const remoteGroupId = group === undefined ? undefined : idOf(group, run);
+  if (group !== undefined && remoteGroupId === undefined) return noId(group);
   return {
     direction: rule.direction,
     ethertype: rule.ethertype,
     ...onlyDefined({ protocol: rule.protocol === "any" ? undefined : rule.protocol }),
     ...(rule.ports === undefined ? {} : { portMin: rule.ports.min, portMax: rule.ports.max }),
-    ...remote,
+    ...onlyDefined({ remoteIp: ip === undefined ? undefined : plainText(ip), remoteGroupId }),
     ...onlyDefined({ description: rule.description === undefined ? undefined : plainText(rule.description) }),
   };
 }

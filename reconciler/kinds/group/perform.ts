@@ -152,13 +152,11 @@ const create: Performer<"group.create"> = async (step, action, run) => {
     step,
     {
       kind: "group",
-      what: "security group",
       name: action.name,
       record: { ...record, rules: recordRules(wanted, resolve(run)) },
       send: () =>
         client.createGroup({ name: action.name, ...onlyDefined({ description }), rules }, optionsFor(step, run)),
       keep: (group) => keepGroup(step, record, { name: action.name, description, rules: wanted }, group, run),
-      acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },
     run,
   );

@@ -105,11 +105,9 @@ function create(step: Step, kind: Kind, { name = "", fields }: UsualAction, run:
     const exists = { kind, id, field: "existence", value: id, said: "that it exists", answered: true } as const;
     return how === "seen" ? doneAndSeen : doneUnseen(exists);
   };
-  const what = kindRows[kind].fullNoun;
-  const acceptedWindowMs = run.ports.timing.discoveryWindowMs;
   // The reader of the answer makes what the service shows of the kind.
   const sent = () => send(step, run, {}, fields) as Promise<Outcome<LiveOf[Kind] | undefined>>;
-  return createOnce<Kind>(step, { kind, what, name, record, send: sent, keep, acceptedWindowMs }, run);
+  return createOnce<Kind>(step, { kind, name, record, send: sent, keep }, run);
 }
 
 async function update(step: Step, kind: Kind, id: string, { fields = {} }: UsualAction, run: Run): Promise<StepResult> {

@@ -24,7 +24,6 @@ export function performCreateVm(step: Create, action: ActionOf<"vm.create">, run
     step,
     {
       kind: "vm",
-      what: "VM",
       name,
       record,
       async send() {

@@ -314,12 +314,10 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
     step,
     {
       kind: "volume",
-      what: "volume",
       name: action.name,
       record,
       send: () => client.createVolume(action.name, action.sizeGb, optionsFor(step, run)),
       keep,
-      acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },
     run,
   );

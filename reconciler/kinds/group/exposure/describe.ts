@@ -6,7 +6,17 @@
 
 import type { Direction, Ethertype } from "../../../core/model/rule";
 import { itemAt } from "../../../core/text/invariant";
-import { bitsOf, cidrsOf, contains, type Interval, type Intervals, lastAddress, subtract } from "./intervals";
+import { everyAddress } from "./address-ranges";
+import {
+  bitsOf,
+  cidrsOf,
+  contains,
+  type Interval,
+  type Intervals,
+  lastAddress,
+  sameIntervals,
+  subtract,
+} from "./intervals";
 import { describeSpan, type ProtocolSpan } from "./protocols";
 import type { Slab, Traffic } from "./traffic";
 
@@ -36,7 +46,7 @@ export const admissionText = ({ direction, ethertype, service, peer }: Admission
   `${service} ${direction === "ingress" ? "from" : "to"} ${peer === "anywhere" ? `anywhere (${ethertype})` : peer}`;
 
 const peersText = (peers: Interval, family: Ethertype): string[] =>
-  peers.from === 0n && peers.to === lastAddress(bitsOf[family]) ? ["anywhere"] : cidrsOf(peers, family);
+  sameIntervals([peers], everyAddress[family]) ? ["anywhere"] : cidrsOf(peers, family);
 
 interface Rectangle {
   readonly span: ProtocolSpan;
@@ -78,7 +88,7 @@ function exceptionText({ peers }: Slab, family: Ethertype): string | undefined {
   const ends = peers[0]?.from === 0n || peers.at(-1)?.to === last;
   if (!ends || peers.length > mostExceptions + 1) return undefined;
   const cidrs = (set: Intervals): string[] => set.flatMap((interval) => cidrsOf(interval, family));
-  const out = cidrs(subtract([{ from: 0n, to: last }], peers));
+  const out = cidrs(subtract(everyAddress[family], peers));
   return out.length > 0 && out.length <= mostExceptions && out.length < cidrs(peers).length
     ? `anywhere except ${out.join(", ")}`
     : undefined;

@@ -7,7 +7,7 @@ import { type Address, compareAddresses } from "../../../core/model/address";
 import type { Direction, Ethertype } from "../../../core/model/rule";
 import { mustGet } from "../../../core/text/invariant";
 import { touchesGroups } from "../changes";
-import { type ExposureInput, type Fact, groupWorld, type NotRead } from "./group-world";
+import { type ExposureInput, type Fact, groupWorld, type NotRead, trafficOfFacts } from "./group-world";
 import type { Intervals } from "./intervals";
 import { type GaplessProof, proveGapless } from "./proof";
 import { portPoint } from "./protocols";
@@ -16,11 +16,10 @@ import {
   inDirection,
   noTraffic,
   type Slab,
-  type Space,
   slabAt,
+  slabsOf,
   subtractTraffic,
   type Traffic,
-  trafficOf,
   unknownNetwork,
 } from "./traffic";
 import { asIpv4, usualWorld, worldIn } from "./world";
@@ -92,13 +91,7 @@ export function exposureOf(input: ExposureInput, options: { readonly touchedOnly
   const addresses = [...(options.touchedOnly === true ? world.touched : world.facts.keys())].sort(compareAddresses);
   const groups = addresses.map((address): GroupExposure => {
     const facts = mustGet(world.facts, address);
-    const traffic = (some: readonly Fact[]): Traffic =>
-      some.length === 0
-        ? noTraffic
-        : trafficOf(
-            some.map((fact) => fact.rule),
-            world.identify,
-          );
+    const traffic = (some: readonly Fact[]): Traffic => trafficOfFacts(some, world);
     const before = traffic(facts.filter((fact) => fact.addedBy === undefined));
     const lasting = facts.filter((fact) => fact.removedBy.length === 0);
     const after = world.touched.has(address) ? traffic(lasting) : before;
@@ -192,7 +185,7 @@ function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix: numbe
     }
     if (unobserved !== undefined) return true;
     // The traffic gained may be small and yet complete what was open before to everything.
-    const after = (family: Ethertype) => slabsOfSpace(ingress.after, { ...space, family });
+    const after = (family: Ethertype) => slabsOf(ingress.after, { ...space, family });
     const isOpen = (gained: Slab): boolean =>
       overlapping(after(space.family), gained).some(
         (own) =>
@@ -213,22 +206,8 @@ const completes = (spelled: Slab, v4: readonly Slab[], prefix?: number): boolean
   asIpv4(spelled.peers).length > 0 &&
   v4.some(({ peers }) => worldIn({ IPv4: peers, IPv6: spelled.peers }, prefix).length > 0);
 
-const meet = (one: Slab, other: Slab): boolean => one.from <= other.to && one.to >= other.from;
-const overlapping = (slabs: readonly Slab[], gained: Slab): readonly Slab[] =>
-  slabs.filter((slab) => meet(slab, gained));
-
-/** The slabs of the space as traffic has it, or none. */
-function slabsOfSpace(traffic: Traffic, wanted: Space): readonly Slab[] {
-  for (const { space, slabs } of traffic.values())
-    if (
-      space.direction === wanted.direction &&
-      space.family === wanted.family &&
-      space.group === wanted.group &&
-      space.word === wanted.word
-    )
-      return slabs;
-  return [];
-}
+const overlapping = (slabs: readonly Slab[], { from, to }: Slab): readonly Slab[] =>
+  slabs.filter((slab) => slab.from <= to && slab.to >= from);
 
 function idleEgress(lasting: readonly Fact[], traffic: (facts: readonly Fact[]) => Traffic): Traffic {
   const egress = lasting.filter((fact) => fact.rule.direction === "egress");

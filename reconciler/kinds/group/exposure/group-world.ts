@@ -20,6 +20,7 @@ import type { Step } from "../../../core/plan/step";
 import { appendTo } from "../../../core/text/objects";
 import { isPlatformShaped } from "../compare-rules";
 import { knownRule } from "../fill-in";
+import { noTraffic, type Traffic, trafficOf } from "./traffic";
 
 export interface Fact {
   readonly rule: Rule;
@@ -51,6 +52,15 @@ export interface GroupWorld {
   /** Groups that earlier replacements left attached to VMs: what they admit is not read. */
   readonly retired: ReadonlyMap<Address, readonly string[]>;
 }
+
+/** What some rules of the world admit. */
+export const trafficOfFacts = (facts: readonly Fact[], { identify }: Pick<GroupWorld, "identify">): Traffic =>
+  facts.length === 0
+    ? noTraffic
+    : trafficOf(
+        facts.map(({ rule }) => rule),
+        identify,
+      );
 
 export interface ExposureInput {
   readonly plan: Plan;

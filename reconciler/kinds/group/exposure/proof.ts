@@ -17,16 +17,8 @@ import type { Address } from "../../../core/model/address";
 import type { Step } from "../../../core/plan/step";
 import { mustGet } from "../../../core/text/invariant";
 import { appendTo } from "../../../core/text/objects";
-import type { Fact, GroupWorld } from "./group-world";
-import {
-  admitsNothing,
-  covers,
-  intersectTraffic,
-  subtractTraffic,
-  type Traffic,
-  trafficOf,
-  uniteTraffic,
-} from "./traffic";
+import { type Fact, type GroupWorld, trafficOfFacts } from "./group-world";
+import { admitsNothing, covers, intersectTraffic, subtractTraffic, type Traffic, uniteTraffic } from "./traffic";
 
 export interface Violation {
   readonly step: string;
@@ -51,20 +43,14 @@ export function proveGapless(
   return { holds: violations.length === 0, violations };
 }
 
-const traffic = (facts: readonly Fact[], world: GroupWorld): Traffic =>
-  trafficOf(
-    facts.map((fact) => fact.rule),
-    world.identify,
-  );
-
 function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, after: Traffic): Violation[] {
   // What is added and stays is part of what is there afterwards.
   const added = facts.filter((fact) => fact.addedBy !== undefined && fact.removedBy.length > 0);
   if (added.length === 0) return [];
   const allowed = uniteTraffic(before, after);
-  if (covers(allowed, traffic(added, world))) return [];
+  if (covers(allowed, trafficOfFacts(added, world))) return [];
   return [...byStep(added, ({ addedBy }) => (addedBy === undefined ? [] : [addedBy]))].flatMap(([step, its]) => {
-    const surplus = subtractTraffic(traffic(its, world), allowed);
+    const surplus = subtractTraffic(trafficOfFacts(its, world), allowed);
     return admitsNothing(surplus) ? [] : [{ step, admits: "more" as const, traffic: surplus }];
   });
 }
@@ -79,14 +65,14 @@ function admitsLess(
   const removed = facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length > 0);
   if (removed.length === 0) return [];
   const core = intersectTraffic(before, after);
-  const atStake = intersectTraffic(traffic(removed, world), core);
+  const atStake = intersectTraffic(trafficOfFacts(removed, world), core);
   if (admitsNothing(atStake)) return [];
   const lasting = facts.filter((fact) => fact.removedBy.length === 0);
   const removers = byStep(removed, (fact) => fact.removedBy);
   const adders = new Set(lasting.flatMap((fact) => fact.addedBy ?? []));
   const beforehand = new Map([...removers.keys()].map((step) => [step, stepsBefore(step, adders, steps)]));
   const standing = (done: (step: string) => boolean): Traffic =>
-    traffic(
+    trafficOfFacts(
       lasting.filter((fact) => fact.addedBy === undefined || done(fact.addedBy)),
       world,
     );
@@ -95,7 +81,7 @@ function admitsLess(
   if (covers(standing(always), atStake)) return [];
   return [...removers].flatMap(([step, its]) => {
     const lost = subtractTraffic(
-      intersectTraffic(traffic(its, world), core),
+      intersectTraffic(trafficOfFacts(its, world), core),
       standing((added) => mustGet(beforehand, step).has(added)),
     );
     return admitsNothing(lost) ? [] : [{ step, admits: "less" as const, traffic: lost }];

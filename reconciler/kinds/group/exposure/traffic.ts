@@ -8,13 +8,12 @@ import { computedIn, type OpenText, textKey } from "../../../core/model/computed
 import type { Reference } from "../../../core/model/desired";
 import type { Direction, Ethertype, Rule } from "../../../core/model/rule";
 import { itemAt } from "../../../core/text/invariant";
+import { everyAddress } from "./address-ranges";
 import {
-  bitsOf,
   type Interval,
   type Intervals,
   intersect,
   intervalOf,
-  lastAddress,
   normalize,
   sameIntervals,
   subtract,
@@ -51,7 +50,7 @@ export function trafficOfParts(parts: Iterable<{ readonly space: Space; readonly
     else draft.parts.push(slab);
   }
   const sorted = [...drafts].sort(([a], [b]) => (a < b ? -1 : 1));
-  return new Map(sorted.map(([key, { space, parts }]) => [key, { space, slabs: slabsOf(parts) }]));
+  return new Map(sorted.map(([key, { space, parts }]) => [key, { space, slabs: sweep(parts) }]));
 }
 
 const spaceKey = ({ direction, family, group, word }: Space): string =>
@@ -60,8 +59,6 @@ const spaceKey = ({ direction, family, group, word }: Space): string =>
 /** `identify` gives a group the name under which all its ids are one. */
 export const trafficOf = (rules: Iterable<Rule>, identify: (group: Reference) => string): Traffic =>
   trafficOfParts([...rules].map((rule) => partOfTraffic(rule, identify)));
-
-const everyoneOf = (family: Ethertype): Intervals => [{ from: 0n, to: lastAddress(bitsOf[family]) }];
 
 /** A record of an earlier version may have a range under the other family, where the service showed none. */
 const familyOfRange = (cidr: string): Ethertype => (cidr.includes(":") ? "IPv6" : "IPv4");
@@ -76,7 +73,7 @@ function partOfTraffic(
   const space: Space = { direction, family, word: span === undefined ? rule.protocol : undefined };
   switch (remote.kind) {
     case "any":
-      return { space, slab: { ...line, peers: everyoneOf(family) } };
+      return { space, slab: { ...line, peers: everyAddress[family] } };
     case "cidr": {
       const interval = intervalOf(remote.cidr);
       return interval === undefined
@@ -88,7 +85,7 @@ function partOfTraffic(
     // A VM whose address is not known yet is a peer of its own: it will be somebody, and nobody knows whom.
     case "computed":
       return prefixOf(remote.text) === "/0"
-        ? { space, slab: { ...line, peers: everyoneOf(family) } }
+        ? { space, slab: { ...line, peers: everyAddress[family] } }
         : { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
   }
 }
@@ -117,7 +114,7 @@ const prefixOf = ({ parts }: OpenText): string => {
 };
 
 /** A sweep along the line: what begins at a point joins, what has ended leaves. */
-function slabsOf(parts: readonly Slab[]): Slab[] {
+function sweep(parts: readonly Slab[]): Slab[] {
   const starts = joinSpans(parts).sort((a, b) => a.from - b.from || a.to - b.to);
   const points = [...new Set(parts.flatMap(({ from, to }) => [from, to + 1]))].sort((a, b) => a - b);
   const slabs: Slab[] = [];
@@ -196,6 +193,9 @@ export const subtractTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b
 export const intersectTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, intersect, { a: false, b: false });
 export const admitsNothing = (traffic: Traffic): boolean => traffic.size === 0;
 export const covers = (whole: Traffic, part: Traffic): boolean => admitsNothing(subtractTraffic(part, whole));
+
+/** The slabs of a space, or none. */
+export const slabsOf = (traffic: Traffic, space: Space): readonly Slab[] => traffic.get(spaceKey(space))?.slabs ?? [];
 
 /** The traffic of one direction. */
 export const inDirection = (traffic: Traffic, direction: Direction): Traffic =>

@@ -10,7 +10,7 @@ import type { Closed, Desired, DesiredGroup } from "../../../core/model/desired"
 import type { SourcePosition } from "../../../core/model/diagnostic";
 import { allOfKind, ofKind } from "../../../core/model/kinds";
 import { findSeen } from "../../../core/model/live";
-import { portsWritten, type Rule, remoteOfAll } from "../../../core/model/rule";
+import { groupNamed, portsWritten, type Rule, remoteIpOf } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
 import { groupedBy } from "../../../core/text/objects";
@@ -312,16 +312,14 @@ export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address,
   };
 }
 
-function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule, { identify }: GroupWorld): string {
+function ruleWords(rule: Rule, { identify }: GroupWorld): string {
+  const { protocol, ports, direction } = rule;
+  const [group, ip] = [groupNamed(rule), remoteIpOf(rule)];
   const service = ports === undefined ? protocol : `${protocol} ${portsWritten(ports)}`;
   const peer =
-    remote.kind === "any"
-      ? `remote_ip: ${remoteOfAll(ethertype)}`
-      : remote.kind === "cidr"
-        ? `remote_ip: ${remote.cidr}`
-        : remote.kind === "computed"
-          ? `remote_ip: ${textKey(remote.text)}`
-          : `remote_group: ${identify(remote.group).replace(/(^|\/)group\./, "$1")}`;
+    group === undefined
+      ? `remote_ip: ${textKey(ip ?? "")}`
+      : `remote_group: ${identify(group).replace(/(^|\/)group\./, "$1")}`;
   return `${direction === "egress" ? "egress, " : ""}${service}, ${peer}`;
 }
 const warnDays = 14;

@@ -11,7 +11,7 @@
 import type { Address } from "../../../core/model/address";
 import type { Ethertype } from "../../../core/model/rule";
 import type { Step } from "../../../core/plan/step";
-import type { Fact, GroupWorld } from "../exposure/group-world";
+import { type Fact, type GroupWorld, trafficOfFacts } from "../exposure/group-world";
 import { stepsBefore } from "../exposure/proof";
 import {
   admitsNothing,
@@ -19,7 +19,6 @@ import {
   noTraffic,
   subtractTraffic,
   type Traffic,
-  trafficOf,
   uniteTraffic,
 } from "../exposure/traffic";
 import { admitted, everythingAsked, perhapsAdmitted, withoutParts } from "./admitted";
@@ -64,13 +63,7 @@ export interface Judge {
 
 export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>): Judge {
   const groups = new Map<Address, JudgedGroup>();
-  const traffic = (facts: readonly Fact[]): Traffic =>
-    facts.length === 0
-      ? noTraffic
-      : trafficOf(
-          facts.map(({ rule }) => rule),
-          world.identify,
-        );
+  const traffic = (facts: readonly Fact[]): Traffic => trafficOfFacts(facts, world);
   return {
     world,
     steps,

@@ -15,8 +15,8 @@ import {
   type Intervals,
   intersect,
   intervalOf,
-  lastAddress,
   normalize,
+  sameIntervals,
   subtract,
   unite,
 } from "../exposure/intervals";
@@ -109,7 +109,7 @@ export const mayHoldMembers = (addresses: Intervals, family: Ethertype): boolean
   addresses.length > 0 && addresses !== internet[family] && subtract(addresses, internet[family]).length > 0;
 
 export const isWholeFamily = (peers: Intervals, family: Ethertype): boolean =>
-  peers.length === 1 && peers[0]?.from === 0n && peers[0].to === lastAddress(bitsOf[family]);
+  sameIntervals(peers, everyAddress[family]);
 
 export const peersOf = (parties: readonly Party[], context: QueryContext): Peers =>
   parties.reduce((peers, party) => unitePeers(peers, peersOfOne(party, context)), noPeers);
