@@ -16,7 +16,7 @@ import { writeSnapshot } from "../core/state/text";
 import { deepEqual } from "../core/text/deep-equal";
 import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
+import { ifAny, onlyDefined } from "../core/text/objects";
 import { serviceIngressOf } from "../kinds/group/findings";
 import { owedLater } from "../kinds/vm/guest-steps";
 import { remounts } from "../kinds/volume/mount-again";
@@ -116,7 +116,7 @@ function hostsMade({ changes }: Plan, { state }: Recorder): Pick<RunReport, "hos
       action === "create" || action === "replace" || action === "import" ? state.resources.get(address) : undefined;
     return ofKind(record, "vm") ?? [];
   });
-  return hosts.length === 0 ? {} : { hosts };
+  return { hosts: ifAny(hosts) };
 }
 
 function remountsIn(
@@ -130,8 +130,7 @@ function remountsIn(
     // Where it is not known whether a flushed volume came off, nobody is told that it hangs there.
     result.end === "done" && !(step.action.operation === "flush" && open.has(step.address)) ? [step] : [],
   );
-  const found = remounts(done, state.resources, (address) => declared.get(address), addressOf);
-  return found.length === 0 ? {} : { remounts: found };
+  return { remounts: ifAny(remounts(done, state.resources, (address) => declared.get(address), addressOf)) };
 }
 
 /** What the service put on the groups that were made, beside what was asked for. */
@@ -140,8 +139,9 @@ function warningsIn({ steps }: RunReport, { resources }: Desired, { state }: Rec
   const made = steps.flatMap(({ step: { address, action }, result }) =>
     action.operation === "group.create" && result.end === "done" ? (state.resources.get(address) ?? []) : [],
   );
-  const warnings = allOfKind(made, "group").flatMap((group) => serviceIngressOf(group, sources.get(group.address)));
-  return warnings.length === 0 ? {} : { warnings };
+  return {
+    warnings: ifAny(allOfKind(made, "group").flatMap((group) => serviceIngressOf(group, sources.get(group.address)))),
+  };
 }
 
 /** The outputs from now on. An output of a resource that the run did not get to is left out. */

@@ -49,15 +49,7 @@ export async function awaitInterrupted(
   const { state } = openStoredState(await store.read(), store.location, lineage);
   const intents = [...state.intents.values()];
   const { timing, clock } = ports;
-  const awaited = (kind: Kind): Awaited[] =>
-    intents
-      .filter((intent) => intent.operation === `${kind}.create`)
-      .map((intent) => ({
-        key: keyOfIntent(intent),
-        windowMs: windowOf(intent, ports),
-        isIt: (one) => isMadeByIntent(one, intent),
-      }));
-  const open = perKind(awaited);
+  const open = perKind((kind: Kind) => createsOf(kind, intents).map((intent) => awaitedOf(intent, ports)));
   const setting = { client, windowMs: timing.discoveryWindowMs, now: clock.instant() };
   for (const record of allOfKind(state.resources.values(), "vm"))
     if (record.id !== undefined && mayShowLater(record, setting))
@@ -70,8 +62,18 @@ export async function awaitInterrupted(
   );
 }
 
-const keyOfIntent = ({ operation, address, name, sentAt }: Intent): string =>
-  `${operation} ${address} ${name} ${sentAt}`;
+const createsOf = (kind: Kind, intents: readonly Intent[]): Intent[] =>
+  intents.filter(({ operation }) => operation === `${kind}.create`);
+
+/** `mayBe`: what else has to be so of what the create made. */
+function awaitedOf(intent: Intent, ports: LookingForCreates, mayBe: (one: Listed) => boolean = () => true): Awaited {
+  const { operation, address, name, sentAt } = intent;
+  return {
+    key: `${operation} ${address} ${name} ${sentAt}`,
+    windowMs: windowOf(intent, ports),
+    isIt: (one) => isMadeByIntent(one, intent) && mayBe(one),
+  };
+}
 
 /**
  * A create whose answer was lost is sent again when its window is over, so that is served from the first look. One that
@@ -138,14 +140,10 @@ export async function whyMayBeCreated(
   });
   const managed = lookUpIn(addressesByIdentity(state.resources.values()));
   for (const kind of keysOf(kindRows)) {
-    const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
+    const intents = createsOf(kind, ended);
     if (intents.length === 0) continue;
-    const open = intents.map((intent) => ({
-      key: keyOfIntent(intent),
-      windowMs: windowOf(intent, ports),
-      isIt: (one: Listed) =>
-        isMadeByIntent(one, intent) && !live.of[kind].byId.has(one.id) && managed(identity(kind, one.id)) === undefined,
-    }));
+    const isNew = ({ id }: Listed): boolean => !live.of[kind].byId.has(id) && managed(identity(kind, id)) === undefined;
+    const open = intents.map((intent) => awaitedOf(intent, ports, isNew));
     const looked = await lookForCreates(open, kind, client, ports, signal);
     const names = intents.map(({ name }) => name).join(", ");
     if (looked.status === "blind")

@@ -7,14 +7,14 @@ import { type Address, compareAddresses } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { isNeverSeen } from "../core/model/facts";
-import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
+import { addressesByIdentity, lookUpIn } from "../core/model/identity";
 import { findSeen, type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
-import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
 import { desiredAsLastSeen } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { unseenOf } from "../core/plan/unseen";
+import { byAddress } from "../kinds/group/compare-rules";
 import { isWorldRange } from "../kinds/group/exposure/world";
 import type { ServiceReader } from "../service/client";
 import { catalogueLists, readCatalogue } from "./observe-catalogue";
@@ -74,7 +74,7 @@ export async function findDrift(
       (change): Drift => ({
         address: change.address,
         name: change.name,
-        ...knownId(state.resources.get(change.address)),
+        id: state.resources.get(change.address)?.id,
         gone: change.reason === "gone",
         ...(change.reason === "gone" && !isProvenGone(change.address, state, seen.live) ? { unproven: true } : {}),
         fields:
@@ -134,16 +134,11 @@ function isProvenGone(address: Address, state: State, live: Live): boolean {
   return record !== undefined && sighting?.seen === "gone" && sighting.doubt === undefined && !isNeverSeen(record);
 }
 
-const knownId = (record: RecordedResource | undefined): { readonly id?: string } =>
-  record?.id === undefined ? {} : { id: record.id };
-
 /** The live rule that the change shows as this text. */
 function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State): Rule | undefined {
   const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
-  const nameOf = (group: Reference): string =>
-    "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
   const { rules = [] } = findSeen(live, "group", id) ?? {};
-  return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, nameOf) === text);
+  return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, byAddress({ addressOf })) === text);
 }
 
 const opensToInternet = ({ direction, remote }: Rule): boolean =>

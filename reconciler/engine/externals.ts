@@ -16,7 +16,7 @@ import { nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { StateStore } from "../store/store";
-import { readOfKind } from "./observe";
+import { listOfKind, readOfKind } from "./observe";
 import { openStoredState } from "./plan";
 import { readFailed } from "./read-failed";
 
@@ -135,7 +135,7 @@ export async function fetchExternal(
   );
   const listed = new Map<LookupKind, Promise<SeenThings>>();
   for (const lookup of lookups) {
-    const seen = listed.get(lookup.kind) ?? see[lookup.kind](client);
+    const seen = listed.get(lookup.kind) ?? see(lookup.kind, client);
     listed.set(lookup.kind, seen);
     const answer = choose(lookup, await thingSeen(lookup, await seen, client));
     if ("problem" in answer) diagnostics.push({ severity: "error", ...answer.problem, source: lookup.source });
@@ -185,13 +185,13 @@ async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => E
   return got.status === "accepted" ? { ...got, value: got.value.map(as) } : got;
 }
 
-const see: Record<LookupKind, (client: ServiceReader) => Promise<SeenThings>> = {
-  vm: async (client) => (client.can.seesVms === "list" ? all(client.listVms(), vmThing) : undefined),
-  volume: async (client) => (client.can.seesVolumes === "list" ? all(client.listVolumes(), volumeThing) : undefined),
-  group: async (client) => (client.can.seesGroups === "list" ? all(client.listGroups(), thingNamed) : undefined),
-  image: async (client) => (client.can.listsImages ? all(client.listImages(), thingNamed) : undefined),
-  flavor: async (client) => (client.can.listsFlavors ? all(client.listFlavors(), thingNamed) : undefined),
-};
+async function see(kind: LookupKind, client: ServiceReader): Promise<SeenThings> {
+  const { can } = client;
+  if (isKind(kind))
+    return can.canFindCreated(kind) ? all(listOfKind(kind, client), (one) => thingOfKind(one.kind, one)) : undefined;
+  if (kind === "image") return can.listsImages ? all(client.listImages(), thingNamed) : undefined;
+  return can.listsFlavors ? all(client.listFlavors(), thingNamed) : undefined;
+}
 
 /** Without a list, a resource that is named by its id may be read by it. */
 async function thingSeen(
@@ -200,13 +200,9 @@ async function thingSeen(
   client: ServiceReader,
 ): Promise<SeenThings> {
   if (seen !== undefined || by === "name") return seen;
-  const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => ExternalThing) =>
-    all(
-      outcome.then((got) => (got.status === "accepted" ? { ...got, value: [got.value] } : got)),
-      as,
-    );
   if (!isKind(kind) || !client.can.readsOne(kind)) return undefined;
-  return single(readOfKind(kind, client, wanted), (one) => thingOfKind(one.kind, one));
+  const got = await readOfKind(kind, client, wanted);
+  return got.status === "accepted" ? { ...got, value: [thingOfKind(got.value.kind, got.value)] } : got;
 }
 
 type ChosenThing =

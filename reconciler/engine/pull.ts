@@ -16,7 +16,7 @@ import { itemAt, mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { isEmptyBesideList, readWholeGroup } from "../kinds/group/observe";
 import type { ServiceReader } from "../service/client";
-import { listOfKind, readOfKind } from "./observe";
+import { listName, listOfKind, readOfKind } from "./observe";
 import { readFailed } from "./read-failed";
 
 /** `all`: everything that this service can list. */
@@ -36,7 +36,7 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
   const [{ all, chosen }, groups, listed] = await Promise.all([
     pullVms(client, wanted.vms ?? [], diagnostics),
     pullGroups(client, wanted.groups ?? [], diagnostics),
-    wanted.volumes === "all" ? volumesById(client, diagnostics) : undefined,
+    wanted.volumes === "all" ? listWhole("volume", client, diagnostics).then(byId) : undefined,
   ]);
   const named = wanted.volumes === "all" ? [] : (wanted.volumes ?? []);
   const roots = new Set(
@@ -98,12 +98,24 @@ async function pullUsual(
 ): Promise<readonly LiveOf[Kind][]> {
   const noun = kindRows[kind].fullNoun;
   if (wanted !== "all") return readEachOf(wanted, (id) => readOfKind(kind, client, id), noun, diagnostics);
-  if (!client.can.canFindCreated(kind)) return [];
+  return (await listWhole(kind, client, diagnostics)) ?? [];
+}
+
+/** `undefined`: there is no list, or it could not be read, which is told. */
+async function listWhole<K extends Kind>(
+  kind: K,
+  client: ServiceReader,
+  diagnostics: Diagnostic[],
+): Promise<readonly LiveOf[K][] | undefined> {
+  if (!client.can.canFindCreated(kind)) return undefined;
   const listed = await unlessEmpty(() => listOfKind(kind, client));
   if (listed.status === "accepted") return listed.value;
-  diagnostics.push(readFailed(`the list of ${noun}s`, listed));
-  return [];
+  diagnostics.push(readFailed(listName(kind), listed));
+  return undefined;
 }
+
+const byId = <T extends { readonly id: string }>(all: readonly T[] | undefined): ReadonlyMap<string, T> | undefined =>
+  all && new Map(all.map((one) => [one.id, one]));
 
 /** Kinds of which only those with a known id can be read. */
 const unseenBy = (client: ServiceReader, wanted: PullWanted): string[] => [
@@ -175,12 +187,8 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
     const chosen = await readEachOf(wanted, (id) => client.getVm(id), "VM", diagnostics);
     return { all: chosen, chosen };
   }
-  const listed = await unlessEmpty(() => client.listVms());
-  if (listed.status !== "accepted") {
-    diagnostics.push(readFailed("the list of VMs", listed));
-    return { all: [], chosen: [] };
-  }
-  const all = listed.value;
+  const all = await listWhole("vm", client, diagnostics);
+  if (all === undefined) return { all: [], chosen: [] };
   if (wanted === "all") return { all, chosen: all };
   const chosen = new Set<LiveVm>();
   for (const text of wanted) {
@@ -197,17 +205,6 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
     else for (const vm of found) chosen.add(vm);
   }
   return { all, chosen: all.filter((vm) => chosen.has(vm)) };
-}
-
-async function volumesById(
-  client: ServiceReader,
-  diagnostics: Diagnostic[],
-): Promise<Map<string, LiveVolume> | undefined> {
-  if (client.can.seesVolumes !== "list") return undefined;
-  const listed = await unlessEmpty(() => client.listVolumes());
-  if (listed.status === "accepted") return new Map(listed.value.map((volume) => [volume.id, volume]));
-  diagnostics.push(readFailed("the list of volumes", listed));
-  return undefined;
 }
 
 interface VolumesWanted {
@@ -245,13 +242,8 @@ function disksOfVm(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisk
 }
 
 async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Diagnostic[]): Promise<LiveGroup[]> {
-  let heads: ReadonlyMap<string, LiveGroup> | undefined;
   if (wanted.length === 0) return [];
-  if (client.can.seesGroups === "list") {
-    const listed = await unlessEmpty(() => client.listGroups());
-    if (listed.status === "accepted") heads = new Map(listed.value.map((group) => [group.id, group]));
-    else diagnostics.push(readFailed("the list of security groups", listed));
-  }
+  const heads = byId(await listWhole("group", client, diagnostics));
   const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
   return readEachOf(
     ids,

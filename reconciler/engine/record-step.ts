@@ -134,28 +134,14 @@ export const recordCreated = ({ address }: Step, id: string | undefined, record:
     { type: "intent", address, intent: null },
   ]);
 
-/** A look has shown it. */
-export const recordSeen = <O extends ExistingOperation>(
-  step: Step<O>,
-  run: Run,
-  extra?: RecordPatch<O>,
-): Promise<StepResult> => recordEnd(step, run, doneAndSeen, extra);
-
 /**
- * Records what the service has accepted. The run looks for it at its end, and where it does not show, the field has its
- * former value again.
+ * Records what a look has shown, or what the service has accepted: the run looks for that at its end, and where it does
+ * not show, the field has its former value again.
  */
-export const recordAccepted = <O extends ExistingOperation>(
-  step: Step<O>,
-  run: Run,
-  writes: readonly StepWrite[],
-  extra?: RecordPatch<O>,
-): Promise<StepResult> => recordEnd(step, run, doneUnseen(...writes), extra);
-
 export async function recordEnd<O extends ExistingOperation>(
   step: Step<O>,
   run: Run,
-  { effect }: DoneStep,
+  { effect }: DoneStep = doneAndSeen,
   extra?: RecordPatch<O>,
 ): Promise<StepResult> {
   const before = run.recorder.state.resources.get(step.address);

@@ -183,12 +183,8 @@ async function reach(client: ServiceReader, lists: CatalogueLists, options: Look
 }
 
 /** The ids of VMs that may not be in a list yet. */
-function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string> {
-  const young = new Set<string>();
-  for (const record of allOfKind(state.resources.values(), "vm"))
-    if (record.id !== undefined && isYoung?.(record) === true) young.add(record.id);
-  return young;
-}
+const youngVms = ({ resources }: State, { isYoung }: RefreshOptions): ReadonlySet<string> =>
+  new Set(allOfKind(resources.values(), "vm").flatMap((vm) => (isYoung?.(vm) === true ? (vm.id ?? []) : [])));
 
 function liveSeen(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State): Live {
   const weighAll = <T extends Made>(found: Observed<T>, kind: Kind): SeenOfKind<T> => {

@@ -158,12 +158,11 @@ export const transferStanding = (pair: StatePair): Promise<"nothing" | "noted" |
   });
 
 /** Goes on from the notes alone, as far as the states go. `undone`: it never began, and its note is taken back. */
-export async function finishStates(pair: StatePair): Promise<"finished" | "undone"> {
-  const isBegun = await underBoth(pair, async ({ giving, taking }) => {
+export function finishStates(pair: StatePair): Promise<"finished" | "undone"> {
+  return underBoth(pair, async ({ giving, taking }) => {
     const { id } = pair;
-    const begun = taking.state.moves?.[id] !== undefined || giving.state.moves?.[id]?.side === "gave";
-    if (begun) await letRecordsGo(giving, id);
-    return begun;
+    if (taking.state.moves?.[id] === undefined && giving.state.moves?.[id]?.side !== "gave") return "undone";
+    await letRecordsGo(giving, id);
+    return "finished";
   });
-  return isBegun ? "finished" : "undone";
 }

@@ -1,5 +1,5 @@
 /** Where something that hangs on another resource is, and where it shall be, for placement.ts. */
-import { type FieldChange, movedField, type Reason } from "../core/diff/changes";
+import { type FieldChange, fieldChange, movedField, type Reason } from "../core/diff/changes";
 import { type DiffContext, referenceId } from "../core/diff/context";
 import { updateReason } from "../core/diff/difference";
 import type { Pair } from "../core/diff/pair";
@@ -7,8 +7,8 @@ import type { Address } from "../core/model/address";
 import type { DesiredResource, Reference } from "../core/model/desired";
 import { identity } from "../core/model/identity";
 import type { Kind } from "../core/model/kinds";
-import type { State } from "../core/model/recorded";
-import type { Host, Target, Whereabouts } from "./placement";
+import type { RecordedResource, State } from "../core/model/recorded";
+import { consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
 /** What a plan makes of the hosts. */
 export interface HostFates {
@@ -77,7 +77,7 @@ interface Hanging {
   readonly isIgnored: boolean;
 }
 
-export function whereaboutsOf(
+function whereaboutsOf(
   { hostKind, on, recordedOn, isOurs, target, isIgnored }: Hanging,
   { addressOf }: DiffContext,
   { deleted, renewed }: HostFates,
@@ -92,4 +92,29 @@ export function whereaboutsOf(
     isOurs,
     isIgnored,
   };
+}
+
+/** A host that is managed here is told by its address, also where the state or the file names its id. */
+const shownTarget = (target: Target | undefined, kind: Kind, { addressOf }: DiffContext): string | undefined =>
+  target?.id === undefined ? target?.address : (target.address ?? addressOf(identity(kind, target.id)) ?? target.id);
+
+/** What becomes of it on its host. `field`: the change of this row; `undefined`: no request is sent. */
+export function placeOf(
+  row: Parameters<typeof fieldChange>[0],
+  hanging: Hanging,
+  recorded: RecordedResource | undefined,
+  context: DiffContext,
+  fates: HostFates,
+) {
+  const whereabouts = whereaboutsOf(hanging, context, fates);
+  const { becomes, target } = placementOf(whereabouts);
+  const { verb } = consequences[becomes];
+  const { host } = whereabouts;
+  const isIntended =
+    verb !== undefined && (recorded === undefined || hanging.isOurs || hanging.recordedOn === host?.id);
+  const field =
+    verb === undefined
+      ? undefined
+      : fieldChange(row, host?.address ?? host?.id, shownTarget(target, hanging.hostKind, context), verb);
+  return { whereabouts, becomes, target, verb, field, isIntended };
 }

@@ -392,7 +392,7 @@ describe("the volume that goes with a VM", () => {
       "the VM is deleted, but its volume d is not what the plan named (5 GB): it is called theirs now, and was called web-data; it stays as an orphan",
     );
     expect(await message(accepted(volume("d", { name: "WEB-data", sizeGb: 6 })))).toBe(
-      "the VM is deleted, but its volume d is not what the plan named (5 GB): it has 6 GB now; it stays as an orphan",
+      "the VM is deleted, but its volume d is not what the plan named (5 GB): it has 6 GB now, and had 5; it stays as an orphan",
     );
     expect(await message(accepted(volume("d", { name: "web-data", attachedTo: "w" })))).toBe(
       "the VM is deleted, but its volume d is not what the plan named (5 GB): it hangs on VM w now; it stays as an orphan",

@@ -6,10 +6,11 @@ import type { Kind } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { ofKind } from "../model/kinds";
-import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
 import type { RecordedResource } from "../model/recorded";
 import type { Action, Change, FieldChange, Reason } from "./changes";
 import type { LeftOpen } from "./explain";
+import type { Known } from "./find";
 import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
 import type { DesiredOf, PairOf, RecordedOf } from "./pair";
 
@@ -151,5 +152,15 @@ export function updateReason(options: {
   return options.left === undefined ? "changed" : "interrupted";
 }
 
-/** What the intent of a create remembers of the record to keep, for the kind that it created. */
-export const intendedRecord = <K extends Kind>({ intent, kind }: PairOf<K>) => ofKind(intent?.record, kind);
+/** The record of what an open create has made: its intent says what that was to be, and `usual` what the intent may lack. */
+export function madeByIntent<K extends Kind>(
+  pair: Pick<PairOf<K>, "kind" | "address" | "intent">,
+  { live, id }: Known<LiveOf[K]>,
+  usual: object,
+): RecordedOf<K> {
+  const { kind, address, intent } = pair;
+  const name = live?.name ?? intent?.name ?? id;
+  const made: object = { kind, name, preventDestroy: false, ...usual, ...ofKind(intent?.record, kind), address, id };
+  // The record of a create is that of its own kind, and `usual` has what every record of the kind has.
+  return made as RecordedOf<K>;
+}

@@ -12,8 +12,8 @@ import {
   type DiffOutcome,
   type Facts,
   forgettingReason,
-  intendedRecord,
   kept,
+  madeByIntent,
   removalReason,
   unchanged,
   updateReason,
@@ -335,7 +335,7 @@ function removalOfGroup(
   if (known === undefined || (recorded !== undefined && known.adopted !== "interrupted"))
     return recorded === undefined ? unchanged : removeKnown(pair, recorded, entry, context);
   // The block is gone from the file, and an interrupted run created the group: its intent says what the group was to be.
-  const made = createdBy(pair, known);
+  const made = madeByIntent(pair, known, { rules: [], platformRules: [] });
   const former = recorded === undefined ? made.retired : formerSelves(recorded, known);
   return { adopts: true, ...removeKnown(pair, { ...made, ...onlyDefined({ retired: former }) }, entry, context) };
 }
@@ -426,15 +426,3 @@ function why(
     return `the group it replaced (${retired.map((group) => group.name).join(", ")}) still waits to be deleted`;
   return explain(reason, fields, left, inherited);
 }
-
-/** What the intent says of a group that an interrupted run created. */
-const createdBy = (pair: GroupPair, entry: Known<LiveGroup>): RecordedGroup => ({
-  kind: "group",
-  name: entry.live?.name ?? pair.intent?.name ?? entry.id,
-  rules: [],
-  platformRules: [],
-  preventDestroy: false,
-  ...intendedRecord(pair),
-  address: pair.address,
-  id: entry.id,
-});

@@ -146,34 +146,31 @@ function warnings(
   keepsNamedGroups: boolean,
 ): Diagnostic[] {
   if (step.action.retired) return replacedAndNamed(step, [...circle, ...staying], keepsNamedGroups);
-  const named = (namers: readonly Namer[], detail: string): Diagnostic => ({
-    severity: "warning",
-    code: "plan/group-named",
-    summary: `${step.address} is to be deleted, and rules of other groups name it: ${describeNamers(namers, step.address)}`,
-    detail,
-    address: step.address,
-  });
+  const named = (namers: readonly Namer[], detail: string): Diagnostic[] =>
+    namers.length === 0
+      ? []
+      : [
+          {
+            severity: "warning",
+            code: "plan/group-named",
+            summary: `${step.address} is to be deleted, and rules of other groups name it: ${describeNamers(namers, step.address)}`,
+            detail,
+            address: step.address,
+          },
+        ];
   return [
-    ...(circle.length === 0
-      ? []
-      : [
-          named(
-            circle,
-            keepsNamedGroups
-              ? "They name each other, and this service does not delete what is named: they are left as orphans, and the run ends with exit 4."
-              : "They name each other. A service that refuses to delete what is named lets none of them go; they are then left as orphans, and the run ends with exit 4.",
-          ),
-        ]),
-    ...(staying.length === 0
-      ? []
-      : [
-          named(
-            staying,
-            keepsNamedGroups
-              ? "This service does not delete a group that is named. Take the rule away first and delete the group with the next apply."
-              : "The service may drop such a rule with the group, or refuse to delete the group. To be sure, take the rule away first and delete the group with the next apply.",
-          ),
-        ]),
+    ...named(
+      circle,
+      keepsNamedGroups
+        ? "They name each other, and this service does not delete what is named: they are left as orphans, and the run ends with exit 4."
+        : "They name each other. A service that refuses to delete what is named lets none of them go; they are then left as orphans, and the run ends with exit 4.",
+    ),
+    ...named(
+      staying,
+      keepsNamedGroups
+        ? "This service does not delete a group that is named. Take the rule away first and delete the group with the next apply."
+        : "The service may drop such a rule with the group, or refuse to delete the group. To be sure, take the rule away first and delete the group with the next apply.",
+    ),
   ];
 }
 

@@ -17,8 +17,8 @@ import {
   missingInstead,
   noteDeleting,
   noteRefused,
-  recordAccepted,
   recordCreated,
+  recordEnd,
   recordOf,
 } from "../../engine/record-step";
 import {
@@ -87,7 +87,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
     const left = Object.entries(openBefore ?? {}).filter(([field]) => !(field in changes));
     const described = changes.description === undefined ? {} : { description: changes.description };
     const extra = { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) };
-    return recordAccepted(step, run, writes, extra);
+    return recordEnd(step, run, doneUnseen(...writes), extra);
   }
   if (outcome.status !== "unknown") await note({ ...fieldsOf(before), updating: openBefore });
   return failedBy(outcome);

@@ -14,6 +14,7 @@ import {
   forgettingReason,
   forgotten,
   kept,
+  madeByIntent,
   removalReason,
   unchanged,
 } from "../../core/diff/difference";
@@ -28,10 +29,9 @@ import { type Kind, kindRows } from "../../core/model/kinds";
 import { type LiveOf, sight } from "../../core/model/live";
 import type { RecordedResource, State } from "../../core/model/recorded";
 import { hostOf } from "../../core/model/relations";
-import { asRecord } from "../../core/model/usual";
 import { fieldsIn } from "../../core/text/objects";
-import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
-import { consequences, placementOf, type Target } from "../placement";
+import { type HostFates, placeOf, updateOf, wantedHost } from "../hosts";
+import type { Target } from "../placement";
 
 interface UsualFacts extends Facts<Kind> {
   /** The id of the host that it hangs on now. */
@@ -52,10 +52,10 @@ export function diffUsual(pair: Pair, context: DiffContext, state: State, fates:
   const found = find(pair, kind, context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
   if (desired === undefined) {
-    const isMade = found.how === "known" && found.adopted === "interrupted";
-    const own = isMade ? madeBy(pair, found.id) : recorded;
+    const made = found.how === "known" && found.adopted === "interrupted" ? found : undefined;
+    const own = made === undefined ? recorded : madeByIntent<Kind>(pair, made, {});
     if (own === undefined) return { ...base, ...unchanged };
-    if (found.how === "known") return { ...base, adopts: isMade, ...removed(pair, own, found, context) };
+    if (found.how === "known") return { ...base, adopts: made !== undefined, ...removed(pair, own, found, context) };
     const change = forgotten(own, forgettingReason(what, pair, found.gone));
     return { ...base, action: "forget", recorded: own, change };
   }
@@ -78,18 +78,6 @@ export function diffUsual(pair: Pair, context: DiffContext, state: State, fates:
     diagnostics: found.gone === undefined ? [] : [goneNote(pair, what, found.gone, "a new one will be created")],
   };
 }
-
-/** What a create that was cut off has made. */
-const madeBy = (pair: Pair, id: string): RecordedResource =>
-  // The intent remembers the whole record but for the id.
-  asRecord({
-    name: pair.intent?.name,
-    preventDestroy: false,
-    ...pair.intent?.record,
-    kind: pair.kind,
-    address: pair.address,
-    id,
-  });
 
 const isValue = (value: unknown): value is NonNullable<FieldValue> =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -165,16 +153,17 @@ function updated(
     if (known !== wanted) isIntended = true;
   }
   const hangsOn = hostNow(recorded, live, context, kind);
-  const place = placeOf(kind, desired, recorded, hangsOn, wished, context, fates);
-  if (place.field !== undefined) fields.push(place.field);
-  const isDrift = !isIntended && !place.isIntended;
+  const place = placed(kind, desired, recorded, hangsOn, wished, context, fates);
+  if (place?.field !== undefined) fields.push(place.field);
+  const isDrift = !isIntended && place?.isIntended !== true;
+  const moves = place?.verb !== undefined;
   const { replaces, left, reason, action, changed } = updateOf(pair, desired, fields, { adopted, isDrift }, context);
   return {
     live,
     hangsOn,
     adopts: adopted !== undefined,
-    detachFrom: replaces ? hangsOn : place.detachFrom,
-    attachTo: replaces ? wished : place.attachTo,
+    detachFrom: replaces ? hangsOn : moves ? place.whereabouts.host?.id : undefined,
+    attachTo: replaces ? wished : moves ? place.target : undefined,
     ...kept<Kind>(action, id, desired, () => ({
       ...{ address, kind, name: live?.name ?? recorded?.name ?? desired.name, reason, losses: [] },
       fields: changed,
@@ -186,14 +175,7 @@ function updated(
   };
 }
 
-interface Place {
-  readonly field?: FieldChange;
-  readonly isIntended: boolean;
-  readonly detachFrom?: string;
-  readonly attachTo?: Target;
-}
-
-function placeOf(
+function placed(
   kind: Kind,
   desired: DesiredResource,
   recorded: RecordedResource | undefined,
@@ -201,25 +183,14 @@ function placeOf(
   target: Target | undefined,
   context: DiffContext,
   fates: HostFates,
-): Place {
+) {
   const relation = hostOf[kind];
   const row = relation === undefined ? undefined : rowsOf(kind)[relation.field];
-  if (relation === undefined || row === undefined) return { isIntended: false };
+  if (relation === undefined || row === undefined) return undefined;
   const known = fieldsIn(recorded)[relation.recorded];
   const recordedOn = typeof known === "string" ? known : undefined;
   const isOurs = on !== undefined && recordedOn === on;
   const isIgnored = desired.lifecycle.ignoreChanges.includes(row.field);
   const hanging = { hostKind: relation.kind, on, recordedOn, isOurs, target, isIgnored };
-  const whereabouts = whereaboutsOf(hanging, context, fates);
-  const { host } = whereabouts;
-  const placed = placementOf(whereabouts);
-  const { verb } = consequences[placed.becomes];
-  if (verb === undefined) return { isIntended: false };
-  const { target: to } = placed;
-  return {
-    field: fieldChange(row, host?.address ?? host?.id, to?.address ?? to?.id, verb),
-    isIntended: recorded === undefined || isOurs || recordedOn === host?.id,
-    detachFrom: host?.id,
-    attachTo: to,
-  };
+  return placeOf(row, hanging, recorded, context, fates);
 }

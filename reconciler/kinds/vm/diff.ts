@@ -13,8 +13,8 @@ import {
   type Facts,
   forgettingReason,
   forgotten,
-  intendedRecord,
   kept,
+  madeByIntent,
   type Replaced,
   removalReason,
   type Unchanged,
@@ -135,30 +135,21 @@ function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: D
     const changed = updateOfVm(pair, desired, made ?? recorded, found, context);
     return { kind: "vm", address, desired, recorded: own, made, ...changed };
   }
-  // The block is gone from the file, and an interrupted run created the VM: its intent says what the VM was to be.
-  if (made !== undefined) return { ...base, adopts: true, ...removalOfVm(pair, made, found, context) };
-  return recorded === undefined
+  // The block is gone from the file, and an interrupted run may have created the VM.
+  const own = made ?? recorded;
+  return own === undefined
     ? { ...base, ...unchanged }
-    : { ...base, ...removalOfVm(pair, recorded, found, context) };
+    : { ...base, adopts: made !== undefined, ...removalOfVm(pair, own, found, context) };
 }
 
 /**
  * The record of a VM that an open create made: from the create's intent or, where the create was accepted before there
  * was a list, from its record.
  */
-const madeVm = (pair: VmPair, found: Known<LiveVm>): RecordedVm => ({
-  ...(openCreate(pair) === undefined && pair.recorded !== undefined ? pair.recorded : createdBy(pair, found)),
-  id: found.id,
-});
-
-const createdBy = (pair: VmPair, found: Known<LiveVm>): Omit<RecordedVm, "id"> => ({
-  kind: "vm",
-  name: found.live?.name ?? pair.intent?.name ?? found.id,
-  preventDestroy: false,
-  onDelete: { snapshot: false, preservedVolumes: "retain" },
-  ...intendedRecord(pair),
-  address: pair.address,
-});
+const madeVm = (pair: VmPair, found: Known<LiveVm>): RecordedVm =>
+  openCreate(pair) === undefined && pair.recorded !== undefined
+    ? { ...pair.recorded, id: found.id }
+    : madeByIntent(pair, found, { onDelete: { snapshot: false, preservedVolumes: "retain" } });
 
 /** Deleting a VM never deletes its volumes, whoever deleted it and whether or not the answer arrived. */
 function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {

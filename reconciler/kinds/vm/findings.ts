@@ -11,7 +11,7 @@ import type { LiveVm, LiveVolume, Sighting } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 import { inShell } from "../../core/text/in-shell";
 import { nearestName } from "../../core/text/nearest";
-import { shrinkFix } from "../volume/diff";
+import { shrinkRefused } from "../volume/findings";
 
 export function checkSize(
   fields: readonly FieldChange[],
@@ -22,16 +22,7 @@ export function checkSize(
 ): void {
   const size = fields.find((field) => field.field === "size");
   if (size === undefined) return;
-  if (Number(size.before) > desired.sizeGb)
-    diagnostics.push({
-      severity: "error",
-      code: "plan/shrink",
-      summary: `${desired.address} cannot shrink from ${size.before} to ${desired.sizeGb} GB`,
-      detail: "The service only grows volumes.",
-      fix: shrinkFix(Number(size.before)),
-      address: desired.address,
-      source: desired.source,
-    });
+  if (Number(size.before) > desired.sizeGb) diagnostics.push(shrinkRefused(desired, Number(size.before)));
   else if (dataVolumeId === undefined)
     diagnostics.push({
       severity: "error",
@@ -136,17 +127,18 @@ export function checkCatalogue(
       source: desired.source,
     });
   };
-  const flavor = resolveEntry(desired.flavor, context.flavors);
-  if (flavor.found === "several") complain("flavor", "flavor_id", desired.flavor, flavor.entries, true);
-  if (flavor.found === "none") complain("flavor", "flavor_id", desired.flavor, entriesOf(context.flavors), false);
-  const region = resolveEntry(desired.region, context.regions);
-  if (region.found === "several") complain("region", "region", desired.region, region.entries, true);
-  if (region.found === "none" && entriesOf(context.regions).length > 0)
-    complain("region", "region", desired.region, entriesOf(context.regions), false);
   const image = resolveEntry(desired.image, context.images);
-  if (image.found === "several") complain("image", "image_id", desired.image, image.entries, true);
-  if (image.found === "none" && !isUuid(desired.image))
-    complain("image", "image_id", desired.image, entriesOf(context.images), false);
+  const named = [
+    ["flavor", "flavor_id", desired.flavor, context.flavors],
+    ["region", "region", desired.region, context.regions],
+    ["image", "image_id", desired.image, context.images],
+  ] as const;
+  for (const [what, field, text, index] of named) {
+    const resolved = resolveEntry(text, index);
+    if (resolved.found === "several") complain(what, field, text, resolved.entries, true);
+    const isOpen = what === "image" ? isUuid(text) : what === "region" && entriesOf(index).length === 0;
+    if (resolved.found === "none" && !isOpen) complain(what, field, text, entriesOf(index), false);
+  }
   if (isSent("image_id")) diagnostics.push(...imageNotes(desired, image.found, context.can.listsImages));
   return { imageId: image.found === "one" ? image.entry.id : desired.image, diagnostics };
 }

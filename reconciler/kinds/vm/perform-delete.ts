@@ -3,7 +3,6 @@
  * because nothing else remembers that. Only the data volume that the plan named is deleted with it.
  */
 
-import { isOtherName } from "../../core/canonical/names";
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded, unseenDiskName } from "../../core/model/disks";
 import { toRun } from "../../core/model/fix";
 import { identity } from "../../core/model/identity";
@@ -27,7 +26,7 @@ import {
   whyUnread,
 } from "../../engine/run";
 import { onceArrived } from "../../engine/send-and-look";
-import { onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
+import { changedSince, onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
 import { canSee, elseGone, fetchVmCheaply, lookAtVm, onceSteady, shownByVm, waitForVm } from "./watch";
 import { proveStopped } from "./watch-stopped";
 
@@ -225,12 +224,8 @@ async function deleteOwnVolume(
   });
   const look = await client.getVolume(orphan.id, { signal: run.signal });
   if (look.status === "accepted") {
-    const { name, sizeGb, attachedTo } = look.value;
-    const nameThen = findSeen(run.live, "volume", orphan.id)?.name;
-    const otherName = isOtherName(name, nameThen) ? `it is called ${name} now, and was called ${nameThen}` : undefined;
-    const otherSize = sizeGb !== undefined && sizeGb !== planned.sizeGb ? `it has ${sizeGb} GB now` : undefined;
-    const otherHost = attachedTo != null && attachedTo !== vm ? `it hangs on VM ${attachedTo} now` : undefined;
-    const changed = otherName ?? otherSize ?? otherHost;
+    const { name } = findSeen(run.live, "volume", orphan.id) ?? {};
+    const changed = changedSince(look.value, { name, sizeGb: planned.sizeGb, hosts: [vm] });
     if (changed !== undefined)
       return {
         end: "failed",

@@ -8,7 +8,7 @@ import { type Failure, isRefusedAs } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
-import { recordAsBefore, recordEnd, recordOf, recordSeen } from "../../engine/record-step";
+import { recordAsBefore, recordEnd, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   failedBy,
@@ -164,7 +164,7 @@ export async function confirm(
     // A service that confirms resizes by itself has nothing left to confirm. A service that found no room has left the
     // VM as it was.
     if (read.seen && read.vm !== undefined && powerShown(read.vm) !== undefined)
-      return isResized(step, read.vm, run) ? recordSeen(step, run) : notResized(step, run);
+      return isResized(step, read.vm, run) ? recordEnd(step, run) : notResized(step, run);
   }
   if (action.manual || !client.can.confirmsResize)
     return waitsInVerify(step, step.record === undefined ? "decided" : "confirmed");
@@ -216,7 +216,7 @@ export async function revert(
   // Somebody has decided it since the plan looked, or the service by itself: nothing is left to revert.
   if (seen !== undefined && powerShown(seen) !== undefined)
     return (await becomesSo(isReverted, id, seen, run))
-      ? recordSeen(step, run, { flavor: (isReverted(seen) ? seen.flavor : undefined) ?? before?.flavor })
+      ? recordEnd(step, run, doneAndSeen, { flavor: (isReverted(seen) ? seen.flavor : undefined) ?? before?.flavor })
       : notReverted(step, id, to, "the resize was confirmed before it could be reverted", run);
   if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(

@@ -9,7 +9,7 @@ import type { FieldsOf, StepChange } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
 import { inShell } from "../../core/text/in-shell";
 import { oweNothing } from "../../engine/guest";
-import { recordAccepted, recordAsBefore, recordEnd, recordOf, recordSeen } from "../../engine/record-step";
+import { recordAsBefore, recordEnd, recordOf } from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -70,18 +70,15 @@ const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
     lookAtVm(run, id, (vm) => vm.name.toLowerCase() === action.name),
     run,
   );
-  return outcome.status === "accepted"
-    ? recordAccepted(step, run, [
-        {
-          kind: "vm",
-          id,
-          field: "name",
-          value: action.name.toLowerCase(),
-          said: `name: ${action.name}`,
-          ...blindly(run),
-        },
-      ])
-    : failedBy(outcome);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const write = {
+    kind: "vm",
+    id,
+    field: "name",
+    value: action.name.toLowerCase(),
+    said: `name: ${action.name}`,
+  } as const;
+  return recordEnd(step, run, doneUnseen({ ...write, ...blindly(run) }));
 };
 
 const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
@@ -96,7 +93,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   if (read.seen && read.vm !== undefined && hasImage(read.vm) === true) {
     await oweNothing(step, run);
     const message = "nothing was sent: the VM shows the image by now";
-    return noteRebuild(step, id, run, { ...(await recordSeen(step, run)), message });
+    return noteRebuild(step, id, run, { ...(await recordEnd(step, run)), message });
   }
   const outcome = await sendAndLook(
     () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
@@ -142,7 +139,7 @@ async function noteRebuild(
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   const forFlush = noteOfStop(step, action.noted, id, run);
   if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
-    return forFlush === undefined ? recordSeen(step, run) : doneAndSeen;
+    return forFlush === undefined ? recordEnd(step, run) : doneAndSeen;
   // The stop is written down first: whatever ends this run, the next one starts the VM again.
   await forFlush?.write();
   let isOurs = false;
@@ -172,9 +169,8 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   // The call has blocked until the VM was stopped, so there is nothing to wait for. A volume comes off a VM that was
   // stopped for it only after a look of its own (watch-stopped.ts).
   if (forFlush !== undefined) return doneAndSeen;
-  return recordAccepted(step, run, [
-    { kind: "vm", id, field: "power", value: "stopped", said: "power: stopped", ...blindly(run) },
-  ]);
+  const write = { kind: "vm", id, field: "power", value: "stopped", said: "power: stopped" } as const;
+  return recordEnd(step, run, doneUnseen({ ...write, ...blindly(run) }));
 };
 
 /** Where it is written down that the VM is stopped for a flush: in its own record, or else in that of a volume. */
@@ -207,7 +203,7 @@ const start: OnVm<"vm.start"> = async (step, action, id, run) => {
   const isOurs = run.stopped.delete(id) || recordedVm(step, run)?.stoppedForFlush === true || isNoted;
   if (action.again === true && !isOurs) return { ...doneAndSeen, message: "it was stopped before, and stays so" };
   if (action.looksFirst === true && (await lookAtVm(run, id, isRunning)()) === "done")
-    return recordSeen(step, run, startedOf(step, run));
+    return recordEnd(step, run, doneAndSeen, startedOf(step, run));
   const outcome = await sendAndLook(
     () => run.ports.client.startVm(id, optionsFor(step, run)),
     lookAtVm(run, id, isRunning),

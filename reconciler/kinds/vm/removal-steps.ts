@@ -86,7 +86,7 @@ function stepsBeforeDelete(
   if (isVerifying(difference, recorded) && (undoes || flush === "stop")) {
     const then: Then = (name, step) =>
       planStep(draft, address, name, { ...step, needs: [...settled, ...(step.needs ?? [])] });
-    const revert = revertPending(difference, vm, name, then, draft.context.can);
+    const revert = revertPending(difference, { vm, label: name, then, draft });
     settled.push(need(revert));
     needs.push(need(revert, "end"));
     draft.undoesResize(id, revert);

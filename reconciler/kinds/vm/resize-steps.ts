@@ -1,6 +1,5 @@
 /** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
 
-import type { Abilities } from "../../core/model/abilities";
 import { textKey } from "../../core/model/computed";
 import type { DesiredVm, Reference } from "../../core/model/desired";
 import { findSeen } from "../../core/model/live";
@@ -36,25 +35,23 @@ export function onceDecided(vm: { readonly id: string }, draft: Draft, after: re
   return [need(decided, "end")];
 }
 
-/** What the service lacks of these is decided outside, and the run waits for it. */
-type DecidesResize = Pick<Abilities, "confirmsResize" | "revertsResize">;
+/** A VM of which a resize is decided. What the service cannot do of that is done outside, and the run waits for it. */
+export interface Resizing {
+  readonly vm: Reference;
+  readonly label: string;
+  readonly draft: Draft;
+  readonly then: Then;
+}
 
 const waitsFor = (resize: string, decided: "confirmed" | "reverted"): string =>
   `wait for ${resize} to be ${decided} (this service has no call for it)`;
 
 /** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
-export function revertPending(
-  difference: VmDifference,
-  vm: Reference,
-  label: string,
-  then: Then,
-  { revertsResize }: DecidesResize,
-): StepId {
-  const { address, recorded } = difference;
+export function revertPending({ address, recorded }: VmDifference, { vm, label, then, draft }: Resizing): StepId {
   const unwanted = `the resize of VM ${label} that is not wanted any more`;
   return then("revert-pending", {
     action: { operation: "vm.resize.revert", vm, looksFirst: true },
-    title: revertsResize ? `revert ${unwanted}` : waitsFor(unwanted, "reverted"),
+    title: draft.context.can.revertsResize ? `revert ${unwanted}` : waitsFor(unwanted, "reverted"),
     record: { resizing: undefined, ...onlyDefined({ flavor: recorded?.resizing?.from }) },
     downtimeOf: address,
   });
@@ -64,14 +61,8 @@ export function revertPending(
  * VERIFY_RESIZE is decided by the check: confirm after it passed, revert (a failed step) after it did not. Returns what
  * the next step of the VM waits for: a VM that is still in VERIFY_RESIZE would refuse it.
  */
-export function decideResize(
-  desired: DesiredVm,
-  vm: Reference,
-  label: string,
-  then: Then,
-  can: DecidesResize,
-  resized?: StepId,
-): Need[] {
+export function decideResize(desired: DesiredVm, { vm, label, then, draft }: Resizing, resized?: StepId): Need[] {
+  const { can } = draft.context;
   const { verifyResize } = desired.lifecycle;
   const settled = { resizing: undefined, flavor: desired.flavor };
   const after = resized === undefined ? [] : [need(resized)];

@@ -29,7 +29,7 @@ import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
 import { noteStopped } from "./flush-stop";
 import { planVmDelete } from "./removal-steps";
-import { decideResize, onceDecided, revertPending, type Then } from "./resize-steps";
+import { decideResize, onceDecided, type Resizing, revertPending, type Then } from "./resize-steps";
 import { planVmSnapshot, type To, waitUntilSettled } from "./step-parts";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
@@ -209,12 +209,8 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
 }
 
 /** A VM that is changed. Its steps follow each other; a failed one does not stop what has nothing to do with it. */
-interface Updating {
+interface Updating extends Resizing {
   readonly difference: To<"update" | "import">;
-  readonly vm: Reference;
-  readonly label: string;
-  readonly draft: Draft;
-  readonly then: Then;
   readonly patch: (...fields: string[]) => FieldsOf<"vm">;
   /** What the VM's next step waits for. */
   last: readonly Need[];
@@ -222,7 +218,7 @@ interface Updating {
 
 /** Before anything else is asked of it, the VM is the state's, at rest, and no resize of it is undecided. */
 function makeSteady(updating: Updating, desired: DesiredVm): void {
-  const { difference, vm, label, draft, then } = updating;
+  const { difference, vm, draft } = updating;
   const { address } = difference;
   if (difference.adopts === true) {
     const adopted = adoptVm(difference, draft);
@@ -234,8 +230,8 @@ function makeSteady(updating: Updating, desired: DesiredVm): void {
     updating.last = [need(settled)];
     draft.makes(address, settled);
   }
-  if (difference.verify === "revert") revertPending(difference, vm, label, then, draft.context.can);
-  if (difference.verify === "confirm") updating.last = decideResize(desired, vm, label, then, draft.context.can);
+  if (difference.verify === "revert") revertPending(difference, updating);
+  if (difference.verify === "confirm") updating.last = decideResize(desired, updating);
   if (difference.verify === "wait")
     updating.last = [...updating.last, ...onceDecided({ id: difference.id }, draft, updating.last)];
 }
@@ -285,7 +281,7 @@ function stepsToRenameVm({ difference, vm, draft, then, patch }: Updating, befor
 }
 
 function stepsToResizeVm(updating: Updating, before: FieldValue): void {
-  const { difference, vm, label, draft, then } = updating;
+  const { difference, vm, label, then } = updating;
   const { address, desired } = difference;
   const resized = then("resize", {
     action: { operation: "vm.resize", vm, flavor: desired.flavor },
@@ -296,7 +292,7 @@ function stepsToResizeVm(updating: Updating, before: FieldValue): void {
     },
     downtimeOf: address,
   });
-  updating.last = decideResize(desired, vm, label, then, draft.context.can, resized);
+  updating.last = decideResize(desired, updating, resized);
 }
 
 function stepsToRebuildVm(updating: Updating, image: string): void {

@@ -15,8 +15,8 @@ import {
   type Facts,
   forgettingReason,
   forgotten,
-  intendedRecord,
   kept,
+  madeByIntent,
   removalReason,
   unchanged,
 } from "../../core/diff/difference";
@@ -33,9 +33,9 @@ import { findSeen, type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
-import { saysNone } from "../../core/text/id-problem";
-import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
-import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
+import { type HostFates, placeOf, updateOf, wantedHost } from "../hosts";
+import { type Becomes, consequences, type Target, type Whereabouts } from "../placement";
+import { hostByName, hostThatIsNone, shrinkRefused, volumeNotes } from "./findings";
 import { isCarriedBy, mayBeStopped, openMoves } from "./open-moves";
 
 interface VolumeFacts extends Facts<"volume"> {
@@ -74,19 +74,21 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
   if (found.how === "known" && found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
     return { ...base, ...unchanged, diagnostics: [unsaidState(pair, "volume", found.live)] };
   if (desired === undefined) {
-    // The block is gone from the file, and an interrupted run created the volume: its intent says what it was to be. A
-    // volume that it was to replace was written down as an orphan before.
-    if (found.how === "known" && found.adopted === "interrupted")
-      return {
-        ...base,
-        adopts: true,
-        ...removalOfVolume(pair, createdBy(pair, found), found.live, context, fates, state),
-      };
-    if (recorded === undefined) return { ...base, ...unchanged };
-    if (found.how === "known")
-      return { ...base, ...removalOfVolume(pair, recorded, found.live, context, fates, state) };
-    const change = forgotten(recorded, forgettingReason("volume", pair, found.gone));
-    return { ...base, action: "forget", recorded, change };
+    // The block is gone from the file, and an interrupted run may have created the volume. One that it was to replace was
+    // written down as an orphan before.
+    const made = found.how === "known" && found.adopted === "interrupted" ? found : undefined;
+    const own = made === undefined ? recorded : madeByIntent(pair, made, { flush: { via: "ask" } });
+    if (own === undefined) return { ...base, ...unchanged };
+    if (found.how === "known") {
+      const removal = removalOfVolume(pair, own, found.live, context, fates, state);
+      return { ...base, adopts: made !== undefined, ...removal };
+    }
+    return {
+      ...base,
+      action: "forget",
+      recorded: own,
+      change: forgotten(own, forgettingReason("volume", pair, found.gone)),
+    };
   }
   const target = wantedHost(desired.attachTo, state, fates);
   if (found.how === "absent") {
@@ -117,16 +119,6 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     ...updateOfVolume(pair, desired, own, found, target, context, fates, state),
   };
 }
-
-const createdBy = (pair: VolumePair, found: Known<LiveVolume>): RecordedVolume => ({
-  kind: "volume",
-  name: found.live?.name ?? pair.intent?.name ?? found.id,
-  flush: { via: "ask" },
-  preventDestroy: false,
-  ...intendedRecord(pair),
-  address: pair.address,
-  id: found.id,
-});
 
 function createChange(desired: DesiredVolume, gone: Vanished | undefined): ChangeTo<"create"> {
   const fields: FieldChange[] = [
@@ -244,7 +236,7 @@ function updateOfVolume(
 ): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
   const stoppedVm = stillStopped(recorded, context, fates);
-  const values = compareValues(pair, desired, recorded, live);
+  const values = compareValues(desired, recorded, live);
   const attachedTo = hangsOn(recorded, live, context);
   const isIgnored = desired.lifecycle.ignoreChanges.includes("attach_to");
   const placeUnsaid = wished === undefined || isIgnored;
@@ -257,19 +249,11 @@ function updateOfVolume(
     target: back ?? wished,
     isIgnored: isIgnored && back === undefined,
   } as const;
-  const whereabouts = whereaboutsOf(hanging, context, fates);
-  const { host, isOurs } = whereabouts;
-  const { becomes, target } = placementOf(whereabouts);
-  const { verb } = consequences[becomes];
-  const isMoveIntended = verb !== undefined && (recorded === undefined || isOurs || recorded.attachedTo === host?.id);
-  const fields =
-    verb === undefined
-      ? values.fields
-      : [
-          ...values.fields,
-          fieldChange(volumeFields.attachTo, host?.address ?? host?.id, shownTarget(target, context), verb),
-        ];
-  const isDrift = !values.isIntended && !isMoveIntended;
+  const place = placeOf(volumeFields.attachTo, hanging, recorded, context, fates);
+  const { whereabouts, becomes, target, verb } = place;
+  const { host } = whereabouts;
+  const fields = place.field === undefined ? values.fields : [...values.fields, place.field];
+  const isDrift = !values.isIntended && !place.isIntended;
   const replaced = stillToDelete(pair, id, target, state, context, fates);
   const { replaces, left, reason, action, changed } = updateOf(
     pair,
@@ -314,10 +298,6 @@ function updateOfVolume(
     ],
   };
 }
-
-/** A VM that is managed here is told by its address, also where the state or the file names its id. */
-const shownTarget = (target: Target | undefined, { addressOf }: DiffContext): string | undefined =>
-  target?.id === undefined ? target?.address : (target.address ?? addressOf(identity("vm", target.id)) ?? target.id);
 
 /**
  * Volumes that a run replaced and was cut off before it deleted them. One that somebody has attached elsewhere since
@@ -385,7 +365,6 @@ const isSameName = (
 
 /** The name and the size. */
 function compareValues(
-  pair: VolumePair,
   desired: DesiredVolume,
   recorded: RecordedVolume | undefined,
   live: LiveVolume | undefined,
@@ -408,7 +387,8 @@ function compareValues(
   if (sizeGb !== undefined && sizeGb !== desired.sizeGb && !ignored.has("size")) {
     fields.push(fieldChange(volumeFields.sizeGb, sizeGb, desired.sizeGb));
     if (recorded?.sizeGb !== desired.sizeGb) isIntended = true;
-    if (sizeGb > desired.sizeGb) diagnostics.push(shrinkRefused(pair, sizeGb, desired.sizeGb));
+    if (sizeGb > desired.sizeGb)
+      diagnostics.push(shrinkRefused(desired, sizeGb, "; for a smaller one declare a new volume and copy the data"));
   }
   return { name, sizeGb, fields, isIntended, diagnostics };
 }
@@ -431,66 +411,6 @@ function why(
   return explain(reason, isUnasked ? fields.filter(({ field }) => field !== "attach_to") : fields, left, inherited);
 }
 
-function volumeNotes(
-  pair: VolumePair,
-  recorded: RecordedVolume | undefined,
-  { live, id }: Known<LiveVolume>,
-  context: DiffContext,
-): Diagnostic[] {
-  const notes: Diagnostic[] = [...openMoves(pair, recorded, live, context), ...hostByName(pair, live, context)];
-  if (live?.failed === true)
-    notes.push({
-      severity: "warning",
-      code: "plan/volume-failed",
-      summary: `volume ${live.name ?? id} is in the failed state ${live.status ?? ""}`.trimEnd(),
-      detail: "It is left as it is: only you can say whether its data is still wanted.",
-      address: pair.address,
-      source: pair.desired?.source,
-    });
-  return notes;
-}
-
-/** Taken for an id, the name of a VM is the id of another one: each run would try to take the volume off that. */
-function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen, byName }: DiffContext): Diagnostic[] {
-  const said = live?.attachedTo;
-  if (typeof said !== "string" || findSeen(seen, "vm", said) !== undefined) return [];
-  const [named, ...others] = byName.vm.get(said.toLowerCase()) ?? [];
-  if (named === undefined || others.length > 0) return [];
-  return [
-    {
-      severity: "error",
-      code: "dialect/does-not-fit",
-      summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which is no id of a VM, and the name of ${named.id}`,
-      detail: "Taken for an id, it would be another VM, off which each run would try to take the volume.",
-      fix: "write by: name in the dialect at records.volume.attached_to, such as { value: /vm, by: name }",
-      address: pair.address,
-      source: pair.desired?.source,
-    },
-  ];
-}
-
-/** By a word for nothing, a volume would first be taken off a VM that nobody has. Only a dialect can say what it means. */
-function hostThatIsNone(
-  pair: VolumePair,
-  live: LiveVolume | undefined,
-  { live: seen }: Pick<DiffContext, "live">,
-): Diagnostic[] {
-  const said = live?.attachedTo;
-  if (typeof said !== "string" || !saysNone.test(said) || findSeen(seen, "vm", said) !== undefined) return [];
-  return [
-    {
-      severity: "error",
-      code: "dialect/does-not-fit",
-      summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which seems to mean that it hangs on nothing`,
-      detail:
-        "Taken for an id, it would be a VM off which the volume has to come first, and no service takes it off there.",
-      fix: `write none: ${JSON.stringify(said)} in the dialect at records.volume.attached_to, such as { value: /vm_id, none: ${JSON.stringify(said)} }`,
-      address: pair.address,
-      source: pair.desired?.source,
-    },
-  ];
-}
-
 const replacementLoss = (
   lost: { readonly id: string; readonly name?: string; readonly sizeGb?: number },
   context: DiffContext,
@@ -501,19 +421,3 @@ const replacementLoss = (
   );
 
 const referenceLabel = (reference: Reference): string => ("address" in reference ? reference.address : reference.id);
-
-/** What to do about a size that the service shows and that no write makes smaller; no volume has a million terabytes. */
-export const shrinkFix = (shownGb: number, otherwise = ""): string =>
-  shownGb >= 1_000_000_000
-    ? `if the service counts in bytes, in the dialect: records: { volume: { size: [{ value: /size, unit: B }] } }, with the place of its record`
-    : `set size back to ${shownGb} or more${otherwise}`;
-
-const shrinkRefused = (pair: VolumePair, before: number, after: number): Diagnostic => ({
-  severity: "error",
-  code: "plan/shrink",
-  summary: `${pair.address} cannot shrink from ${before} to ${after} GB`,
-  detail: "The service only grows volumes.",
-  fix: shrinkFix(before, "; for a smaller one declare a new volume and copy the data"),
-  address: pair.address,
-  source: pair.desired?.source,
-});

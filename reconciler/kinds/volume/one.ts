@@ -2,7 +2,7 @@
 
 import { allOfKind } from "../../core/model/kinds";
 import type { RecordedVolume } from "../../core/model/recorded";
-import { patchFor, volumeRecord } from "../../core/plan/records";
+import { holdBack, patchFor, volumeRecord } from "../../core/plan/records";
 import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import { createHandler } from "../../one/resource";
 import { adopt, flush, flushConfirmed, hostOf, linesFor } from "../../one/shared-properties";
@@ -42,14 +42,12 @@ export const volumeHandler = createHandler<"volume">({
     flush: { via: "ask" },
     preventDestroy: false,
   }),
-  drifted: (record, live, change) => {
-    let next: RecordedVolume = record;
-    for (const { field } of change.fields) {
-      if (field === "name" && live.name !== undefined) next = { ...next, name: live.name };
-      if (field === "size" && live.sizeGb !== undefined) next = { ...next, sizeGb: live.sizeGb };
-    }
-    return next;
-  },
+  drifted: (record, live, change) =>
+    holdBack<RecordedVolume>(
+      record,
+      { ...record, ...onlyDefined({ name: live.name, sizeGb: live.sizeGb }) },
+      change.fields.map(({ field }) => field),
+    ),
   asSaid: (record, said, fields) =>
     said.kind === "volume" ? { ...record, ...patchFor(volumeRecord(said), fields) } : record,
   stopped: (record, stoppedVm) => ({ ...record, stoppedVm }),

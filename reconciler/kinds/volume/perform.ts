@@ -1,6 +1,5 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
-import { isOtherName } from "../../core/canonical/names";
 import { notLookedAt } from "../../core/model/evidence";
 import { toAsk, toSay } from "../../core/model/fix";
 import { findSeen, type LiveVolume, sight } from "../../core/model/live";
@@ -41,7 +40,7 @@ import { onceArrived, sendAndLook } from "../../engine/send-and-look";
 import { fetchVm, isConflict, onceSteady } from "../vm/watch";
 import { proveStopped } from "../vm/watch-stopped";
 import { openMoveFix } from "./open-moves";
-import { lookAtVolume, lookForAttachment, onceVolumeSteady, waitForVolume, watchOf } from "./watch";
+import { changedSince, lookAtVolume, lookForAttachment, onceVolumeSteady, waitForVolume, watchOf } from "./watch";
 
 /** Performs a step on an existing volume. */
 type OnVolume<O extends ActOn<"volume">> = OnExisting<O>;
@@ -228,19 +227,11 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
   const planned = findSeen(run.live, "volume", id);
   const recorded = run.recorder.state.resources.get(address);
   const own = recorded?.kind === "volume" && recorded.id === id ? recorded : undefined;
-  const { name, sizeGb, attachedTo } = look.value;
-  const nameThen = planned?.name ?? own?.name;
-  const sizeThen = planned?.sizeGb ?? own?.sizeGb;
-  const hosts = [planned?.attachedTo, own?.attachedTo, own?.attaching];
-  const isOtherSize = sizeGb !== undefined && sizeThen !== undefined && sizeGb !== sizeThen;
-  const isElsewhere = typeof attachedTo === "string" && !hosts.includes(attachedTo);
-  const now = isOtherName(name, nameThen)
-    ? `it is called ${name} now, and was called ${nameThen}`
-    : isOtherSize
-      ? `it has ${sizeGb} GB now, and had ${sizeThen}`
-      : isElsewhere
-        ? `it hangs on VM ${attachedTo} now`
-        : undefined;
+  const now = changedSince(look.value, {
+    name: planned?.name ?? own?.name,
+    sizeGb: planned?.sizeGb ?? own?.sizeGb,
+    hosts: [planned?.attachedTo, own?.attachedTo, own?.attaching],
+  });
   if (now === undefined) return undefined;
   return {
     end: "failed",

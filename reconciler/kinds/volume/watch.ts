@@ -2,6 +2,7 @@
  * Waiting for a volume, which some services make, attach, detach, resize and delete only after they have answered. One
  * look tells a service that is done when it answers; how long the others take is theirs.
  */
+import { isOtherName } from "../../core/canonical/names";
 import { showsEffect } from "../../core/diff/effect";
 import type { LiveVolume } from "../../core/model/live";
 import { isGone, isShut, type Outcome } from "../../core/model/outcome";
@@ -178,3 +179,18 @@ export const lookForAttachment =
     if (!read.seen || read.vm?.volumes === undefined) return "cannot-tell";
     return read.vm.volumes.some((disk) => disk.id === id) === attached ? "done" : "not-done";
   };
+
+/** A volume as it was when its delete was planned. */
+interface VolumeThen extends Pick<LiveVolume, "name" | "sizeGb"> {
+  /** The VMs that it may hang on. */
+  readonly hosts: readonly unknown[];
+}
+
+/** What tells a volume from the one that a delete was planned for; `undefined`: nothing does. */
+export function changedSince({ name, sizeGb, attachedTo }: LiveVolume, then: VolumeThen): string | undefined {
+  if (isOtherName(name, then.name)) return `it is called ${name} now, and was called ${then.name}`;
+  if (sizeGb !== undefined && then.sizeGb !== undefined && sizeGb !== then.sizeGb)
+    return `it has ${sizeGb} GB now, and had ${then.sizeGb}`;
+  const isElsewhere = typeof attachedTo === "string" && !then.hosts.includes(attachedTo);
+  return isElsewhere ? `it hangs on VM ${attachedTo} now` : undefined;
+}
