@@ -4,7 +4,7 @@
  */
 
 import type { Ethertype } from "../../../core/model/rule";
-import { bitsOf, type Intervals, intervalOf, lastAddress, normalize, subtract } from "./intervals";
+import { everyAddress, type Intervals, intervalOf, normalize, subtract } from "./intervals";
 
 const notIn4 = [
   "0.0.0.0/8",
@@ -40,11 +40,6 @@ const notIn6 = [
   "fe80::/10",
   "ff00::/8",
 ];
-
-export const everyAddress: Readonly<Record<Ethertype, Intervals>> = {
-  IPv4: [{ from: 0n, to: lastAddress(bitsOf.IPv4) }],
-  IPv6: [{ from: 0n, to: lastAddress(bitsOf.IPv6) }],
-};
 
 const intervalsOf = (cidrs: readonly string[]): Intervals => normalize(cidrs.flatMap((cidr) => intervalOf(cidr) ?? []));
 

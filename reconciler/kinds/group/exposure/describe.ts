@@ -6,11 +6,11 @@
 
 import type { Direction, Ethertype } from "../../../core/model/rule";
 import { itemAt } from "../../../core/text/invariant";
-import { everyAddress } from "./address-ranges";
 import {
   bitsOf,
   cidrsOf,
   contains,
+  everyAddress,
   type Interval,
   type Intervals,
   lastAddress,

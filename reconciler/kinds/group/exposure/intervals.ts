@@ -16,6 +16,11 @@ export type Intervals = readonly Interval[];
 export const bitsOf = { IPv4: 32, IPv6: 128 } as const;
 export const lastAddress = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
 
+export const everyAddress: Readonly<Record<keyof typeof bitsOf, Intervals>> = {
+  IPv4: [{ from: 0n, to: lastAddress(bitsOf.IPv4) }],
+  IPv6: [{ from: 0n, to: lastAddress(bitsOf.IPv6) }],
+};
+
 /** `undefined` when the text is no CIDR. Every question about traffic asks it of the same few ranges. */
 export const intervalOf = remembered(parse, 1000);
 

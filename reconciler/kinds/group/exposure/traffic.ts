@@ -8,8 +8,8 @@ import { computedIn, type OpenText, textKey } from "../../../core/model/computed
 import type { Reference } from "../../../core/model/desired";
 import type { Direction, Ethertype, Rule } from "../../../core/model/rule";
 import { itemAt } from "../../../core/text/invariant";
-import { everyAddress } from "./address-ranges";
 import {
+  everyAddress,
   type Interval,
   type Intervals,
   intersect,

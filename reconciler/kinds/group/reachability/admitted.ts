@@ -1,8 +1,7 @@
 /** What of a question some rules admit: for certain, and perhaps, where only the addresses of a group's members would tell. */
 
 import type { Ethertype } from "../../../core/model/rule";
-import { everyAddress } from "../exposure/address-ranges";
-import { type Intervals, intersect } from "../exposure/intervals";
+import { everyAddress, type Intervals, intersect } from "../exposure/intervals";
 import { type ProtocolSpan, wholeLine } from "../exposure/protocols";
 import {
   everyMember,

@@ -8,10 +8,11 @@ import type { Allowance, Assertion, Party, ServicePorts } from "../../../core/mo
 import { allOfKind } from "../../../core/model/kinds";
 import type { Reference } from "../../../core/model/reference";
 import type { Direction, Ethertype } from "../../../core/model/rule";
-import { everyAddress, internet } from "../exposure/address-ranges";
+import { internet } from "../exposure/address-ranges";
 import {
   addressText,
   bitsOf,
+  everyAddress,
   type Intervals,
   intersect,
   intervalOf,
