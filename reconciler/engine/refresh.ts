@@ -289,28 +289,18 @@ function importsUnseen(
   return desired.imports.flatMap(({ to, id, source }): Diagnostic[] => {
     const kind = parseAddress(to)?.kind;
     if (id === undefined || kind === undefined || state.resources.has(to)) return [];
-    const at = { address: to, source };
-    const cannot = `${to} cannot be imported:`;
+    const noun = `${kindRows[kind].fullNoun} ${id}`;
+    const refused = (code: Diagnostic["code"], why: string, fix: string): Diagnostic[] => [
+      { severity: "error", code, summary: `${to} cannot be imported: ${why}`, fix, address: to, source },
+    ];
     if (forbidden.has(`${kind}:${id}`))
-      return [
-        {
-          severity: "error",
-          code: "plan/import-unseen",
-          summary: `${cannot} ${kindRows[kind].fullNoun} ${id} may not be looked at with this credential`,
-          fix: forbiddenFix,
-          ...at,
-        },
-      ];
+      return refused("plan/import-unseen", `${noun} may not be looked at with this credential`, forbiddenFix);
     const look = seen[kind].looks.get(id);
-    if (look !== undefined && isContradicted(look)) {
-      const { reason, contradicted } = look;
-      const summary = `${cannot} ${reason}`;
-      return [{ severity: "error", code: "plan/import-not-found", summary, fix: contradicted.hint, ...at }];
-    }
+    if (look !== undefined && isContradicted(look))
+      return refused("plan/import-not-found", look.reason, look.contradicted.hint);
     const isDoubted = isDoubt(verdict) || verdict.doubts[kind] !== undefined;
     if (!isDoubted || look?.seen !== "absent") return [];
-    const summary = `${cannot} the service shows no ${kindRows[kind].fullNoun} ${id}`;
-    return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
+    return refused("plan/import-not-found", `the service shows no ${noun}`, "correct the id");
   });
 }
 

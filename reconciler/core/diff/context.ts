@@ -10,12 +10,11 @@ import { declarationMark } from "../model/declaration-mark";
 import { type Desired, type DesiredResource, powerDeclared, type Reference } from "../model/desired";
 import { idsKeptBy } from "../model/facts";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
-import { allOfKind, type Kind, kindRows } from "../model/kinds";
+import { allOfKind, type Kind } from "../model/kinds";
 import { findSeen, type Live, type LiveOf, namedIn, type Sighting, shownOf, sight } from "../model/live";
 import type { Orphan, RecordedRun, State } from "../model/recorded";
 import { appendTo } from "../text/objects";
 import type { LeftOpen } from "./explain";
-import type { What } from "./findings";
 
 export interface PlanOptions {
   /** Delete everything the state knows, whatever the file says. */
@@ -164,7 +163,6 @@ export function isUnclaimed(address: Address, id: string, { addressOf, keeperOf 
 
 /** The part of the live world that one kind has. */
 export interface KindSeen<L> {
-  readonly what: What;
   /** Whether `byName` holds all there are. */
   readonly listed: boolean;
   /** Names in lower case. */
@@ -173,7 +171,6 @@ export interface KindSeen<L> {
 }
 
 export const seenOf = <K extends Kind>({ live, byName }: DiffContext, kind: K): KindSeen<LiveOf[K]> => ({
-  what: kindRows[kind].fullNoun,
   listed: live.of[kind].listed,
   byName: byName[kind],
   sight: (id) => sight(live, kind, id),

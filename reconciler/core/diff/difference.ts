@@ -11,8 +11,8 @@ import type { RecordedResource } from "../model/recorded";
 import type { Action, Change, FieldChange, Reason } from "./changes";
 import type { LeftOpen } from "./explain";
 import type { Known } from "./find";
-import { letGo, neverMade, noLongerExists, type Vanished, type What } from "./findings";
-import type { DesiredOf, PairOf, RecordedOf } from "./pair";
+import { letGo, neverMade, noLongerExists, type Vanished } from "./findings";
+import type { DesiredOf, Pair, PairOf, RecordedOf } from "./pair";
 
 export interface Facts<K extends Kind> extends Pick<PairOf<K>, "kind" | "address" | "desired" | "recorded"> {
   readonly live?: Extract<LiveVm | LiveVolume | LiveGroup, { kind: K }>;
@@ -99,10 +99,13 @@ export const creation = (
 ): ChangeTo<"create"> => ({ address, kind, action: "create", name, fields, ...why, losses: [], source });
 
 /** Why a declared resource is not there yet. */
-export const creationReason = (what: What, gone: Vanished | undefined): Pick<Change, "reason" | "because"> =>
+export const creationReason = (
+  pair: Pick<DesiredResource, "kind">,
+  gone: Vanished | undefined,
+): Pick<Change, "reason" | "because"> =>
   gone === undefined
     ? { reason: "declared", because: "it is declared and does not exist yet" }
-    : { reason: "gone", because: noLongerExists(what, gone) };
+    : { reason: "gone", because: noLongerExists(pair, gone) };
 
 export const removalReason = (destroys: boolean): Pick<Change, "reason" | "because"> =>
   destroys
@@ -111,15 +114,14 @@ export const removalReason = (destroys: boolean): Pick<Change, "reason" | "becau
 
 /** Why a record is dropped: the resource is not in the service any more, or a `removed` entry lets it go. */
 export const forgettingReason = (
-  what: What,
-  { forget, recorded }: { readonly forget: boolean; readonly recorded?: { readonly deleting?: boolean } },
+  pair: Pick<Pair, "kind" | "forget" | "recorded">,
   gone: Vanished | undefined,
 ): Pick<Change, "reason" | "because"> => {
-  if (forget) return { reason: "let_go", because: letGo };
+  if (pair.forget) return { reason: "let_go", because: letGo };
   if (gone === undefined) return { reason: "gone", because: neverMade };
   const rest =
-    recorded?.deleting === true ? "; an earlier run has sent its delete" : "; the orphans keep it as missing";
-  return { reason: "gone", because: noLongerExists(what, gone) + rest };
+    pair.recorded?.deleting === true ? "; an earlier run has sent its delete" : "; the orphans keep it as missing";
+  return { reason: "gone", because: noLongerExists(pair, gone) + rest };
 };
 
 export const forgotten = (

@@ -6,7 +6,7 @@ import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Gone, notLookedAt, valueSeen } from "../model/evidence";
 import { identity } from "../model/identity";
-import type { Kind } from "../model/kinds";
+import { type Kind, kindRows } from "../model/kinds";
 import type { LiveOf } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
@@ -21,7 +21,6 @@ import {
   severalNamed,
   unsettledIntent,
   type Vanished,
-  type What,
 } from "./findings";
 import type { Pair } from "./pair";
 
@@ -47,7 +46,7 @@ export function find<K extends Kind>(pair: Pair, kind: K, context: DiffContext):
     if (made !== undefined) return made;
   }
   if (known !== undefined) return findKnown(pair, known, seen, context);
-  return absentUnless(namesake(pair, seen, context), pair, seen.what, context);
+  return absentUnless(namesake(pair, seen, context), pair, context);
 }
 
 /**
@@ -62,18 +61,17 @@ export function findMade<L extends LiveOf[Kind]>(
   context: DiffContext,
   asSent = intent,
 ): FoundLive<L> | undefined {
-  const { what } = seen;
-  if (!seen.listed) return failed(unseenCreate(pair, intent, what, context));
+  if (!seen.listed) return failed(unseenCreate(pair, intent, context));
   const before = new Set([...intent.idsBefore, known]);
   const candidates = strangersNamed(intent.name, pair, seen, context).filter(({ id }) => !before.has(id));
   const judged = judgeMade(asSent, candidates, context, pair.desired);
-  const unclear = unclearCreate(pair, intent, what, judged);
+  const unclear = unclearCreate(pair, intent, judged);
   if (unclear !== undefined) return failed(unclear);
   const only = judged.ours[0];
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const cut = cutByService(intent, (name) => strangersNamed(name, pair, seen, context), context, pair.desired);
-  if (cut !== undefined) return failed(unsettledIntent(pair, intent, what, cut));
-  const inItsPlace = otherThanMade(pair, intent, what, judged.strangers, context);
+  if (cut !== undefined) return failed(unsettledIntent(pair, intent, cut));
+  const inItsPlace = otherThanMade(pair, intent, judged.strangers, context);
   if (inItsPlace !== undefined) return failed(inItsPlace);
   // Resources that bore the name before the create was sent were looked at when the create was planned.
   return known === undefined ? { how: "absent" } : undefined;
@@ -86,20 +84,18 @@ export function findKnown<L extends LiveOf[Kind]>(
   seen: KindSeen<L>,
   context: DiffContext,
 ): FoundLive<L> {
-  const { what } = seen;
   const isImport = pair.recorded?.id === undefined;
   const manager = context.addressOf(identity(pair.kind, id));
-  if (isImport && manager !== undefined && manager !== pair.address)
-    return failed(importManaged(pair, what, id, manager));
+  if (isImport && manager !== undefined && manager !== pair.address) return failed(importManaged(pair, id, manager));
   const keeper = isImport ? context.keeperOf(identity(pair.kind, id)) : undefined;
-  if (keeper !== undefined) return failed(importKept(pair, what, id, keeper));
+  if (keeper !== undefined) return failed(importKept(pair, id, keeper));
   const sighting = seen.sight(id);
-  if (sighting.seen === "gone" && isImport && pair.import?.again !== true) return failed(importGone(pair, what, id));
+  if (sighting.seen === "gone" && isImport && pair.import?.again !== true) return failed(importGone(pair, id));
   // A service that takes an id in any case has one resource under several texts, and an address must not have a second one.
   if (sighting.seen === "yes" && isImport && sighting.value.id !== id)
-    return failed(importSpelt(pair, what, id, sighting.value.id));
+    return failed(importSpelt(pair, id, sighting.value.id));
   if (sighting.seen === "gone")
-    return absentUnless(namesake(pair, seen, context), pair, what, context, vanishedAs(id, sighting));
+    return absentUnless(namesake(pair, seen, context), pair, context, vanishedAs(id, sighting));
   return {
     how: "known",
     id,
@@ -121,13 +117,12 @@ export const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonl
 const absentUnless = <L extends LiveOf[Kind]>(
   inItsPlace: L | undefined,
   pair: Pair,
-  what: What,
   context: DiffContext,
   gone?: Vanished,
 ): FoundLive<L> =>
   inItsPlace === undefined
     ? { how: "absent", gone }
-    : failed(nameTaken(pair, what, inItsPlace, [], orphanAt(pair, inItsPlace, context)));
+    : failed(nameTaken(pair, inItsPlace, [], orphanAt(pair, inItsPlace, context)));
 
 export const orphanAt = ({ kind }: Pair, { id }: { readonly id: string }, { orphanOf }: DiffContext) =>
   orphanOf(identity(kind, id));
@@ -153,50 +148,50 @@ export const bearsName = (live: { readonly name?: string }, name: string | undef
 export function otherThanMade(
   pair: Pair,
   intent: Intent,
-  what: What,
   strangers: readonly Stranger<Made>[],
   context: DiffContext,
 ): Diagnostic | undefined {
   const inItsPlace = strangers.find(({ live }) => bearsName(live, pair.desired?.name));
   if (inItsPlace !== undefined)
-    return nameTaken(pair, what, inItsPlace.live, strangers, orphanAt(pair, inItsPlace.live, context));
+    return nameTaken(pair, inItsPlace.live, strangers, orphanAt(pair, inItsPlace.live, context));
   if (strangers.length === 0 || pair.forget) return undefined;
   const isOther = `What bears its name is somebody else's, or was changed since: ${describeStrangers(strangers)}`;
-  const unsettled = unsettledIntent(pair, intent, what, isOther);
+  const unsettled = unsettledIntent(pair, intent, isOther);
   return pair.desired === undefined ? { ...unsettled, severity: "warning" } : unsettled;
 }
 
 /** Says of an open create that no list was read: the service has none, or this plan did not look. */
-export function unseenCreate(pair: Pair, intent: Intent, what: What, context: DiffContext): Diagnostic {
+export function unseenCreate(pair: Pair, intent: Intent, context: DiffContext): Diagnostic {
   const { unlisted } = context.live.of[kindOf(pair.address)];
   if (unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason)
-    return { ...unsettledIntent(pair, intent, what, "This plan did not look"), fix: "plan without --no-refresh" };
+    return { ...unsettledIntent(pair, intent, "This plan did not look"), fix: "plan without --no-refresh" };
   const doubt = unlisted.seen === "unobserved" ? unlisted.vanished?.doubt : undefined;
-  return unsettledIntent(pair, intent, what, doubt && `The list of ${what}s proves nothing here (${doubt})`);
+  return unsettledIntent(
+    pair,
+    intent,
+    doubt && `The list of ${kindRows[pair.kind].fullNoun}s proves nothing here (${doubt})`,
+  );
 }
 
 /** Why nobody can say which live resource an open create made, or that it made none. */
 export function unclearCreate(
   pair: Pair,
   intent: Intent,
-  what: What,
   { ours, doubtful, strangers }: Judged<Made>,
 ): Diagnostic | undefined {
   const candidates = [...ours, ...doubtful];
-  if (candidates.length > 1) return severalNamed(pair, what, intent.name, candidates);
+  if (candidates.length > 1) return severalNamed(pair, intent.name, candidates);
   const [doubt] = doubtful;
   if (doubt !== undefined)
     return unsettledIntent(
       pair,
       intent,
-      what,
       `${doubt.id} has its name, and the service shows nothing else that tells whether this create made it`,
     );
   if (intent.accepted !== true || ours.length > 0) return undefined;
   return unsettledIntent(
     pair,
     intent,
-    what,
     strangers.length === 0
       ? undefined
       : `The resource with its name was not made by this create: ${describeStrangers(strangers)}`,

@@ -3,12 +3,10 @@
 import { type Address, movedText, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Fix, fixText, toAsk, told, toRun, toSay, toWrite } from "../model/fix";
-import { definitionOf, isKind, type Kind, type kindRows } from "../model/kinds";
+import { definitionOf, isKind, type Kind, kindRows } from "../model/kinds";
 import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
 import { type Pair, recordedAt } from "./pair";
-
-export type What = (typeof kindRows)[Kind]["fullNoun"];
 
 /** A recorded resource of which the service proved that it does not exist any more. */
 export interface Vanished {
@@ -21,22 +19,24 @@ export interface Vanished {
   readonly accepted?: boolean;
 }
 
-const evidenceText = (what: What, { doubt, accepted }: Vanished): string =>
+/** The noun of a pair in a sentence. */
+const nounOf = ({ kind }: Pick<Pair, "kind">): string => kindRows[kind].fullNoun;
+
+const evidenceText = (pair: Pair, { doubt, accepted }: Vanished): string =>
   doubt ??
   (accepted === true
     ? "you say that this is the service, the project and the credential of the state"
-    : `the credential sees another ${what} that this state remembers`);
+    : `the credential sees another ${nounOf(pair)} that this state remembers`);
 
 export const nameTaken = (
   pair: Pair,
-  what: What,
   found: { readonly id: string; readonly name?: string; readonly status?: string; readonly unsaid?: true },
   strangers: readonly Stranger<Made>[] = [],
   orphan?: Orphan,
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-taken",
-  summary: `a ${what} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
+  summary: `a ${nounOf(pair)} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
   detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is not shown any more. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   ...told(
     found.unsaid === true
@@ -66,20 +66,19 @@ const takeOver = (address: Address, id: string, why: string): Fix =>
 
 export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";
-export const noLongerExists = (what: What, { id, because, doubt }: Vanished): string =>
+export const noLongerExists = (pair: Pick<Pair, "kind">, { id, because, doubt }: Vanished): string =>
   doubt === undefined
-    ? `${what} ${id} no longer exists in the service: ${because}`
-    : `${what} ${id} is not shown any more: ${because}; yet ${doubt}`;
+    ? `${nounOf(pair)} ${id} no longer exists in the service: ${because}`
+    : `${nounOf(pair)} ${id} is not shown any more: ${because}; yet ${doubt}`;
 
 export const severalNamed = (
   pair: Pair,
-  what: What,
   name: string,
   candidates: readonly { readonly id: string; readonly status?: string }[],
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-ambiguous",
-  summary: `${candidates.length} ${what}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
+  summary: `${candidates.length} ${nounOf(pair)}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
   detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
   ...told([
     toSay(
@@ -96,10 +95,10 @@ export const severalNamed = (
   source: pair.desired?.source,
 });
 
-export const importManaged = (pair: Pair, what: What, id: string, manager: string): Diagnostic => ({
+export const importManaged = (pair: Pair, id: string, manager: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-managed",
-  summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
+  summary: `${pair.address} cannot be imported: ${nounOf(pair)} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
   ...told([toWrite(movedText({ from: manager, to: pair.address })), toAsk("remove the imports entry")]),
   address: pair.address,
@@ -107,42 +106,42 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
 });
 
 /** Whatever grew or attached it for one of two addresses would undo it for the other. */
-export const importKept = (pair: Pair, what: What, id: string, keeper: string): Diagnostic => ({
+export const importKept = (pair: Pair, id: string, keeper: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-managed",
-  summary: `${pair.address} cannot be imported: ${what} ${id} is the own data volume of ${keeper}`,
+  summary: `${pair.address} cannot be imported: ${nounOf(pair)} ${id} is the own data volume of ${keeper}`,
   detail: `One resource has one address: the size of ${keeper} grows it.`,
   fix: `remove the imports entry and ${pair.address}`,
   address: pair.address,
   source: pair.import?.source,
 });
 
-export const importSpelt = (pair: Pair, what: What, id: string, shown: string): Diagnostic => ({
+export const importSpelt = (pair: Pair, id: string, shown: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no ${what} ${id}, and calls the one that it answers with ${shown}`,
+  summary: `${pair.address} cannot be imported: the service shows no ${nounOf(pair)} ${id}, and calls the one that it answers with ${shown}`,
   fix: `write the id as the service does: ${shown}`,
   address: pair.address,
   source: pair.import?.source,
 });
 
-export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
+export const importGone = (pair: Pair, id: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no ${what} ${id}`,
-  fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${what} is created`,
+  summary: `${pair.address} cannot be imported: the service shows no ${nounOf(pair)} ${id}`,
+  fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${nounOf(pair)} is created`,
   address: pair.address,
   source: pair.import?.source,
 });
 
-export const goneNote = (pair: Pair, what: What, vanished: Vanished, then: string): Diagnostic => ({
+export const goneNote = (pair: Pair, vanished: Vanished, then: string): Diagnostic => ({
   severity: "warning",
   code: "plan/gone",
   summary:
     vanished.doubt === undefined
-      ? `${pair.address}: ${what} ${vanished.id} is gone from the service; ${then}`
-      : `${pair.address}: ${what} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
-  detail: `The evidence: ${vanished.because}, and ${evidenceText(what, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
+      ? `${pair.address}: ${nounOf(pair)} ${vanished.id} is gone from the service; ${then}`
+      : `${pair.address}: ${nounOf(pair)} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
+  detail: `The evidence: ${vanished.because}, and ${evidenceText(pair, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
   address: pair.address,
   source: pair.desired?.source,
@@ -154,12 +153,11 @@ export const goneNote = (pair: Pair, what: What, vanished: Vanished, then: strin
  */
 export const unsaidState = (
   pair: Pair,
-  what: What,
   { id, name, status = "" }: { readonly id: string; readonly name?: string; readonly status?: string },
 ): Diagnostic => ({
   severity: "error",
   code: "plan/state-unsaid",
-  summary: `${pair.address}: ${what} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
+  summary: `${pair.address}: ${nounOf(pair)} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
   detail: "Some services mean deleted by this word, others do not. Nothing is removed or made anew on a guess.",
   fix: unsaidFix(pair.kind, status),
   address: pair.address,
@@ -186,14 +184,14 @@ export const outcomeUnknownFix = (address: Address): readonly Fix[] => [
 ];
 
 /** A create of which nothing tells the outcome. `evidence`: what was seen instead. */
-export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence?: string): Diagnostic {
+export function unsettledIntent(pair: Pair, intent: Intent, evidence?: string): Diagnostic {
   const became = intent.accepted === true ? "the service accepted it" : "its answer was lost";
   const why = intent.accepted === true ? "The service does not show it" : "This service gives no way to look it up";
   return {
     severity: "error",
     code: "plan/outcome-unknown",
-    summary: `outcome unknown: the create of ${what} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
-    detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${what} named ${intent.name} in the service's console.`,
+    summary: `outcome unknown: the create of ${nounOf(pair)} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
+    detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${nounOf(pair)} named ${intent.name} in the service's console.`,
     ...told(outcomeUnknownFix(recordedAt(pair))),
     address: pair.address,
     source: pair.desired?.source,

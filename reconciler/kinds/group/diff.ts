@@ -351,7 +351,7 @@ function removeKnown(
   const id = known?.id ?? recorded.id;
   const why =
     pair.forget || entry.how === "absent"
-      ? forgettingReason("security group", pair, entry.how === "absent" ? entry.gone : undefined)
+      ? forgettingReason(pair, entry.how === "absent" ? entry.gone : undefined)
       : removalReason(context.options.destroy === true);
   const facts = { recorded, retired };
   const name = known?.live?.name ?? recorded.name ?? recorded.id;
@@ -377,8 +377,8 @@ function creationOfGroup(
     action: "create",
     desired,
     added: desired.rules,
-    change: creation(desired, fields, creationReason("security group", gone)),
-    diagnostics: gone === undefined ? [] : [goneNote(pair, "security group", gone, "this plan makes it anew")],
+    change: creation(desired, fields, creationReason(desired, gone)),
+    diagnostics: gone === undefined ? [] : [goneNote(pair, gone, "this plan makes it anew")],
   };
 }
 

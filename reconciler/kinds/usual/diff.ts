@@ -25,7 +25,7 @@ import type { Pair } from "../../core/diff/pair";
 import type { DesiredResource } from "../../core/model/desired";
 import { hostNamedBy } from "../../core/model/facts";
 import { fieldsOf, type Rows } from "../../core/model/fields";
-import { type Kind, kindRows } from "../../core/model/kinds";
+import type { Kind } from "../../core/model/kinds";
 import { type LiveOf, sight } from "../../core/model/live";
 import type { RecordedResource, State } from "../../core/model/recorded";
 import { hostOf } from "../../core/model/relations";
@@ -47,7 +47,6 @@ export const rowsOf = (kind: Kind): Rows => fieldsOf[kind];
 
 export function diffUsual(pair: Pair, context: DiffContext, state: State, fates: HostFates): UsualDifference {
   const { address, kind, desired, recorded } = pair;
-  const what = kindRows[kind].fullNoun;
   const base: UsualFacts = { kind, address, desired, recorded, diagnostics: [] };
   const found = find(pair, kind, context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
@@ -56,7 +55,7 @@ export function diffUsual(pair: Pair, context: DiffContext, state: State, fates:
     const own = made === undefined ? recorded : madeByIntent<Kind>(pair, made, {});
     if (own === undefined) return { ...base, ...unchanged };
     if (found.how === "known") return { ...base, adopts: made !== undefined, ...removed(pair, own, found, context) };
-    const change = forgotten(own, forgettingReason(what, pair, found.gone));
+    const change = forgotten(own, forgettingReason(pair, found.gone));
     return { ...base, action: "forget", recorded: own, change };
   }
   const target = wantedHost(hostNamedBy(desired), state, fates);
@@ -73,9 +72,9 @@ export function diffUsual(pair: Pair, context: DiffContext, state: State, fates:
     change: creation(
       desired,
       valuesOf(desired).map(([row, value]) => fieldChange({ ...row, effect: "in_place" }, undefined, value)),
-      creationReason(what, found.gone),
+      creationReason(desired, found.gone),
     ),
-    diagnostics: found.gone === undefined ? [] : [goneNote(pair, what, found.gone, "a new one will be created")],
+    diagnostics: found.gone === undefined ? [] : [goneNote(pair, found.gone, "a new one will be created")],
   };
 }
 

@@ -93,7 +93,7 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
     case "known":
       // The wait for a delete that was sent ends by itself or says what the word keeps from ending.
       if (found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
-        return { ...base, ...unchanged, live: found.live, diagnostics: [unsaidState(pair, "VM", found.live)] };
+        return { ...base, ...unchanged, live: found.live, diagnostics: [unsaidState(pair, found.live)] };
       return diffKnown(pair, base, found, context);
   }
 }
@@ -122,7 +122,7 @@ function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, con
     };
   }
   if (recorded === undefined) return { ...base, ...unchanged };
-  const change = { ...forgotten(recorded, forgettingReason("VM", pair, gone)), losses };
+  const change = { ...forgotten(recorded, forgettingReason(pair, gone)), losses };
   return { ...base, action: "forget", recorded, change, ...left, diagnostics: told };
 }
 
@@ -183,8 +183,7 @@ function creationOfVm(
   context: DiffContext,
 ): ActedVm<"create"> {
   const { imageId, diagnostics } = checkCatalogue(desired, context);
-  if (gone !== undefined && recorded !== undefined)
-    diagnostics.push(goneNote(pair, "VM", gone, "this plan makes it anew"));
+  if (gone !== undefined && recorded !== undefined) diagnostics.push(goneNote(pair, gone, "this plan makes it anew"));
   if (!context.live.of.vm.listed && pair.intent === undefined && context.can.seesVms !== "list")
     diagnostics.push(idWillBeUnknown(pair));
   const fields = vmServiceFields
@@ -193,7 +192,7 @@ function creationOfVm(
   const why: Pick<Change, "reason" | "because"> =
     gone === undefined && pair.intent !== undefined
       ? { reason: "interrupted", because: "an interrupted run did not get to create it" }
-      : creationReason("VM", gone);
+      : creationReason(desired, gone);
   return {
     action: "create",
     desired,

@@ -63,20 +63,20 @@ const acceptedUnlisted = ({ address, name, createdAt, ...record }: RecordedVm): 
 function findByName(pair: VmPair, name: string, seen: KindSeen<LiveVm>, context: DiffContext): FoundVm {
   const candidates = strangersNamed(name, pair, seen, context);
   const [only] = candidates;
-  if (candidates.length > 1) return failed(severalNamed(pair, "VM", name, candidates));
+  if (candidates.length > 1) return failed(severalNamed(pair, name, candidates));
   if (only === undefined) {
     if (pair.import?.name === undefined) return { how: "absent" };
     const managed = seen.byName.get(name.toLowerCase())?.[0];
     const manager = managed === undefined ? undefined : context.addressOf(identity("vm", managed.id));
     return failed(
       managed === undefined || manager === undefined
-        ? importGone(pair, "VM", pair.import.name)
-        : importManaged(pair, "VM", managed.id, manager),
+        ? importGone(pair, pair.import.name)
+        : importManaged(pair, managed.id, manager),
     );
   }
   if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
-  return failed(nameTaken(pair, "VM", only, [], orphanAt(pair, only, context)));
+  return failed(nameTaken(pair, only, [], orphanAt(pair, only, context)));
 }
 
 /** By the id of the record or of the import. A VM that bears the name when that one is gone is somebody else's. */
@@ -85,7 +85,7 @@ function findKnownVm(pair: VmPair, id: string, seen: KindSeen<LiveVm>, context: 
   if (pair.desired !== undefined && !isToBeSeen && seen.sight(id).seen === "gone") {
     const { name } = pair.desired;
     const inItsPlace = strangersNamed(name, pair, seen, context);
-    if (inItsPlace.length > 1) return failed(severalNamed(pair, "VM", name, inItsPlace));
+    if (inItsPlace.length > 1) return failed(severalNamed(pair, name, inItsPlace));
   }
   return findKnown(pair, id, seen, context);
 }

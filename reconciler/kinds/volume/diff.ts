@@ -72,7 +72,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
   const found = find(pair, "volume", context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
   if (found.how === "known" && found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
-    return { ...base, ...unchanged, diagnostics: [unsaidState(pair, "volume", found.live)] };
+    return { ...base, ...unchanged, diagnostics: [unsaidState(pair, found.live)] };
   if (desired === undefined) {
     // The block is gone from the file, and an interrupted run may have created the volume. One that it was to replace was
     // written down as an orphan before.
@@ -87,7 +87,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
       ...base,
       action: "forget",
       recorded: own,
-      change: forgotten(own, forgettingReason("volume", pair, found.gone)),
+      change: forgotten(own, forgettingReason(pair, found.gone)),
     };
   }
   const target = wantedHost(desired.attachTo, state, fates);
@@ -103,9 +103,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
       desired,
       change: { ...createChange(desired, found.gone), losses: lossesOfReplaced(replaced) },
       diagnostics:
-        found.gone === undefined
-          ? []
-          : [goneNote(pair, "volume", found.gone, "this plan makes an empty one in its place")],
+        found.gone === undefined ? [] : [goneNote(pair, found.gone, "this plan makes an empty one in its place")],
     };
   }
   // An interrupted replacement: the new volume is found, and the old one was written down as an orphan before.
@@ -127,7 +125,7 @@ function createChange(desired: DesiredVolume, gone: Vanished | undefined): Chang
   ];
   if (desired.attachTo !== undefined)
     fields.push(fieldChange(volumeFields.attachTo, undefined, referenceLabel(desired.attachTo)));
-  return creation(desired, fields, creationReason("volume", gone));
+  return creation(desired, fields, creationReason(desired, gone));
 }
 
 function removalOfVolume(

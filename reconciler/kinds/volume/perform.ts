@@ -71,15 +71,16 @@ interface VolumeMove {
  */
 async function move(
   step: Step<ActOn<"volume">>,
-  { id, vmId, way }: VolumeMove,
+  moving: VolumeMove,
   run: Run,
   prove?: () => Promise<StepResult | undefined>,
 ): Promise<StepResult> {
   const { client } = run.ports;
+  const { id, vmId, way } = moving;
   const options = optionsFor(step, run);
   const before = run.recorder.state.resources.get(step.address);
   const { goesBackTo = undefined } = step.record !== undefined && "goesBackTo" in step.record ? step.record : {};
-  const noted = notesOfMove(before, { id, vmId, way }, goesBackTo);
+  const noted = notesOfMove(before, moving, goesBackTo);
   const note = async (fields: Fields | FieldsOfDataVolume | undefined): Promise<void> => {
     if (before === undefined || fields === undefined) return;
     await run.recorder.record([{ type: "patch", address: step.address, of: before.id, fields }]);
@@ -113,17 +114,13 @@ async function move(
   if (outcome.status === "unknown" && noted !== undefined)
     return endOfMoveUnknown(
       step.address,
-      { id, vmId, way },
+      moving,
       `the answer was lost (${outcome.reason}), and looking could not tell whether it was done`,
     );
   if (noted !== undefined && maySayAlready(outcome, way) && (await look()) === "cannot-tell") {
     await oweNothing(step, run);
     const { message = outcome.message } = failedBy(outcome);
-    return endOfMoveUnknown(
-      step.address,
-      { id, vmId, way },
-      `and looking could not tell whether it hangs there: ${message}`,
-    );
+    return endOfMoveUnknown(step.address, moving, `and looking could not tell whether it hangs there: ${message}`);
   }
   if (outcome.status !== "unknown") {
     // What the service shows on the VM and will not take off may be off by an earlier request: a later look tells.
