@@ -1,10 +1,11 @@
 /** Security groups with their rules. */
 
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../../core/canonical/rules";
-import { type Closed, closedWith } from "../../core/model/desired";
+import { type Closed, closedWith, type DesiredGroup } from "../../core/model/desired";
 import { allOfKind } from "../../core/model/kinds";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
+import type { Rule } from "../../core/model/rule";
 import { isObject } from "../../core/text/objects";
 import { fieldThing } from "../../one/field-of";
 import { type Handler, holdsUnknown, type Props, unknownValue } from "../../one/handler";
@@ -132,10 +133,7 @@ const quietHandler = createHandler<"group">({
   managed(record, before, inputs) {
     if (!isOpen(inputs)) return record;
     const declared = desiredOf(write(isOpen(before) ? before : inputs)).desired.resources[0];
-    if (declared?.kind !== "group") return record;
-    const identify = selfAs(declared.address, record.id);
-    const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
-    return { ...record, rules: record.rules.filter((rule) => own.has(ruleKey(rule, identify))) };
+    return declared?.kind === "group" ? { ...record, rules: rulesAmong(record, declared) } : record;
   },
   isUnsettled: () => false,
   wantedAmong(desired, inputs, record, live) {
@@ -149,11 +147,8 @@ const quietHandler = createHandler<"group">({
       if (desired.kind !== "group" || desired.rulesMode === "additive" || !service.client.can.deletesRules) return;
       const wished = new Set(desired.rules.map((rule) => ruleKey(rule, selfAs(desired.address, id))));
       const had = record.rules.map((rule) => ruleKey(rule));
-      noteGoing(
-        service,
-        id,
-        had.filter((key) => !wished.has(key)),
-      );
+      const going = had.filter((key) => !wished.has(key));
+      noteGoing(service, id, going);
     },
     taken(live, desired, record) {
       if (desired.kind !== "group") return [];
@@ -168,12 +163,9 @@ const quietHandler = createHandler<"group">({
   },
   keep(record, declared) {
     if (declared.kind !== "group") return record;
-    // Rules made elsewhere were only wanted so that they stay; the record of this resource leaves them out.
-    const identify = selfAs(declared.address, record.id);
-    const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
-    const kept = record.rules.filter((rule) => own.has(ruleKey(rule, identify)));
-    // The record of a group that was just taken over may still refer to the group itself by its address.
-    return { ...record, rules: recordRules(kept, identify) };
+    // Rules made elsewhere were only wanted so that they stay; the record of this resource leaves them out. That of a
+    // group that was just taken over may still refer to the group itself by its address.
+    return { ...record, rules: recordRules(rulesAmong(record, declared), selfAs(declared.address, record.id)) };
   },
 });
 
@@ -186,6 +178,13 @@ const selfAs =
   (address: string, id: string): GroupIdentity =>
   (group) =>
     "address" in group && group.address === address ? id : referenceText(group);
+
+/** Of the recorded rules, those that are declared. */
+function rulesAmong({ id, rules }: RecordedGroup, declared: DesiredGroup): readonly Rule[] {
+  const identify = selfAs(declared.address, id);
+  const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
+  return rules.filter((rule) => own.has(ruleKey(rule, identify)));
+}
 
 /** The group's rules by what they admit, and as a SecurityGroupRule names each. */
 const shownRules = ({ id, rules = [] }: LiveGroup) =>

@@ -90,10 +90,7 @@ function admitsLess(
 
 function byStep(facts: readonly Fact[], stepsOf: (fact: Fact) => readonly string[]): Map<string, Fact[]> {
   const groups = new Map<string, Fact[]>();
-  for (const fact of facts)
-    for (const step of stepsOf(fact)) {
-      appendTo(groups, step, fact);
-    }
+  for (const fact of facts) for (const step of stepsOf(fact)) appendTo(groups, step, fact);
   return groups;
 }
 

@@ -50,8 +50,7 @@ export const asIpv4 = (peers: Intervals): Intervals =>
 /** Whether a range of addresses alone is the world. */
 export function isWorldRange(range: string): boolean {
   const peers = cidr(range);
-  const [IPv4, IPv6]: readonly Intervals[] = range.includes(":") ? [[], peers] : [peers, []];
-  return worldIn({ IPv4: IPv4 ?? [], IPv6: IPv6 ?? [] }).length > 0;
+  return worldIn(range.includes(":") ? { IPv4: [], IPv6: peers } : { IPv4: peers, IPv6: [] }).length > 0;
 }
 
 /** In which families these peers together are the world; none: they are not. */

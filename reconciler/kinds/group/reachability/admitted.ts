@@ -5,6 +5,7 @@ import { everyAddress, type Intervals, intersect } from "../exposure/intervals";
 import { type ProtocolSpan, wholeLine } from "../exposure/protocols";
 import {
   everyMember,
+  noTraffic,
   type Slab,
   type Space,
   subtractTraffic,
@@ -66,10 +67,8 @@ export function perhapsAdmitted(traffic: Traffic, asked: Asked): Traffic {
         : mayHoldMembers(addresses, family) && !asked.peers.groups.allBut);
     if (depends) for (const slab of cut(slabs, spans, () => everyMember)) parts.push({ space, slab });
   }
-  return parts.length === 0 ? noneFound : trafficOfParts(parts);
+  return parts.length === 0 ? noTraffic : trafficOfParts(parts);
 }
-
-const noneFound: Traffic = new Map();
 
 /** The whole question, as traffic. */
 export function everythingAsked({ direction, families, spans, peers, named }: Asked): Traffic {
