@@ -398,6 +398,14 @@ describe("what a doctor learns of refusals", () => {
     expect(learnRefusal(reason, [])?.envelope.error?.code).toEqual(["/reason"]);
   });
 
+  test("that a count or a time differs says nothing of how it went", () => {
+    const successes = [{ took: 1, total: 1, requestId: "r-1", data: [] }];
+    const body = { took: 2, total: 0, requestId: "r-2", message: "no such volume" };
+    expect(learnRefusal({ status: 200, body }, successes)?.envelope.success).toBeUndefined();
+    const told = learnRefusal({ status: 200, body: { ...body, result: "no" } }, [{ ...successes[0], result: "yes" }]);
+    expect(told?.envelope.success).toEqual({ value: "/result", is: "yes" });
+  });
+
   test.each([
     [500, { message: "Unknown error" }, undefined],
     [400, { message: "value not in range" }, undefined],

@@ -1243,3 +1243,14 @@ test("a word has one meaning, in whatever letters it is written", () => {
     gone: new Set(),
   });
 });
+
+test.each([
+  [{ net: { gateway: "10.0.0.1", dns: ["1.1.1.1"] } }, { net: { gateway: "10.0.0.2", dns: ["8.8.8.8"] } }, undefined],
+  [{ hypervisor: "10.9.9.9", version: "1.2.3.4" }, { hypervisor: "10.9.9.9", version: "1.2.3.4" }, undefined],
+  [{ at: "10.0.0.7" }, { at: "10.0.0.7" }, undefined],
+  [{ gateway: "10.0.0.1", at: "10.0.0.7" }, { gateway: "10.0.0.2", at: "10.0.0.8" }, "/at"],
+])("an address that is of something beside the VM, or of several, is none of it: %j %j", (one, other, place) => {
+  const vms = [one, other].map((shown, nth) => ({ id: `vm-${nth}`, name: `web-${nth}`, status: "up", ...shown }));
+  const { floating_ip, private_ip } = placesIn("vm", vms);
+  expect([floating_ip, private_ip]).toEqual([undefined, place]);
+});

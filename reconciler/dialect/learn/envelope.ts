@@ -99,13 +99,17 @@ function named(
   return undefined;
 }
 
+/** What an answer says of how it went. Any other field, such as a count or a time, may differ by chance. */
+const verdictName =
+  /^(is)?(success(ful)?|succeeded|ok|fail(ed|ure)?|status|state|result|outcome|code|ret|error|errno|(ret(urn)?|err(or)?|status|result|response|reply)(code|no|status|state))$/;
+
 /** A field with one value in all answers that succeeded, and another value in a refusal with the same HTTP status. */
 function successOf(
   refused: readonly Leaf[],
   successes: readonly unknown[],
 ): Dialect["envelope"]["success"] | undefined {
-  for (const { place, value } of refused) {
-    if (typeof place !== "string" || place.split("/").length > 3) continue;
+  for (const { place, names, value } of refused) {
+    if (typeof place !== "string" || place.split("/").length > 3 || !verdictName.test(names[0] ?? "")) continue;
     const [path] = compilePointers([place satisfies RecordPlace]);
     if (path === undefined) continue;
     const words = new Set(successes.map((body) => asText(findAtPath(body, path))));

@@ -79,7 +79,7 @@ export interface PlaceRule {
   /** Every record shows a value, and each a different one. */
   readonly unique?: true;
   readonly everywhere?: true;
-  /** The value is enough to recognise the field, where only one place shows such values. */
+  /** The value is enough to recognise the field, where each record shows another one. */
   readonly byValue?: true;
   /**
    * The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. What only
@@ -153,7 +153,8 @@ export function learnPlace(
     const isAlike = rule.unique === true && evidence.alike !== undefined && samePlace(place, evidence.alike);
     const isPlain = rule.plain === true && typeof place === "string";
     const score = byName + simple + (isReferred ? 100 : 0) + (isAlike ? 150 : 0) + (isPlain ? 25 : 0);
-    return byName === 0 && rule.byValue !== true && !isAlike ? [] : [{ place, score, values }];
+    const isTold = rule.byValue === true && new Set(shown).size === shown.length && !isBeside(rule, names);
+    return byName === 0 && !isTold && !isAlike ? [] : [{ place, score, values }];
   });
   const best = candidates.sort((one, other) => other.score - one.score)[0];
   if (best === undefined) return undefined;
@@ -165,9 +166,12 @@ export function learnPlace(
   return { place: withUnit(withCut(place, cutOfLinks(rule, best.values, evidence)), shows), shows };
 }
 
+const isBeside = ({ besides }: PlaceRule, names: readonly string[]): boolean =>
+  names.some((one) => besides?.test(one) === true);
+
 /** How well the plain names of a place suit: 0 where none does. */
 function scoreOfNames(rule: PlaceRule, names: readonly string[]): number {
-  if (names.some((one) => rule.besides?.test(one))) return 0;
+  if (isBeside(rule, names)) return 0;
   const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
   return named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
 }

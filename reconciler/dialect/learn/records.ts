@@ -80,6 +80,9 @@ const idRule = (kind: Learnt, names: readonly RegExp[]): PlaceRule => ({
 });
 const nameRule = (kind: Learnt): PlaceRule => ({ names: nameNames, own: called[kind] });
 const stateRule: PlaceRule = { names: stateNames, plain: true, fits: (text) => text !== "" && text.length <= 60 };
+/** An address of something beside the VM, and what is only written as one. */
+const otherAddress =
+  /(dns|nameserver|resolver|gateway|gw|router|ntp|dhcp|mask|broadcast|host|hypervisor|proxy|version)(servers?)?(ip|address|addr)?s?\d*$/;
 const isAddressOfKind = (wanted: "private" | "public") => (text: string) => addressKind(text) === wanted;
 
 /** A value that names no known id may be right where no ids are known. */
@@ -109,12 +112,14 @@ const rules: Readonly<Record<Learnt, Readonly<Record<string, PlaceRule>>>> = {
     },
     floating_ip: {
       names: [/^(floating|public|external|elastic|pub|eip|wan)(ip|address|addr)?$/],
+      besides: otherAddress,
       fits: isAddressOfKind("public"),
       byValue: true,
       absentIsNone: true,
     },
     private_ip: {
       names: [/^(private|fixed|internal|priv|lan)(ip|address|addr)?$/],
+      besides: otherAddress,
       fits: isAddressOfKind("private"),
       byValue: true,
       absentIsNone: true,
