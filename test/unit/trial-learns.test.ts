@@ -1254,3 +1254,16 @@ test.each([
   const { floating_ip, private_ip } = placesIn("vm", vms);
   expect([floating_ip, private_ip]).toEqual([undefined, place]);
 });
+
+test.each([
+  // A small number, a label that is called as a VM is, and a VM on which nothing hangs now.
+  [{ index: 1 }, undefined],
+  [{ labels: { role: "web" } }, undefined],
+  [{ created_by_vm: "vm-1001" }, undefined],
+  [{ hangs_with: "vm-1001" }, "/hangs_with"],
+  [{ bay_no: 1 }, "/bay_no"],
+  [{ server: "web" }, { value: "/server", by: "name" }],
+])("what a volume hangs on is told by no chance: %j", (shown, place) => {
+  const known = { vms: new Set(["1", "2", "vm-1001"]), vmNames: new Set(["web"]) };
+  expect(placesIn("volume", [{ id: "vol-1", name: "data", size: 10, ...shown }], known)["attached_to"]).toEqual(place);
+});

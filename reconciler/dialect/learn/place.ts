@@ -74,6 +74,8 @@ export interface PlaceRule {
   refersTo?(evidence: KnownThings): ReadonlySet<string> | undefined;
   /** Some may name what is there no more: an image that was deleted since, or one of somebody else. */
   readonly outlives?: true;
+  /** The key of a reference has to speak of it: a word may well be the name of something by chance. */
+  readonly isSpoken?: true;
   /** Where no place refers by ids: the names by which it may refer. */
   named?(evidence: KnownThings): ReadonlySet<string> | undefined;
   /** Every record shows a value, and each a different one. */
@@ -142,6 +144,8 @@ export function learnPlace(
     const byName = scoreOfNames(rule, names);
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
     if (wanted !== undefined) {
+      const isUnspoken = byName === 0 && (rule.isSpoken === true || found.every((leaf) => mayCount(leaf)));
+      if (isUnspoken || isBeside(rule, names)) return [];
       const there =
         rule.outlives === true && byName > 0 ? shown.filter((text) => knownReferenceIn(text, wanted)) : shown;
       return referring(place, wanted, values, there, 200 + byName + simple);
@@ -168,6 +172,10 @@ export function learnPlace(
 
 const isBeside = ({ besides }: PlaceRule, names: readonly string[]): boolean =>
   names.some((one) => besides?.test(one) === true);
+
+/** A small number may count anything, unless its key says that it is an id. */
+const mayCount = (leaf: Leaf | undefined): boolean =>
+  leaf === undefined || (/^\d{1,5}$/.test(String(leaf.value)) && !/(id|no|number|ref|key)$/.test(leaf.names[0] ?? ""));
 
 /** How well the plain names of a place suit: 0 where none does. */
 function scoreOfNames(rule: PlaceRule, names: readonly string[]): number {

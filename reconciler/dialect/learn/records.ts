@@ -80,6 +80,9 @@ const idRule = (kind: Learnt, names: readonly RegExp[]): PlaceRule => ({
 });
 const nameRule = (kind: Learnt): PlaceRule => ({ names: nameNames, own: called[kind] });
 const stateRule: PlaceRule = { names: stateNames, plain: true, fits: (text) => text !== "" && text.length <= 60 };
+/** What a VM is called by what hangs on it. */
+const hostWords =
+  "attached(to|vm|server|instance)?|vm|virtualmachine|server|instance|machine|droplet|host|hostvm|usedby|users?|attachments?";
 /** An address of something beside the VM, and what is only written as one. */
 const otherAddress =
   /(dns|nameserver|resolver|gateway|gw|router|ntp|dhcp|mask|broadcast|host|hypervisor|proxy|version)(servers?)?(ip|address|addr)?s?\d*$/;
@@ -140,10 +143,10 @@ const rules: Readonly<Record<Learnt, Readonly<Record<string, PlaceRule>>>> = {
     status: stateRule,
     attached_to: {
       names: [
-        new RegExp(
-          `^(attached(to|vm|server|instance)?|vm|virtualmachine|server|instance|machine|droplet|host|hostvm|usedby|users?|attachments?)${idWord}?s?\\d*$`,
-        ),
+        new RegExp(`^(${hostWords})${idWord}?s?\\d*$`),
+        new RegExp(`^(${hostWords})(host)?(name|label|title)s?\\d*$`),
       ],
+      besides: /created|source|origin|last|prev|former|parent|backup|snapshot/,
       refersTo: ({ vms }) => vms,
       named: ({ vmNames }) => vmNames,
       absentIsNone: true,
@@ -377,7 +380,7 @@ function learnName(rule: PlaceRule, leaves: Leaves, evidence: KnownThings): Lear
   const names = rule.named?.(evidence);
   if (names === undefined || names.size === 0) return undefined;
   const { named: _, ...others } = rule;
-  const learnt = learnPlace({ ...others, refersTo: () => names }, leaves, evidence);
+  const learnt = learnPlace({ ...others, refersTo: () => names, isSpoken: true }, leaves, evidence);
   return learnt && { ...learnt, place: saidMore(learnt.place, { by: "name" }) };
 }
 
