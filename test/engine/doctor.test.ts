@@ -32,6 +32,20 @@ function serviceWith(answers: Record<string, unknown>) {
   return { asked, probe };
 }
 
+test("a list that is read with PUT says nothing of how others are read", async () => {
+  const given = "operations: { vm.list: { method: PUT, path: /servers } }";
+  const { probe } = serviceWith({ "/servers": [{ id: "s-1", name: "web", status: "up" }] });
+  const changing: string[] = [];
+  const ports: DoctorPorts = {
+    probe: async (request) => {
+      if (request.method !== "GET") changing.push(request.path);
+      return probe(request);
+    },
+  };
+  await diagnoseService(ports, readDialectText(given, "given.yaml").dialect);
+  expect([...new Set(changing)]).toEqual(["/servers"]);
+});
+
 test("a kept answer of another make is passed over", async () => {
   const folder = mkdtempSync(join(tmpdir(), "kept-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -127,6 +127,10 @@ export function stylesOf({ method, path, query, headers, body }: Asking, kind: L
   return places.length > 1 ? [styleAt(text, places, main), single] : [single];
 }
 
+/** The same of what reads: another method may change what it is guessed for. */
+export const stylesOfRead = (asking: Asking, kind: Learnt): readonly Style[] =>
+  asking.method === "GET" || asking.method === "POST" ? stylesOf(asking, kind) : [];
+
 function styleAt(text: string, places: readonly FoundForm[], main: FoundForm): Style {
   const pieces: (string | StyledNoun)[] = [];
   let from = 0;

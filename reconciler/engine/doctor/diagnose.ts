@@ -17,7 +17,7 @@ import { keysOf, onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
 import type { Made } from "../../dialect/learn/place";
-import { stylesOf } from "../../dialect/learn/where";
+import { stylesOfRead } from "../../dialect/learn/where";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { contractRead, enter, judgeFirst, lookNowhere, nobody, notThisService, nowhere, saidOf } from "./enter";
 import { findAttachments } from "./find-attachments";
@@ -104,7 +104,7 @@ async function examine(
     const route = learnings.given.operations[`${kind}.list`];
     const { path } = rowOf(`${kind}.list`);
     const isTold = route !== null && (route.path !== path || route.query !== undefined || route.body !== undefined);
-    learnings.styles.push(...(isTold ? stylesOf(route, kind) : []));
+    learnings.styles.push(...(isTold ? stylesOfRead(route, kind) : []));
   }
   // Kinds to which others refer come first: the list of flavors tells a VM's flavor.
   for (const kind of ["flavor", "image", "region", ...keysOf(kindRows)] as const) {

@@ -17,7 +17,7 @@ import {
   nouns,
   recordOfOperation,
   type Style,
-  stylesOf,
+  stylesOfRead,
 } from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
 import { speaksOfLimits } from "../../dialect/page-signs";
@@ -138,7 +138,7 @@ async function readFound(
     tried.push({ path, answer: "the list of another kind" });
     return false;
   }
-  const own = stylesOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
+  const own = stylesOfRead(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
   styles.unshift(...own.filter((style) => !styles.some((one) => deepEqual(one, style))));
   const found = foundRoute(asking, learnings.emptied.has(operation) ? absentIsNoList(places) : places);
   const first = await readWholeList(learnings, operation, found, filled, seen, items);
