@@ -295,6 +295,18 @@ exec ${real} "$@"
     expect(failed).not.toContain("canary");
   });
 
+  it("says of an artifact which folder it does not have", async () => {
+    const [cache, hex] = [join(folder, "cache"), "0".repeat(64)];
+    mkdirSync(join(cache, "artifacts", hex, "app"), { recursive: true });
+    const artifact = { url: "https://127.0.0.1/a.tgz", digest: `sha256:${hex}` };
+    const root = join(cache, "artifacts", hex);
+    expect(await checkOutArtifact({ ...artifact, path: "app" }, cache)).toMatchObject({ folder: join(root, "app") });
+    expect(await checkOutArtifact({ ...artifact, path: "" }, cache)).toMatchObject({ folder: root });
+    await expect(checkOutArtifact({ ...artifact, path: "nope" }, cache)).rejects.toThrow(
+      "the artifact https://127.0.0.1/a.tgz has no folder nope",
+    );
+  });
+
   it("gives up artifacts in the same way, and what a worker left that died while it unpacked one", async () => {
     const { tidyTrees } = await worker();
     const cache = join(folder, "cache");

@@ -23,7 +23,9 @@ export async function checkOutArtifact(
   // What was used lately is not tidied away (tidyTrees).
   const used = new Date();
   await utimes(root, used, used).catch(() => undefined);
-  return { folder: path === "" ? root : join(root, path), root, revision: digest, content: digest, copied: true };
+  const folder = join(root, path);
+  if (!existsSync(folder)) throw new NotInSource(`the artifact ${url} has no folder ${path}`);
+  return { folder, root, revision: digest, content: digest, copied: true };
 }
 
 async function unpack(url: string, hex: string, root: string, cache: string, signal?: AbortSignal): Promise<void> {
