@@ -327,6 +327,17 @@ describe("what a fleet keeps", () => {
     await queue.close();
   });
 
+  test("whoever watches the plans that wait is told of one, which is written after its round has ended", async () => {
+    const { moment } = await records.overview();
+    await records.savePlan("shop", {
+      digest: "d",
+      revision: "r",
+      body: { text: "", consents: [], opens: [], why: "" },
+    });
+    expect((await records.overview()).moment).not.toBe(moment);
+    await records.dropPlan("shop");
+  });
+
   test("a stack that leaves while its round ends leaves nothing that one of its name would find", async () => {
     await records.saveStacks([stackSpec("brief")]);
     await records.releaseStack("brief");

@@ -94,7 +94,7 @@ export const pageStatements = ({ query }: Database) => ({
   async overview(): Promise<{ readonly moment: string; readonly followed: Followed | undefined; readonly now: Date }> {
     const [{ now, ...row } = {}] = await query(
       `SELECT now() AS now, (SELECT body FROM ${schema}.documents WHERE name = 'followed') AS followed, (SELECT max(changed_at) FROM ${schema}.stacks) AS stacks, (SELECT count(*) FROM ${schema}.stacks) AS count,
-         (SELECT last_value FROM ${schema}.runs_id_seq) AS runs, (SELECT last_value FROM ${schema}.decisions_id_seq) AS decisions,
+         (SELECT max(made_at) FROM ${schema}.plans) AS plans, (SELECT last_value FROM ${schema}.runs_id_seq) AS runs, (SELECT last_value FROM ${schema}.decisions_id_seq) AS decisions,
          (SELECT string_agg(name || doing::text || draining::text, ' ' ORDER BY name) FROM ${schema}.workers) AS workers,
          (SELECT string_agg(used || ' ' || refusals, ' ' ORDER BY service) FROM ${schema}.budgets) AS budgets`,
     );
