@@ -227,26 +227,33 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   }
 
   /**
-   * A round that waits takes over what asks for it again. `inTurn`: it needs no other, and costs nothing. `again`: it
-   * is of a worker that did not come to its end.
+   * A round that waits takes over what asks for it again, and tells what it is for then. `inTurn`: it needs no other, and
+   * costs nothing.
    */
-  async function joined(trigger: Trigger): Promise<{ readonly inTurn: boolean; readonly again?: true }> {
+  async function joined(
+    trigger: Trigger,
+  ): Promise<Partial<Pick<Trigger, "cause" | "startedBy" | "again">> & { readonly inTurn?: boolean }> {
     const { cause, startedBy, again } = trigger;
-    const rows = await database.query(
-      `UPDATE reconcile_queue.job SET data = data || $2::jsonb,
+    const [row] = await database.query(
+      `UPDATE reconcile_queue.job SET data = data || ${keptCause("data", "$4::text")} || $2::jsonb,
          priority = CASE WHEN $3 AND ${isInTurn} AND priority <= 0 THEN priority + ${personBand} ELSE priority END
-       WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' RETURNING ${isInTurn} AS in_turn, data ? 'again' AS again`,
-      [keyOf(trigger), keptJson({ cause, ...onlyDefined({ startedBy, again }) }), bandOf(cause) === "person"],
+       WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' RETURNING ${isInTurn} AS in_turn,
+         data ->> 'cause' AS cause, data ->> 'startedBy' AS started_by, data -> 'again' AS again`,
+      [
+        keyOf(trigger),
+        keptJson(onlyDefined({ cause: startedBy === undefined ? undefined : cause, startedBy, again })),
+        bandOf(cause) === "person",
+        cause,
+      ],
     );
-    const row = rows[0];
-    return { inTurn: row?.["in_turn"] === true, ...(row?.["again"] === true ? { again: true } : {}) };
+    return row === undefined ? {} : recordOf(row);
   }
 
   async function hastenAll(triggers: readonly Trigger[]): Promise<void> {
     if (triggers.length === 0) return;
     await database.query(
       `UPDATE reconcile_queue.job j SET start_after = least(j.start_after, now()), group_id = t.tenant, group_tier = t.tier,
-         data = j.data || jsonb_build_object('cause', t.cause)
+         data = j.data || ${keptCause("j.data", "t.cause")}
        FROM jsonb_to_recordset($1::jsonb) AS t (key text, tenant text, tier text, cause text)
        WHERE j.name = '${rounds}' AND j.singleton_key = t.key AND j.state < 'active'`,
       [keptJson(triggers.map((one) => ({ ...one, key: keyOf(one), tier: tierOf(one.tenant, one.service) })))],
@@ -266,23 +273,23 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const at = trigger.at ?? new Date();
       const afterMs = msUntil(at);
       const isDue = afterMs === 0;
-      if (isDue && (await joined(trigger)).inTurn) return;
+      if (isDue && (await joined(trigger)).inTurn === true) return;
       const turn = trigger.turn ?? (isDue ? await turnOf(database, trigger.tenant) : undefined);
       const { data, options } = jobOf(trigger, turn);
       if ((await boss.send(rounds, data, options)) !== null) return;
       // A round waits already. Where it waits for a later time, such as the stack's next interval, it comes forward.
       await database.query(
         `UPDATE reconcile_queue.job SET start_after = least(start_after, now() + $2 * interval '1 millisecond'), data = data || $4::jsonb
-           || CASE WHEN start_after > now() + $2 * interval '1 millisecond' THEN jsonb_build_object('cause', $3::text) ELSE '{}' END
+           || CASE WHEN start_after > now() + $2 * interval '1 millisecond' THEN ${keptCause("data", "$3::text")} ELSE '{}' END
          WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created'`,
         [keyOf(trigger), afterMs, trigger.cause, keptJson(onlyDefined({ again: trigger.again }))],
       );
     },
     async hasten(trigger) {
-      const { inTurn, again } = await joined(trigger);
+      const { inTurn = false, ...kept } = await joined(trigger);
       if (inTurn) return;
       const start = await turnOf(database, trigger.tenant);
-      const { data, options } = jobOf({ ...trigger, ...onlyDefined({ again }), at: new Date() }, start);
+      const { data, options } = jobOf({ ...trigger, ...kept, at: new Date() }, start);
       await boss.upsert(rounds, data, options);
     },
     hastenAll,
@@ -415,6 +422,10 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     close,
   };
 }
+
+/** A waiting round that a person asked for stays theirs, with the newest files, whatever asks for it besides. */
+const keptCause = (data: string, cause: string): string =>
+  `CASE WHEN ${data} ? 'startedBy' THEN '{}' ELSE jsonb_build_object('cause', ${cause}) END`;
 
 /** Of a waiting round: its time has come, and it has its turn. */
 const isInTurn = "(start_after <= now() AND data ? 'turn')";

@@ -113,6 +113,29 @@ describe.skipIf(postgresMissing !== undefined)("rounds of several tenants", () =
     expect(next).toBe("other");
   });
 
+  test("a round that a person asked for stays theirs, whatever asks for it besides", async () => {
+    const ann = { stack: "a1", tenant: "a", cause: "person", startedBy: "ann" } as const;
+    const kept = async () => {
+      const [row] = await database.query("DELETE FROM reconcile_queue.job WHERE singleton_key = 'a1' RETURNING data");
+      return row?.["data"];
+    };
+    const { startedBy: _, ...asked } = ann;
+    const others: readonly (() => Promise<void>)[] = [
+      () => queue.hastenAll([{ ...asked, cause: "push" }]),
+      () => queue.hasten({ ...asked, cause: "dependency" }),
+      () => queue.enqueue({ ...asked, cause: "retry" }),
+    ];
+    for (const other of others)
+      for (const at of [undefined, new Date(Date.now() + 60_000)]) {
+        await (at === undefined ? queue.hasten(ann) : queue.enqueue({ ...ann, turn: 1, at }));
+        await other();
+        expect(await kept()).toMatchObject({ cause: "person", startedBy: "ann" });
+      }
+    await queue.enqueue({ ...asked, cause: "interval", at: new Date(Date.now() + 60_000) });
+    await queue.hasten({ ...asked, cause: "dependency" });
+    expect(await kept()).toMatchObject({ cause: "dependency" });
+  });
+
   test("a round for later is due by the database's clock, whatever the worker's shows", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
     try {
