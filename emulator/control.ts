@@ -84,16 +84,12 @@ function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
   try {
     // `seedChanges` refuses a body that is neither.
     const load = seedChanges(body as Partial<WorldSeed> | WorldDump, newId, now);
-    applyToNothing(load);
+    // Tried on a world that is thrown away, so that a dump that does not fit is refused as a whole.
+    applyChanges(createWorld(), load);
     return { ...done, load };
   } catch (error) {
     return refuseWith(400, `this is not a world dump or a seed: ${messageOfError(error)}`);
   }
-}
-
-/** Tries the changes on a world that is thrown away, so that a dump that does not fit is refused as a whole. */
-function applyToNothing(changes: readonly WorldChange[]): void {
-  applyChanges(createWorld(), changes);
 }
 
 function faults({ method, body, instruments }: ControlRequest): Reply {
@@ -149,16 +145,14 @@ function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): Re
   const group = world.tables.group.get(id);
   if (group === undefined) return refuseNotFound(kind);
   const attached = [...world.tables.vm.values()].filter((one) => one.groups.includes(id));
-  return doneWith([
-    ...removeGroup(world, group),
-    ...attached.map((one) =>
-      withGroups(
-        one,
-        one.groups.filter((member) => member !== id),
-      ),
-    ),
-  ]);
+  return doneWith([...removeGroup(world, group), ...attached.map((one) => withoutGroup(one, id))]);
 }
+
+const withoutGroup = (vm: Vm, id: string): WorldChange =>
+  withGroups(
+    vm,
+    vm.groups.filter((group) => group !== id),
+  );
 
 const withGroups = (vm: Vm, groups: readonly string[]): WorldChange => ({ put: "vm", value: { ...vm, groups } });
 
@@ -174,12 +168,7 @@ function detachGroup({ world }: ControlRequest, id: string, groupId: string): Re
   const vm = world.tables.vm.get(id);
   if (vm === undefined) return refuseNotFound("vm");
   if (!vm.groups.includes(groupId)) return refuseNotFound("group");
-  return doneWith([
-    withGroups(
-      vm,
-      vm.groups.filter((group) => group !== groupId),
-    ),
-  ]);
+  return doneWith([withoutGroup(vm, groupId)]);
 }
 
 /** A rule input as the contract has it, or a whole rule as returned. */

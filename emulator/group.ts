@@ -13,11 +13,10 @@ import {
   type Request,
   refusals,
   refuseWith,
-  there,
 } from "./decision";
 import type { Group, RuleEntity, RuleShape, WorldChange } from "./entities";
 import { isEntityId, readEntityName, readFields } from "./fields";
-import { pageOf } from "./paging";
+import { pageOfKind } from "./paging";
 import { defaultEgress, readRuleBody, ruleEntityOf } from "./rule";
 import { firstUnder, idsUnder, ruleIdentity, rulesInGroup, type World } from "./world";
 
@@ -92,9 +91,7 @@ export function updateGroup(request: Request): Reply {
   const renamed = fields.text("name") !== undefined;
   const name = renamed ? readEntityName(fields) : undefined;
   const description = fields.text("description");
-  return onOwnGroup(request, (group) => {
-    const forbidden = refuseEdit(request, group);
-    if (forbidden !== undefined) return forbidden;
+  return onOwnGroup(request, refuseEdit, (group) => {
     if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
     if (name === undefined && description === undefined)
       return refuseWith(400, "at least one of name and description must be supplied");
@@ -102,14 +99,12 @@ export function updateGroup(request: Request): Reply {
     const isTaken = request.settings.groupNamesTwice !== true && holders.size > 0 && !holders.has(group.id);
     if (name !== undefined && isTaken) return refuseWith(409, nameTakenMessage);
     const next: Group = { ...group, name: name ?? group.name, description: description ?? group.description };
-    return answer(200, groupRecord(next, rulesInGroup(request.world, group.id)), [{ put: "group", value: next }]);
+    return answer(200, shownGroup(request.world, next), [{ put: "group", value: next }]);
   });
 }
 
 export const deleteGroup = (request: Request): Reply =>
-  onOwnGroup(request, (group) => {
-    const forbidden = refuseEdit(request, group);
-    if (forbidden !== undefined) return forbidden;
+  onOwnGroup(request, refuseEdit, (group) => {
     if (idsUnder(request.world, `vm/group/${group.id}`).size > 0)
       return refuseWith(409, "Security group is attached to one or more VMs");
     if (request.settings.keepsNamedGroups && isNamedByOthers(request.world, group))
@@ -128,23 +123,21 @@ export function removeGroup(world: World, group: Group): WorldChange[] {
   return [{ drop: "group", id: group.id }, ...[...rules].map((id) => ({ drop: "rule", id }) as const)];
 }
 
-/** Rule 4 of the authentication clauses first: nobody, whatever the role, changes a platform-managed group. */
-function refuseEdit(request: Request, group: Group): Reply | undefined {
-  if (group.platform) return refusals.forbidden("this security group is platform-managed");
-  return refuseRuleEdit(request, group);
-}
+type RefusalOfGroup = (request: Request, group: Group) => Reply | undefined;
 
-function refuseRuleEdit(request: Request, group: Group): Reply | undefined {
-  if (mayEditGroup(request.caller, group)) return undefined;
-  return refusals.forbidden("members change only the security groups they created");
-}
+/** Rule 4 of the authentication clauses first: nobody, whatever the role, changes a platform-managed group. */
+const refuseEdit: RefusalOfGroup = (request, group) =>
+  group.platform ? refusals.forbidden("this security group is platform-managed") : refuseRuleEdit(request, group);
+
+const refuseRuleEdit: RefusalOfGroup = ({ caller }, group) =>
+  mayEditGroup(caller, group) ? undefined : refusals.forbidden("members change only the security groups they created");
+
+const refuseNothing: RefusalOfGroup = () => undefined;
 
 export function createRule(request: Request): Reply {
   const { world, settings } = request;
   const projectId = projectOfCaller(request);
-  return onOwnGroup(request, (group) => {
-    const forbidden = refuseRuleEdit(request, group);
-    if (forbidden !== undefined) return forbidden;
+  return onOwnGroup(request, refuseRuleEdit, (group) => {
     const { shape, problems } = readRuleBody(world, projectId, request.body, "", settings.portRange);
     if (problems.length > 0) return refusals.badRequest(problems);
     const rule = ruleEntityOf(shape, group, request.newId(), new Date(request.now).toISOString());
@@ -155,38 +148,32 @@ export function createRule(request: Request): Reply {
 }
 
 export const listRules = (request: Request): Reply =>
-  onOwnGroup(request, (group) => answer(200, { data: rulesInGroup(request.world, group.id) }));
+  onOwnGroup(request, refuseNothing, (group) => answer(200, { data: rulesInGroup(request.world, group.id) }));
 
-export function deleteRule(request: Request): Reply {
-  return onOwnGroup(request, (group) => {
-    const forbidden = refuseRuleEdit(request, group);
-    if (forbidden !== undefined) return forbidden;
+export const deleteRule = (request: Request): Reply =>
+  onOwnGroup(request, refuseRuleEdit, (group) => {
     const rule = request.world.tables.rule.get(pathPart(request, "rule_id"));
     if (rule?.security_group_id !== group.id) return refuseWith(404, "Rule not found in this security group");
     return acknowledge("Rule deleted", [{ drop: "rule", id: rule.id }]);
   });
-}
 
 export const getGroup = (request: Request): Reply =>
-  onOwnGroup(request, (group) => answer(200, groupRecord(group, rulesInGroup(request.world, group.id))));
+  onOwnGroup(request, refuseNothing, (group) => answer(200, shownGroup(request.world, group)));
 
-export function listGroups(request: Request): Reply {
-  const { world, now, staleMs } = request;
-  return pageOf(request, world.order.get(`group/${request.caller.projectId}`), (id) => {
-    const group = there(world.tables.group.get(id), id);
-    const hidden = staleMs > 0 && Date.parse(group.created_at) > now - staleMs;
-    return hidden ? undefined : groupRecord(group, rulesInGroup(world, id));
-  });
-}
+export const listGroups = (request: Request): Reply =>
+  pageOfKind(request, "group", (group) => shownGroup(request.world, group));
+
+const shownGroup = (world: World, group: Group) => groupRecord(group, rulesInGroup(world, group.id));
 
 export function groupRecord(group: Group, rules: readonly RuleEntity[]) {
   const { id, name, description, project_id, created_by, created_at } = group;
   return { id, name, description, project_id, created_by, created_at, rules };
 }
 
-function onOwnGroup(request: Request, then: (group: Group) => Reply): Reply {
+function onOwnGroup(request: Request, refuse: RefusalOfGroup, then: (group: Group) => Reply): Reply {
   const id = pathPart(request);
   const group = request.world.tables.group.get(id);
-  if (group !== undefined && group.project_id === request.caller.projectId) return then(group);
+  if (group !== undefined && group.project_id === request.caller.projectId)
+    return refuse(request, group) ?? then(group);
   return group === undefined && !isEntityId(id) ? refusals.invalidId("security group") : refusals.groupNotFound();
 }

@@ -68,11 +68,11 @@ function shapesOfPermission(
   const skip = (source: string, why: string) => skipped.push(`${what} ${source}: ${why}`);
   const towards = direction === "ingress" ? "from" : "to";
   const ranges = [...permission.ipv4, ...permission.ipv6];
-  for (const { id, description } of permission.prefixLists)
-    skip(`${towards} prefix list ${id}${noted(description)}`, "prefix lists cannot be represented");
-  for (const { id, description } of permission.peers)
+  for (const { source, description } of permission.prefixLists)
+    skip(`${towards} prefix list ${source}${noted(description)}`, "prefix lists cannot be represented");
+  for (const { source, description } of permission.peers)
     skip(
-      `${towards} security group ${id}${noted(description)}`,
+      `${towards} security group ${source}${noted(description)}`,
       "peer security-group references cannot be represented",
     );
   if (ranges.length === 0) return [];
@@ -81,7 +81,7 @@ function shapesOfPermission(
   const icmpType = protocol === "icmp" && (permission.from ?? -1) !== -1;
   if (protocol === undefined || icmpType) {
     const why = `${icmpType ? "ICMP type/code" : "this protocol"} cannot be represented`;
-    for (const range of ranges) skip(`${towards} ${range.cidr}${noted(range.description)}`, why);
+    for (const range of ranges) skip(`${towards} ${range.source}${noted(range.description)}`, why);
     return [];
   }
   const ports = protocol === "tcp" || protocol === "udp" ? portsOfPermission(permission, what, failures) : allPorts;
@@ -91,7 +91,7 @@ function shapesOfPermission(
     ["IPv4", permission.ipv4],
     ["IPv6", permission.ipv6],
   ] as const) {
-    for (const { cidr, description } of listed) {
+    for (const { source: cidr, description } of listed) {
       const network = networkOf(cidr);
       if (network?.version !== ether_type) {
         failures.push(`${what} ${towards} ${cidr}: not an ${ether_type} CIDR`);

@@ -1,22 +1,19 @@
 /** Reads the third-party listing into values, with every value of a wrong JSON type as a problem, null among them. Fields beyond the contract's are passed over. */
 import { isBodyObject } from "./fields";
 
-export interface ListedRange {
-  readonly cidr: string;
-  readonly description: string;
-}
-export interface ListedReference {
-  readonly id: string;
+/** A CIDR, or the id of a prefix list or a group. */
+export interface SourceOfListing {
+  readonly source: string;
   readonly description: string;
 }
 export interface PermissionOfListing {
   readonly protocol: string;
   readonly from: number | undefined;
   readonly to: number | undefined;
-  readonly ipv4: readonly ListedRange[];
-  readonly ipv6: readonly ListedRange[];
-  readonly prefixLists: readonly ListedReference[];
-  readonly peers: readonly ListedReference[];
+  readonly ipv4: readonly SourceOfListing[];
+  readonly ipv6: readonly SourceOfListing[];
+  readonly prefixLists: readonly SourceOfListing[];
+  readonly peers: readonly SourceOfListing[];
 }
 export interface GroupOfListing {
   readonly name: string;
@@ -36,39 +33,31 @@ export function readImportListing(body: unknown): {
   const listing = reader.objects(body, "SecurityGroups", "").map(([group, at]) => ({
     name: reader.text(group, "GroupName", at),
     description: reader.text(group, "Description", at),
-    ingress: reader
-      .objects(group, "IpPermissions", at)
-      .map(([permission, place]) => readPermission(reader, permission, place)),
-    egress: reader
-      .objects(group, "IpPermissionsEgress", at)
-      .map(([permission, place]) => readPermission(reader, permission, place)),
+    ingress: reader.objects(group, "IpPermissions", at).map((one) => readPermission(reader, one)),
+    egress: reader.objects(group, "IpPermissionsEgress", at).map((one) => readPermission(reader, one)),
   }));
   return { listing, problems };
 }
 
-function readPermission(reader: ListingReader, permission: Record<string, unknown>, at: string): PermissionOfListing {
-  const ranges = (list: string, field: string) =>
+function readPermission(reader: ListingReader, [permission, at]: ObjectAtPlace): PermissionOfListing {
+  const sources = (list: string, field: string) =>
     reader.objects(permission, list, at).map(([entry, place]) => ({
-      cidr: reader.text(entry, field, place),
-      description: reader.text(entry, "Description", place),
-    }));
-  const references = (list: string, field: string) =>
-    reader.objects(permission, list, at).map(([entry, place]) => ({
-      id: reader.text(entry, field, place),
+      source: reader.text(entry, field, place),
       description: reader.text(entry, "Description", place),
     }));
   return {
     protocol: reader.text(permission, "IpProtocol", at),
     from: reader.integer(permission, "FromPort", at),
     to: reader.integer(permission, "ToPort", at),
-    ipv4: ranges("IpRanges", "CidrIp"),
-    ipv6: ranges("Ipv6Ranges", "CidrIpv6"),
-    prefixLists: references("PrefixListIds", "PrefixListId"),
-    peers: references("UserIdGroupPairs", "GroupId"),
+    ipv4: sources("IpRanges", "CidrIp"),
+    ipv6: sources("Ipv6Ranges", "CidrIpv6"),
+    prefixLists: sources("PrefixListIds", "PrefixListId"),
+    peers: sources("UserIdGroupPairs", "GroupId"),
   };
 }
 
 type ListingReader = ReturnType<typeof readerOf>;
+type ObjectAtPlace = readonly [object: Record<string, unknown>, at: string];
 
 function readerOf(problems: string[]) {
   const complain = (at: string, name: string, expected: string) => {
@@ -89,7 +78,7 @@ function readerOf(problems: string[]) {
       complain(at, name, "an integer");
       return undefined;
     },
-    objects(object: Record<string, unknown>, name: string, at: string): (readonly [Record<string, unknown>, string])[] {
+    objects(object: Record<string, unknown>, name: string, at: string): ObjectAtPlace[] {
       const value = object[name];
       if (value === undefined) return [];
       if (!Array.isArray(value)) {

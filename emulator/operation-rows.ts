@@ -19,112 +19,58 @@ interface EmulatorOperationRow {
   readonly decide: (request: Request) => Reply;
 }
 
+type RouteAndDecision = readonly [
+  method: EmulatorOperationRow["method"],
+  path: string,
+  decide: EmulatorOperationRow["decide"],
+];
+
+const rowsOf = <N extends string>(availability: Availability, rows: Readonly<Record<N, RouteAndDecision>>) =>
+  Object.fromEntries(
+    Object.entries<RouteAndDecision>(rows).map(([name, [method, path, decide]]): [string, EmulatorOperationRow] => [
+      name,
+      { method, path, availability, decide },
+    ]),
+    // One row for each name.
+  ) as Readonly<Record<N, EmulatorOperationRow>>;
+
 export const operationRows = {
-  "vm.create": { method: "POST", path: "/api/v1/vm/create", availability: "documented", decide: vm.createVm },
-  "vm.rename": { method: "POST", path: "/api/v1/vm/rename/{id}", availability: "documented", decide: vm.renameVm },
-  "vm.rebuild": { method: "POST", path: "/api/v1/vm/rebuild/{id}", availability: "documented", decide: vm.rebuildVm },
-  "vm.resize": { method: "POST", path: "/api/v1/vm/resize/{id}", availability: "documented", decide: vm.resizeVm },
-  "vm.snapshot": {
-    method: "POST",
-    path: "/api/v1/vm/snapshot/{id}",
-    availability: "documented",
-    decide: vm.snapshotVm,
-  },
-  "vm.stop": { method: "POST", path: "/api/v1/vm/stop/{id}", availability: "documented", decide: vm.stopVm },
-  "vm.start": { method: "POST", path: "/api/v1/vm/start/{id}", availability: "documented", decide: vm.startVm },
-  "vm.reboot": { method: "POST", path: "/api/v1/vm/reboot/{id}", availability: "documented", decide: vm.rebootVm },
-  "vm.delete": { method: "DELETE", path: "/api/v1/vm/delete/{id}", availability: "documented", decide: vm.deleteVm },
-  "volume.create": {
-    method: "POST",
-    path: "/api/v1/volume/create",
-    availability: "documented",
-    decide: volume.createVolume,
-  },
-  "volume.get": { method: "GET", path: "/api/v1/volume/{id}", availability: "documented", decide: volume.getVolume },
-  "volume.attach": {
-    method: "POST",
-    path: "/api/v1/volume/attach",
-    availability: "documented",
-    decide: volume.attachVolume,
-  },
-  "volume.detach": {
-    method: "POST",
-    path: "/api/v1/volume/detach",
-    availability: "documented",
-    decide: volume.detachVolume,
-  },
-  "volume.resize": {
-    method: "POST",
-    path: "/api/v1/volume/resize/{id}",
-    availability: "documented",
-    decide: volume.resizeVolume,
-  },
-  "group.create": {
-    method: "POST",
-    path: "/api/v1/security-group",
-    availability: "documented",
-    decide: group.createGroup,
-  },
-  "group.update": {
-    method: "PATCH",
-    path: "/api/v1/security-group/{id}",
-    availability: "documented",
-    decide: group.updateGroup,
-  },
-  "group.delete": {
-    method: "DELETE",
-    path: "/api/v1/security-group/{id}",
-    availability: "documented",
-    decide: group.deleteGroup,
-  },
-  "group.rule.create": {
-    method: "POST",
-    path: "/api/v1/security-group/{id}/rule",
-    availability: "documented",
-    decide: group.createRule,
-  },
-  "group.rule.list": {
-    method: "GET",
-    path: "/api/v1/security-group/{id}/rule",
-    availability: "documented",
-    decide: group.listRules,
-  },
-  "group.import": {
-    method: "POST",
-    path: "/api/v1/security-group/import",
-    availability: "documented",
-    decide: importGroups,
-  },
-  "vm.list": { method: "GET", path: "/api/v1/vm/list", availability: "assumed", decide: vm.listVms },
-  "vm.resize.confirm": {
-    method: "POST",
-    path: "/api/v1/vm/resize/{id}/confirm",
-    availability: "assumed",
-    decide: vm.confirmResize,
-  },
-  "vm.resize.revert": {
-    method: "POST",
-    path: "/api/v1/vm/resize/{id}/revert",
-    availability: "assumed",
-    decide: vm.revertResize,
-  },
-  "volume.delete": {
-    method: "DELETE",
-    path: "/api/v1/volume/{id}",
-    availability: "assumed",
-    decide: volume.deleteVolume,
-  },
-  "flavor.list": { method: "GET", path: "/api/v1/flavor/list", availability: "assumed", decide: listFlavors },
-  "image.list": { method: "GET", path: "/api/v1/image/list", availability: "assumed", decide: listImages },
-  "region.list": { method: "GET", path: "/api/v1/region/list", availability: "assumed", decide: listRegions },
-  "vm.get": { method: "GET", path: "/api/v1/vm/{id}", availability: "optional", decide: vm.getVm },
-  "volume.list": { method: "GET", path: "/api/v1/volume/list", availability: "optional", decide: volume.listVolumes },
-  "group.list": { method: "GET", path: "/api/v1/security-group", availability: "optional", decide: group.listGroups },
-  "group.get": { method: "GET", path: "/api/v1/security-group/{id}", availability: "optional", decide: group.getGroup },
-  "group.rule.delete": {
-    method: "DELETE",
-    path: "/api/v1/security-group/{id}/rule/{rule_id}",
-    availability: "optional",
-    decide: group.deleteRule,
-  },
-} as const satisfies Record<string, EmulatorOperationRow>;
+  ...rowsOf("documented", {
+    "vm.create": ["POST", "/api/v1/vm/create", vm.createVm],
+    "vm.rename": ["POST", "/api/v1/vm/rename/{id}", vm.renameVm],
+    "vm.rebuild": ["POST", "/api/v1/vm/rebuild/{id}", vm.rebuildVm],
+    "vm.resize": ["POST", "/api/v1/vm/resize/{id}", vm.resizeVm],
+    "vm.snapshot": ["POST", "/api/v1/vm/snapshot/{id}", vm.snapshotVm],
+    "vm.stop": ["POST", "/api/v1/vm/stop/{id}", vm.stopVm],
+    "vm.start": ["POST", "/api/v1/vm/start/{id}", vm.startVm],
+    "vm.reboot": ["POST", "/api/v1/vm/reboot/{id}", vm.rebootVm],
+    "vm.delete": ["DELETE", "/api/v1/vm/delete/{id}", vm.deleteVm],
+    "volume.create": ["POST", "/api/v1/volume/create", volume.createVolume],
+    "volume.get": ["GET", "/api/v1/volume/{id}", volume.getVolume],
+    "volume.attach": ["POST", "/api/v1/volume/attach", volume.attachVolume],
+    "volume.detach": ["POST", "/api/v1/volume/detach", volume.detachVolume],
+    "volume.resize": ["POST", "/api/v1/volume/resize/{id}", volume.resizeVolume],
+    "group.create": ["POST", "/api/v1/security-group", group.createGroup],
+    "group.update": ["PATCH", "/api/v1/security-group/{id}", group.updateGroup],
+    "group.delete": ["DELETE", "/api/v1/security-group/{id}", group.deleteGroup],
+    "group.rule.create": ["POST", "/api/v1/security-group/{id}/rule", group.createRule],
+    "group.rule.list": ["GET", "/api/v1/security-group/{id}/rule", group.listRules],
+    "group.import": ["POST", "/api/v1/security-group/import", importGroups],
+  }),
+  ...rowsOf("assumed", {
+    "vm.list": ["GET", "/api/v1/vm/list", vm.listVms],
+    "vm.resize.confirm": ["POST", "/api/v1/vm/resize/{id}/confirm", vm.confirmResize],
+    "vm.resize.revert": ["POST", "/api/v1/vm/resize/{id}/revert", vm.revertResize],
+    "volume.delete": ["DELETE", "/api/v1/volume/{id}", volume.deleteVolume],
+    "flavor.list": ["GET", "/api/v1/flavor/list", listFlavors],
+    "image.list": ["GET", "/api/v1/image/list", listImages],
+    "region.list": ["GET", "/api/v1/region/list", listRegions],
+  }),
+  ...rowsOf("optional", {
+    "vm.get": ["GET", "/api/v1/vm/{id}", vm.getVm],
+    "volume.list": ["GET", "/api/v1/volume/list", volume.listVolumes],
+    "group.list": ["GET", "/api/v1/security-group", group.listGroups],
+    "group.get": ["GET", "/api/v1/security-group/{id}", group.getGroup],
+    "group.rule.delete": ["DELETE", "/api/v1/security-group/{id}/rule/{rule_id}", group.deleteRule],
+  }),
+};

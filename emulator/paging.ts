@@ -2,7 +2,8 @@
  * List pages in the envelope. A cursor is the seq of the first entry of its page, so that a page neither repeats nor
  * misses what stays while entries before it come and go, and finding it costs a bisection.
  */
-import { answer, type Reply, type Request, refuseWith } from "./decision";
+import { answer, type Reply, type Request, refuseWith, there } from "./decision";
+import type { Entities } from "./entities";
 import { firstAtOrAfter, type OrderedIds } from "./world";
 
 const emptyOrder: OrderedIds = { seqs: [], ids: [] };
@@ -30,6 +31,19 @@ export function pageOf(request: Request, list: OrderedIds | undefined, show: (id
       // A list that lags counts the entries that it shows: it says nothing of later ones.
       total_size: request.staleMs > 0 ? ids.filter((id) => show(id) !== undefined).length : ids.length,
     },
+  });
+}
+
+/** The project's own of a kind, less what is too young for a list that lags. */
+export function pageOfKind<K extends "vm" | "volume" | "group">(
+  request: Request,
+  kind: K,
+  show: (one: Entities[K]) => unknown,
+): Reply {
+  const { world, caller, now, staleMs } = request;
+  return pageOf(request, world.order.get(`${kind}/${caller.projectId}`), (id) => {
+    const one = there(world.tables[kind].get(id), id);
+    return staleMs > 0 && Date.parse(one.created_at) > now - staleMs ? undefined : show(one);
   });
 }
 

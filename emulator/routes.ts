@@ -58,7 +58,7 @@ export function matchRoute(routes: RouteTree, method: string, path: string): Mat
 }
 
 /** A segment that cannot be decoded is left as it is, and then is no id of anything. */
-function decodeSegment(segment: string): string {
+export function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);

@@ -7,7 +7,12 @@ import type { Group, RuleEntity, RuleShape } from "./entities";
 import { isEntityId, readFields } from "./fields";
 import type { World } from "./world";
 
-export const ruleEntityOf = (shape: RuleShape, group: Group, id: string, created_at: string): RuleEntity => ({
+export const ruleEntityOf = (
+  shape: RuleShape,
+  group: Pick<Group, "id" | "project_id" | "platform">,
+  id: string,
+  created_at: string,
+): RuleEntity => ({
   id,
   security_group_id: group.id,
   project_id: group.project_id,
@@ -33,7 +38,7 @@ export const defaultEgress = (group: Group, newId: () => string, created_at: str
     ruleEntityOf({ ...anyTraffic, direction: "egress", ether_type }, group, newId(), created_at),
   );
 
-const anyTraffic = {
+export const anyTraffic = {
   protocol: null,
   port_range_min: null,
   port_range_max: null,

@@ -17,7 +17,7 @@ import type {
   Volume,
   WorldChange,
 } from "./entities";
-import { defaultEgress } from "./rule";
+import { anyTraffic, defaultEgress, ruleEntityOf } from "./rule";
 import { changesOfDump, type WorldDump } from "./world";
 
 export interface UserSeed {
@@ -181,25 +181,13 @@ export function seedChanges(
     ...group,
     seq: seq++,
   }));
-  const rules: RuleEntity[] = (seed.rules ?? []).map((rule) => ({
-    id: newId(),
-    project_id: ownProjectId,
-    name: null,
-    direction: "ingress",
-    protocol: null,
-    port_range_min: null,
-    port_range_max: null,
-    ether_type: rule.remote_ip_prefix?.includes(":") ? "IPv6" : "IPv4",
-    remote_ip_prefix: null,
-    normalized_cidr: rule.remote_ip_prefix == null ? null : (networkOf(rule.remote_ip_prefix)?.cidr ?? null),
-    remote_group_id: null,
-    remote_address_group_id: null,
-    belongs_to_default_sg: false,
-    revision_number: 0,
-    description: "",
-    created_at,
-    ...rule,
-  }));
+  const rules: RuleEntity[] = (seed.rules ?? []).map((rule) => {
+    const network = networkOf(rule.remote_ip_prefix ?? "");
+    const ether_type = rule.remote_ip_prefix?.includes(":") ? "IPv6" : "IPv4";
+    const shape = { ...anyTraffic, direction: "ingress", ether_type, normalized_cidr: network?.cidr ?? null } as const;
+    const group = { id: rule.security_group_id, project_id: ownProjectId, platform: false };
+    return { ...ruleEntityOf(shape, group, newId(), created_at), ...rule };
+  });
   for (const project of projects) {
     if (groups.some((group) => group.platform && group.project_id === project.id)) continue;
     const group: Group = {
@@ -215,11 +203,10 @@ export function seedChanges(
     groups.push(group);
     rules.push(...defaultEgress(group, newId, created_at));
   }
+  const users = [...builtInUsers, ...(seed.users ?? []).map((user) => userOf(user, newId))];
   return [
     ...projects.map((value) => ({ put: "project", value }) as const),
-    ...[...builtInUsers, ...(seed.users ?? []).map((user) => userOf(user, newId))].map(
-      (value) => ({ put: "user", value }) as const,
-    ),
+    ...users.map((value) => ({ put: "user", value }) as const),
     ...flavors.map((value) => ({ put: "flavor", value }) as const),
     ...images.map((value) => ({ put: "image", value }) as const),
     ...regions.map((value) => ({ put: "region", value }) as const),

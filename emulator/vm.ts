@@ -16,7 +16,7 @@ import {
 } from "./decision";
 import type { Flavor, FloatingIp, Image, Vm, Volume, WorldChange } from "./entities";
 import { type FieldReader, isEntityId, readEntityName, readFields, readRequiredSizeGb, readSizeGb } from "./fields";
-import { pageOf } from "./paging";
+import { pageOfKind } from "./paging";
 import { allowedFrom, seconds, type VmVerb } from "./vm-states";
 import { firstUnder, idsUnder, settleVmEntity, vmInWorld, type World } from "./world";
 
@@ -230,15 +230,8 @@ export function removeVm(
 
 export const getVm = (request: Request): Reply => onOwnVm(request, (vm) => answer(200, vmRecord(request.world, vm)));
 
-export function listVms(request: Request): Reply {
-  const { world, now, staleMs } = request;
-  return pageOf(request, world.order.get(`vm/${request.caller.projectId}`), (id) => {
-    const vm = there(world.tables.vm.get(id), id);
-    return staleMs > 0 && Date.parse(vm.created_at) > now - staleMs
-      ? undefined
-      : vmRecord(world, settleVmEntity(vm, now));
-  });
-}
+export const listVms = (request: Request): Reply =>
+  pageOfKind(request, "vm", (vm) => vmRecord(request.world, settleVmEntity(vm, request.now)));
 
 /** The record as this service shows it; the contract shows none. Disks and addresses appear once the VM is built. */
 export function vmRecord(world: World, vm: Vm) {

@@ -8,11 +8,10 @@ import {
   type Request,
   refusals,
   refuseWith,
-  there,
 } from "./decision";
 import type { Vm, Volume, WorldChange } from "./entities";
 import { isBodyObject, isEntityId, readFields, readRequiredSizeGb } from "./fields";
-import { pageOf } from "./paging";
+import { pageOfKind } from "./paging";
 import { attachableStates, detachableStates } from "./vm-states";
 import { vmInWorld } from "./world";
 
@@ -40,13 +39,7 @@ export function createVolume(request: Request): Reply {
 export const getVolume = (request: Request): Reply =>
   onOwnVolume(request, pathPart(request), (volume) => answer(200, volumeRecord(volume)));
 
-export function listVolumes(request: Request): Reply {
-  const { world, now, staleMs } = request;
-  return pageOf(request, world.order.get(`volume/${request.caller.projectId}`), (id) => {
-    const volume = there(world.tables.volume.get(id), id);
-    return staleMs > 0 && Date.parse(volume.created_at) > now - staleMs ? undefined : volumeRecord(volume);
-  });
-}
+export const listVolumes = (request: Request): Reply => pageOfKind(request, "volume", volumeRecord);
 
 export function attachVolume(request: Request): Reply {
   return onBoth(request, (vm, volume) => {

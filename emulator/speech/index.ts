@@ -2,8 +2,10 @@
  * The service in the words of a deployment: a dialect says how requests are understood and answers are written; the
  * decisions in between are the service's own. The contract's operations stay where the contract has them.
  */
+
 import type { Reply } from "../decision";
 import { refuseWith } from "../decision";
+import { isBodyObject } from "../fields";
 import { createJobs } from "./jobs";
 import { pageIn, pagingOf } from "./pages";
 import {
@@ -16,9 +18,9 @@ import {
   recordVersion,
 } from "./records";
 import { refusalIn } from "./refusals";
-import { firstOf, isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenNameRule } from "./spoken";
+import { firstOf, pointerOf, pointerTokens, type SpokenDialect, type SpokenNameRule } from "./spoken";
 import { type Heard, hasHeaders, type Meaning, meaningOf } from "./understand";
-import { bodyWithList, getAt, RecordDraft } from "./write";
+import { bodyWithList, getAt, RecordDraft, setAt } from "./write";
 
 export type { SpokenDialect } from "./spoken";
 export type { Heard } from "./understand";
@@ -71,7 +73,7 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName:
     refuseName(operation, body) {
       const [kind, verb] = operation.split(".");
       const rule = verb === "create" || verb === "rename" || verb === "update" ? nameRuleFor(dialect, kind) : undefined;
-      const name = isPlainMap(body) ? body["name"] : undefined;
+      const name = isBodyObject(body) ? body["name"] : undefined;
       return rule === undefined || typeof name !== "string" || fitsRule(name, rule)
         ? undefined
         : refuseWith(400, `name does not fit: ${rule.says ?? "it is too short, too long, or holds what it may not"}`);
@@ -81,9 +83,9 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName:
       const [kind = "", verb = ""] = operation.split(".");
       if (fingerprint === undefined || /^(list|get|create|import)$/.test(verb) || operation === "group.rule.list")
         return undefined;
-      const id = params["id"] ?? (isPlainMap(body) ? body["volume_id"] : undefined);
+      const id = params["id"] ?? (isBodyObject(body) ? body["volume_id"] : undefined);
       const record = typeof id === "string" ? own(kind, id) : undefined;
-      if (!isPlainMap(record)) return undefined;
+      if (!isBodyObject(record)) return undefined;
       const { send } = fingerprint;
       const sent = send.startsWith("/") ? getAt(body, pointerTokens(send)) : headers[send.toLowerCase()];
       return sent === recordVersion(record) ? undefined : refuseWith(412, "the fingerprint is not that of the record");
@@ -94,14 +96,11 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName:
       const place = dialect.retry_after ?? "Retry-After";
       if (typeof place === "object") return { ...said, headers: { [place.header]: waitAs(place.as, retryAfter) } };
       if (!place.startsWith("/")) return { ...said, headers: { [place]: String(retryAfter) } };
-      const draft = new RecordDraft();
-      draft.value = said.body;
-      draft.set(place, retryAfter);
-      return { ...said, body: draft.value, headers: {} };
+      return { ...said, body: setAt(said.body, pointerTokens(place), retryAfter), headers: {} };
     },
     say(operation, decision, heard, base) {
       if (decision.status >= 400) return { ...refusalIn(dialect, decision), headers: {} };
-      const said = spokenAnswer(dialect, operation, decision.body, pageSize, heard, base, hostName);
+      const said = spokenAnswer({ dialect, pageSize, heard, base, hostName }, operation, decision.body);
       return { status: decision.status, ...said, body: jobs.name(operation, said.body) };
     },
   };
@@ -124,42 +123,40 @@ const fitsRule = (
   name.length <= longest &&
   (pattern === undefined || new RegExp(`^(?:${pattern})$`).test(name));
 
-function spokenAnswer(
-  dialect: SpokenDialect,
-  operation: string,
-  own: unknown,
-  pageSize: number,
-  heard: Heard,
-  base: string,
-  hostName: HostName,
-): Pick<SpokenAnswer, "body" | "headers"> {
+/** A request, and what its answer is made with. */
+interface Asked {
+  readonly dialect: SpokenDialect;
+  readonly pageSize: number;
+  readonly heard: Heard;
+  readonly base: string;
+  readonly hostName: HostName;
+}
+
+function spokenAnswer(asked: Asked, operation: string, own: unknown): Omit<SpokenAnswer, "status"> {
+  const { dialect, hostName } = asked;
   const payload = holdsData(own) ? own["data"] : own;
   if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload))
-    return spokenList(dialect, operation, payload.filter(isPlainMap), pageSize, heard, base, hostName);
+    return spokenList(asked, operation, payload.filter(isBodyObject));
   const kind = recordKinds[operation];
   const record =
-    kind !== undefined && isPlainMap(payload)
+    kind !== undefined && isBodyObject(payload)
       ? recordIn(dialect, kind, payload, hostName)
       : snapshotIn(dialect, operation, payload);
   const item = (dialect.operations[operation]?.item ?? dialect.answers[operation]?.item)?.[0];
-  const held = item === undefined ? record : wrapped(item, record);
+  const held = item === undefined ? record : setAt(undefined, pointerTokens(pointerOf(item)), record);
   // Bare strings of the contract, and values that can be read as they are.
   const isBare = !holdsData(own) || kind !== undefined;
   const header = operation.endsWith(".get") ? dialect.fingerprint?.header : undefined;
-  const headers = header !== undefined && isPlainMap(payload) ? { [header]: recordVersion(payload) } : {};
+  const headers = header !== undefined && isBodyObject(payload) ? { [header]: recordVersion(payload) } : {};
   return { body: enveloped(dialect, held, isBare && !holdsData(held)), headers };
 }
 
 /** One page of a list. */
 function spokenList(
-  dialect: SpokenDialect,
+  { dialect, pageSize, heard, base, hostName }: Asked,
   operation: string,
   payload: readonly OwnFields[],
-  pageSize: number,
-  heard: Heard,
-  base: string,
-  hostName: HostName,
-): Pick<SpokenAnswer, "body" | "headers"> {
+): Omit<SpokenAnswer, "status"> {
   // Every list but the one of rules is of a kind that has records.
   const kind = operation.slice(0, -5) as RecordKind;
   const meant = meaningOf(dialect, heard);
@@ -183,18 +180,12 @@ function spokenList(
 }
 
 /** A map that looks like the contract's envelope. */
-const holdsData = (value: unknown): value is OwnFields => isPlainMap(value) && "data" in value;
+const holdsData = (value: unknown): value is OwnFields => isBodyObject(value) && "data" in value;
 
 function snapshotIn({ records }: SpokenDialect, operation: string, payload: unknown): unknown {
-  if (operation !== "vm.snapshot" || !isPlainMap(payload)) return payload;
+  if (operation !== "vm.snapshot" || !isBodyObject(payload)) return payload;
   const draft = new RecordDraft();
   draft.put(records.snapshot.image[0], String(payload["image_id"]));
-  return draft.value;
-}
-
-function wrapped(place: Place, record: unknown): unknown {
-  const draft = new RecordDraft();
-  draft.set(typeof place === "string" ? place : `${place.in ?? ""}${place.value ?? ""}`, record);
   return draft.value;
 }
 
@@ -204,7 +195,7 @@ function enveloped({ envelope }: SpokenDialect, payload: unknown, isBare: boolea
   if (place === undefined && success === undefined) return isBare ? payload : { data: payload };
   const draft = new RecordDraft();
   if (place !== undefined) draft.set(typeof place === "string" ? place : (place.value ?? ""), payload);
-  else if (isBare && isPlainMap(payload)) draft.value = payload;
+  else if (isBare && isBodyObject(payload)) draft.value = payload;
   else draft.set("/data", payload);
   if (success !== undefined) draft.set(success.value, firstOf(success.is));
   return draft.value;

@@ -1,5 +1,6 @@
 /** Jobs with which a deployment answers its writes: each is under way when it is asked for first, and done after that. */
-import { isPlainMap, type SpokenDialect } from "./spoken";
+import { isBodyObject } from "../fields";
+import type { SpokenDialect } from "./spoken";
 import { type Heard, jobMeant } from "./understand";
 import { RecordDraft } from "./write";
 
@@ -18,16 +19,14 @@ export function createJobs(dialect: SpokenDialect): Jobs {
       if (wait === undefined || /\.(list|get)$/.test(operation)) return body;
       const id = `job-${asked.size + 1}`;
       asked.set(id, 0);
-      const draft = new RecordDraft();
-      draft.value = typeof body === "object" && body !== null ? body : {};
       // Where the whole text of an answer is a job, an answer with a record names none.
       const [place] = wait.id;
       const isWhole = ["", "/data"].includes(typeof place === "string" ? place : (place?.value ?? "none"));
-      const isRecord = isPlainMap(body) && typeof body["data"] !== "string";
+      const isRecord = isBodyObject(body) && typeof body["data"] !== "string";
       if (isWhole && isRecord) return body;
       // Where a record would show its own id, the answer is the job alone.
-      const isOfRecord = typeof place === "string" && isPlainMap(body) && body[place.slice(1)] !== undefined;
-      if (isOfRecord) draft.value = {};
+      const isOfRecord = typeof place === "string" && isBodyObject(body) && body[place.slice(1)] !== undefined;
+      const draft = new RecordDraft(isOfRecord || typeof body !== "object" || body === null ? {} : body);
       draft.put(place, id);
       return draft.value;
     },

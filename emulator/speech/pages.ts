@@ -1,6 +1,6 @@
 /** One page of a list, with the sign that there is more, as a dialect says. */
 
-import { type Place, pointerTokens, type SpokenPaging } from "./spoken";
+import { type Place, pointerOf, pointerTokens, type SpokenPaging } from "./spoken";
 import type { Heard } from "./understand";
 import { getAt, RecordDraft } from "./write";
 
@@ -60,8 +60,7 @@ const tokenOf = (index: number, { as }: SpokenPaging): string => (as === "token"
 function isLink(place: Place, { as, links }: SpokenPaging): boolean {
   if (links === "rewritten" || as === "link") return true;
   if (as === "token") return false;
-  const pointer = typeof place === "string" ? place : `${place.in ?? ""}${place.value ?? ""}`;
-  return /link|href|url/i.test(pointer);
+  return /link|href|url/i.test(pointerOf(place));
 }
 
 /** The parameter of a request: from the query, or from the body when the name begins with a slash. */
@@ -91,7 +90,6 @@ function pageStart(
 }
 
 const markerOfRecord = (record: unknown, place: Place | undefined): string | undefined => {
-  const pointer = typeof place === "string" ? place : `${place?.in ?? ""}${place?.value ?? ""}`;
-  const found = getAt(record, pointerTokens(pointer));
+  const found = getAt(record, pointerTokens(pointerOf(place)));
   return found === undefined ? undefined : String(found);
 };

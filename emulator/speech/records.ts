@@ -1,5 +1,6 @@
 /** The service's own records in the words of a dialect. */
-import { isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenScalar } from "./spoken";
+import { isBodyObject } from "../fields";
+import { type Place, pointerTokens, type SpokenDialect, type SpokenScalar } from "./spoken";
 import { bodyWithList, getAt, RecordDraft, setAt } from "./write";
 
 export type OwnFields = Readonly<Record<string, unknown>>;
@@ -39,8 +40,7 @@ export function recordIn(
   hostName: HostName,
   marker?: Place,
 ): unknown {
-  const draft = new RecordDraft();
-  draft.value = plainIn(dialect, kind, own, hostName);
+  const draft = new RecordDraft(plainIn(dialect, kind, own, hostName));
   if (kind === "vm" || kind === "volume" || kind === "group") draft.put(versionPlace(dialect), recordVersion(own));
   for (const pointer of fieldsWanted(dialect, kind))
     if (getAt(draft.value, pointerTokens(pointer)) === undefined)
@@ -83,7 +83,7 @@ function vmIn({ records, states }: SpokenDialect, own: OwnFields): unknown {
   draft.put(owner?.[0], scalar(own["owner"]));
   draft.put(floating_ip[0], scalar(own["floating_ip"]));
   draft.put(private_ip[0], scalar(own["private_ip"]));
-  const disks = (Array.isArray(own["volumes"]) ? own["volumes"] : []).filter(isPlainMap);
+  const disks = (Array.isArray(own["volumes"]) ? own["volumes"] : []).filter(isBodyObject);
   const entries = disks.flatMap((disk) => entryIn(volume_entry, disk));
   const [list] = volumes;
   return list === undefined ? draft.value : mergedRecords(draft.value, bodyWithList(list, entries));
@@ -166,7 +166,9 @@ function peerGroupIn({ records }: SpokenDialect, own: OwnFields): unknown {
   const places = directed.length > 0 ? directed : rules.slice(0, 1);
   for (const place of Array.isArray(own["rules"]) ? places : []) {
     const direction = typeof place === "object" ? place.direction : undefined;
-    const here = all.filter((rule) => direction === undefined || (isPlainMap(rule) && rule["direction"] === direction));
+    const here = all.filter(
+      (rule) => direction === undefined || (isBodyObject(rule) && rule["direction"] === direction),
+    );
     draft.value = mergedRecords(draft.value, bodyWithList(wholePlace(place), here));
   }
   return draft.value;
@@ -178,7 +180,7 @@ const wholePlace = (place: Place): Place =>
 
 /** Both values in one: neither takes anything away from the other. */
 export function mergedRecords(one: unknown, other: unknown): unknown {
-  if (!isPlainMap(one) || !isPlainMap(other)) return other === undefined ? one : other;
+  if (!isBodyObject(one) || !isBodyObject(other)) return other === undefined ? one : other;
   let all: unknown = one;
   for (const [key, value] of Object.entries(other)) all = setAt(all, [key], mergedRecords(one[key], value));
   return all;

@@ -1,5 +1,6 @@
 /** Refusals in the words of a dialect. */
-import { firstOf, isPlainMap, type RefusalRule, type SpokenDialect } from "./spoken";
+import { isBodyObject } from "../fields";
+import { firstOf, type RefusalRule, type SpokenDialect } from "./spoken";
 import { RecordDraft } from "./write";
 
 export interface SaidRefusal {
@@ -35,7 +36,7 @@ const likewise: Readonly<Record<string, string>> = {
 };
 
 export function refusalIn(dialect: SpokenDialect, { status, body }: SaidRefusal): SaidRefusal {
-  const own = isPlainMap(body) && isPlainMap(body["error"]) ? body["error"] : {};
+  const own = isBodyObject(body) && isBodyObject(body["error"]) ? body["error"] : {};
   const message = String(own["message"] ?? "refused");
   const is = refusalMeanings.find(
     ([, at, words]) => at === status && (words === undefined || words.test(message)),

@@ -113,14 +113,15 @@ export interface SpokenDialect {
   readonly errors: readonly RefusalRule[];
 }
 
+/** Where the value of a place stands. */
+export const pointerOf = (place: Place | undefined): string =>
+  typeof place === "string" ? place : `${place?.in ?? ""}${place?.value ?? ""}`;
+
 export const pointerTokens = (pointer: string): readonly string[] =>
   pointer
     .split("/")
     .slice(1)
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-
-export const isPlainMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 // `Array.isArray` does not narrow a readonly list away.
 export const firstOf = <T>(value: T | readonly T[]): T | undefined => (Array.isArray(value) ? value[0] : (value as T));

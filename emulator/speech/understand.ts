@@ -1,6 +1,9 @@
 /** Which operation a request means in a dialect: by its method, path, query, headers and body. */
+
 import type { IncomingHttpHeaders } from "node:http";
-import { isPlainMap, type SpokenDialect, type SpokenRoute, type SpokenScalar } from "./spoken";
+import { isBodyObject } from "../fields";
+import { decodeSegment } from "../routes";
+import type { SpokenDialect, SpokenRoute, SpokenScalar } from "./spoken";
 
 export interface Heard {
   readonly method: string;
@@ -72,7 +75,7 @@ class Fitting {
     const [wanted, given] = [template.split(/\/(?![^{]*\})/), path.split("/")];
     return (
       wanted.length === given.length &&
-      wanted.every((part, index) => this.#text(part, decodedSegment(given[index] ?? "")))
+      wanted.every((part, index) => this.#text(part, decodeSegment(given[index] ?? "")))
     );
   }
 
@@ -111,9 +114,11 @@ class Fitting {
         given.length <= template.length &&
         template.every((one, index) => this.body(one, given[index]))
       );
-    if (isPlainMap(template)) {
+    if (isBodyObject(template)) {
       const map = given === undefined ? {} : given;
-      return isPlainMap(map) && Object.entries(template).every(([key, one]) => key in map && this.body(one, map[key]));
+      return (
+        isBodyObject(map) && Object.entries(template).every(([key, one]) => key in map && this.body(one, map[key]))
+      );
     }
     this.score++;
     return template === given;
@@ -143,11 +148,3 @@ class Fitting {
 }
 
 const escapedText = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-function decodedSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}

@@ -1,9 +1,10 @@
 /** Writes a value where a reader that follows a place would find it. */
-import { firstOf, isPlainMap, type Place, pointerTokens, type SpokenScalar, type SpokenSelector } from "./spoken";
+import { isBodyObject } from "../fields";
+import { firstOf, type Place, pointerTokens, type SpokenScalar, type SpokenSelector } from "./spoken";
 
 /** A JSON value in the making. */
 export class RecordDraft {
-  value: unknown;
+  constructor(public value?: unknown) {}
 
   /** Writes a value at a pointer; `undefined` makes only the maps that lead there. */
   set(pointer: string, value: unknown): void {
@@ -19,7 +20,7 @@ export class RecordDraft {
     const items: unknown[] = Array.isArray(list) ? [...list] : [];
     const at = items.findIndex(
       (item) =>
-        isPlainMap(item) && Object.entries(fields).every(([key, value]) => getAt(item, tokensOfKey(key)) === value),
+        isBodyObject(item) && Object.entries(fields).every(([key, value]) => getAt(item, tokensOfKey(key)) === value),
     );
     let item: unknown = at < 0 ? undefined : items[at];
     for (const [key, value] of Object.entries(fields)) item = setAt(item, tokensOfKey(key), value);
@@ -48,8 +49,7 @@ export class RecordDraft {
       return;
     }
     this.item(into, wantedFields(place), (item) => {
-      const inner = new RecordDraft();
-      inner.value = item;
+      const inner = new RecordDraft(item);
       inner.#putJoined(place, written);
       return inner.value;
     });
@@ -116,7 +116,7 @@ export function getAt(value: unknown, tokens: readonly string[]): unknown {
   let at = value;
   for (const token of tokens) {
     if (Array.isArray(at)) at = at[Number(token)];
-    else if (isPlainMap(at) && Object.hasOwn(at, token)) at = at[token];
+    else if (isBodyObject(at) && Object.hasOwn(at, token)) at = at[token];
     else return undefined;
   }
   return at;
@@ -124,30 +124,23 @@ export function getAt(value: unknown, tokens: readonly string[]): unknown {
 
 export function setAt(into: unknown, [token, ...rest]: readonly string[], value: unknown): unknown {
   if (token === undefined) return value;
-  if (/^\d+$/.test(token) && !isPlainMap(into)) {
+  if (/^\d+$/.test(token) && !isBodyObject(into)) {
     const list: unknown[] = Array.isArray(into) ? [...into] : [];
     while (list.length < Number(token)) list.push(null);
     list[Number(token)] = setAt(list[Number(token)] ?? undefined, rest, value);
     return list;
   }
-  const map = isPlainMap(into) ? into : {};
+  const map = isBodyObject(into) ? into : {};
   return { ...map, [token]: setAt(map[token], rest, value) };
 }
 
 /** A list of records, written where a place would find it. */
 export function bodyWithList(place: Place, records: readonly unknown[]): unknown {
-  const draft = new RecordDraft();
-  if (typeof place === "string") {
-    draft.set(place, records);
-    return draft.value;
-  }
+  if (typeof place === "string") return setAt(undefined, pointerTokens(place), records);
   const wrapped = records.map((record) => {
-    const inner = new RecordDraft();
-    if (place.value !== undefined) inner.set(place.value, record);
-    else inner.value = record;
-    for (const [key, value] of Object.entries(wantedFields(place)))
-      inner.value = setAt(inner.value, tokensOfKey(key), value);
-    return inner.value;
+    let item = setAt(undefined, pointerTokens(place.value ?? ""), record);
+    for (const [key, value] of Object.entries(wantedFields(place))) item = setAt(item, tokensOfKey(key), value);
+    return item;
   });
   const tokens = pointerTokens(place.in ?? "").map((token) => (token === "*" ? "main" : token));
   return setAt(undefined, tokens, place.keys === undefined ? wrapped : recordsByKey(wrapped, place.keys));
@@ -156,7 +149,7 @@ export function bodyWithList(place: Place, records: readonly unknown[]): unknown
 const recordsByKey = (records: readonly unknown[], name: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     records.map((record) => {
-      if (!isPlainMap(record)) return [String(record), {}];
+      if (!isBodyObject(record)) return [String(record), {}];
       const { [name]: key, ...rest } = record;
       return [String(key), rest];
     }),
