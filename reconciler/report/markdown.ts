@@ -49,7 +49,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const limit = options.limit ?? commentLimit;
   const { blocks, touched } = outlinePlan(plan);
   const look: PlanLayout = { paint: painter(false), width: 100, titles: stepTitles(plan.steps) };
-  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${titleText(options.title)}${summaryText(plan)}\n`;
+  const opening = `${markerOf(options.key)}\n${whereLine(options.where)}### ${titleText(options.title)}${escapeText(summaryText(plan))}\n`;
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
     opening,
@@ -147,12 +147,12 @@ function findingParts(all: readonly Finding[], room: number): string[] {
       `- **${severity}** ${codeText(key.slice(severity.length + 1))}: ${numberText(count)}`,
   );
   return [
-    ...counts,
+    ...withinRoom(counts, room / 2, "code"),
     "",
     "<details>",
     `<summary>All ${numberText(findings.length)} findings</summary>`,
     "",
-    ...withinRoom(lines, room, "finding"),
+    ...withinRoom(lines, room / 2, "finding"),
     "",
     "</details>",
     "",

@@ -274,7 +274,11 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
 }
 
 /** How wide a column of addresses is: for the widest of them, as long as there is room beside it. */
-const columnOf = (widths: readonly number[]): number => Math.min(40, Math.max(16, ...widths));
+function columnOf(widths: readonly number[]): number {
+  let widest = 16;
+  for (const width of widths) widest = Math.max(widest, width);
+  return Math.min(40, widest);
+}
 
 /** One line for each kind of consent, and one for what gives it: the addresses stand above. */
 function* consentsInBrief(plan: Plan, grants: Grants | undefined, { paint, width }: PlanLayout) {

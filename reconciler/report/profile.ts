@@ -40,7 +40,7 @@ interface TraceEvent {
 const tracks = { run: 1, critical: 2, steps: 3 } as const;
 
 export function traceOf({ command, version, spans, steps }: Profiled): object {
-  const started = Math.min(...spans.map(({ startMs }) => startMs));
+  const started = spans.reduce((first, { startMs }) => Math.min(first, startMs), Number.POSITIVE_INFINITY);
   const trace = createTrace(started);
   const timed = steps.flatMap((report): TimedStep[] =>
     report.startedAt === undefined || report.endedAt === undefined

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { noGrants } from "../../reconciler/core/plan/consent";
 import type { Plan } from "../../reconciler/core/plan/plan";
-import { planMarkdown } from "../../reconciler/report/markdown";
+import { commentLimit, failureMarkdown, planMarkdown } from "../../reconciler/report/markdown";
 import { summaryText } from "../../reconciler/report/plan-outline";
 import { type PlanTextOptions, planLines } from "../../reconciler/report/plan-text";
 import { cutToColumns, displayColumns, durationText, wrapText } from "../../reconciler/report/style";
@@ -197,6 +197,23 @@ describe("a plan as a merge-request comment", () => {
     expect(planMarkdown(planFor({ desired: manyVms(2_000) }), { limit: 250, findings })).toContain(
       "**There is no room here for the details and 1 finding.**",
     );
+  });
+
+  it("holds as many of the codes as there is room for, where a policy has one for each finding", () => {
+    const findings = Array.from({ length: 3_000 }, (_, n) => ({
+      severity: "error" as const,
+      code: `policy/rule-${n}` as const,
+      summary: "refused",
+    }));
+    const text = failureMarkdown(findings, {});
+    expect(text.length).toBeLessThanOrEqual(commentLimit);
+    expect(text).toMatch(/- … and [\d,]+ more codes/);
+    expect(planMarkdown(planFor({ desired: manyVms(3) }), { findings })).toContain("vm.web");
+  });
+
+  it("shows what was left out as text, in its title too", () => {
+    const text = planMarkdown(planFor({ desired: manyVms(3), options: { excludes: ["vm.x[@team]", "vm.x[<b>]"] } }));
+    expect(text).toContain("without vm.x&#91;&#64;<!-- -->team&#93; and vm.x&#91;&#60;b&#62;&#93;.");
   });
 
   it("names all of 2,000 changes, whichever have room for their details", () => {

@@ -85,6 +85,13 @@ describe("a profile", () => {
       }
   });
 
+  it("has room for the requests of a run of any size", () => {
+    const spans = Array.from({ length: 150_000 }, (_, at) => request("vm.list", at, at + 1));
+    expect(traceOf({ command: "apply", version: "1.2.3", spans, steps: [] })).toHaveProperty("otherData.requests", {
+      "vm.list": 150_000,
+    });
+  });
+
   it("names its rows, counts the requests of each step, and says what was critical", () => {
     const named = (kind: string) => traceEvents.filter(({ name }) => name === kind).map(({ args }) => args?.["name"]);
     expect(named("process_name")).toEqual(["reconcile apply", "critical path", "steps"]);

@@ -20,7 +20,7 @@ import { orphanText } from "../run-text";
 import { countOf, durationText, type Hue, valueText } from "../style";
 import { pageStyle } from "./style";
 import { code, escapeHtml } from "./text";
-import { shortTime, stepsThatRan, timelineHtml } from "./timeline";
+import { endOfLast, shortTime, stepsThatRan, timelineHtml } from "./timeline";
 
 export interface HtmlReport {
   readonly command: string;
@@ -105,7 +105,7 @@ function headerPart(report: HtmlReport): string {
   const { plan, run } = report;
   const { word, hue } = verdict(report);
   const ran = run === undefined ? [] : stepsThatRan(run);
-  const took = ran.length === 0 ? undefined : Math.max(...ran.map(({ endedAt }) => endedAt)) - itemAt(ran, 0).startedAt;
+  const took = ran.length === 0 ? undefined : endOfLast(ran) - itemAt(ran, 0).startedAt;
   const facts = [
     ...(run === undefined
       ? []
@@ -293,7 +293,7 @@ function graph(plan: Plan): string {
 function stepsTable(run: RunReport): string {
   const rank = ({ startedAt }: StepReport): number => startedAt ?? Number.MAX_SAFE_INTEGER;
   const ordered = [...run.steps].sort((a, b) => rank(a) - rank(b));
-  const began = Math.min(...ordered.map(rank));
+  const began = ordered[0]?.startedAt ?? 0;
   const rows = ordered.map((report) => {
     const { step, result, startedAt, endedAt, waitedMs } = report;
     const at = startedAt === undefined ? "" : shortTime(startedAt - began);

@@ -21,11 +21,15 @@ export const stepsThatRan = (run: RunReport): Ran[] =>
     .filter((report): report is Ran => report.startedAt !== undefined && report.endedAt !== undefined)
     .sort((a, b) => a.startedAt - b.startedAt || a.endedAt - b.endedAt);
 
+/** A run of any size, which is more than a call has room for as arguments. */
+export const endOfLast = (ran: readonly Ran[]): number =>
+  ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), 0);
+
 export function timelineHtml(run: RunReport): string {
   const ran = stepsThatRan(run);
   if (ran.length === 0) return "";
   const from = itemAt(ran, 0).startedAt;
-  const to = ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), from + 1);
+  const to = Math.max(from + 1, endOfLast(ran));
   const path = criticalPath(ran);
   const onPath = new Set(path.map(({ step }) => step.id));
   const rows = groupedBy(ran, (report) => report.step.address);
