@@ -84,12 +84,13 @@ export interface RunningEmulator extends OpenEmulator {
 
 /** What is wrong with the options, in words; empty when nothing is. */
 export function checkOptions(options: EmulatorOptions): string[] {
-  const { host, port, timeScale, pageSize, portRange, compactAfterBytes } = options;
+  const { dir, host, port, timeScale, pageSize, portRange, compactAfterBytes } = options;
   const check = <T>(value: T | undefined, isRight: (value: T) => boolean, problem: string): string[] =>
     value === undefined || isRight(value) ? [] : [problem];
   const isWhole = (from: number, to: number) => (value: number) =>
     Number.isInteger(value) && value >= from && value <= to;
   const problems = [
+    ...check(dir, (value) => value !== "", "the world's folder needs a name"),
     ...check(host, isLoopbackHost, `host must be a loopback address, not ${host}: the emulator is not for a network`),
     ...check(port, isWhole(0, 65535), "port must be from 0 to 65535"),
     ...check(timeScale, (value) => Number.isFinite(value) && value >= 0, "the time scale must be a number, 0 or more"),

@@ -14,7 +14,7 @@ import {
   refuseWith,
   there,
 } from "./decision";
-import type { Flavor, FloatingIp, Image, Vm, Volume, WorldChange } from "./entities";
+import type { Flavor, Image, Vm, Volume, WorldChange } from "./entities";
 import { type FieldReader, isEntityId, readEntityName, readFields, readRequiredSizeGb, readSizeGb } from "./fields";
 import { pageOfKind } from "./paging";
 import { allowedFrom, seconds, type VmVerb } from "./vm-states";
@@ -217,14 +217,13 @@ export function removeVm(
       changes.push({ put: "volume", value: { ...volume, attached_to: null, status: "available" } });
     }
   }
-  const address: FloatingIp | undefined =
-    vm.floating_ip === null ? undefined : world.tables.floating_ip.get(vm.floating_ip);
-  if (address !== undefined)
+  // Its own from the create on, although it shows none before it is built.
+  for (const id of idsUnder(world, `floating_ip/vm/${vm.id}`)) {
+    const address = there(world.tables.floating_ip.get(id), id);
     changes.push(
-      deleteFloatingIp
-        ? { drop: "floating_ip", id: address.id }
-        : { put: "floating_ip", value: { ...address, vm_id: null } },
+      deleteFloatingIp ? { drop: "floating_ip", id } : { put: "floating_ip", value: { ...address, vm_id: null } },
     );
+  }
   return { changes, preserved };
 }
 

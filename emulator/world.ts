@@ -89,7 +89,7 @@ const keysByKind: { readonly [K in EntityKind]: (value: Entities[K]) => readonly
   image: underName("image"),
   region: underName("region"),
   project: underName("project"),
-  floating_ip: noOrder,
+  floating_ip: ({ vm_id }) => (vm_id === null ? [] : [`floating_ip/vm/${vm_id}`]),
   setting: noOrder,
 };
 

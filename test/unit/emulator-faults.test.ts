@@ -87,6 +87,7 @@ describe("the program's arguments", () => {
 
   it("are all checked before anything starts", () => {
     const argv = [
+      "--dir=",
       "--host",
       "0.0.0.0",
       "--port",
@@ -106,7 +107,15 @@ describe("the program's arguments", () => {
       ["--strict takes no value"],
     ]);
     const { problems } = readArguments(argv);
-    for (const word of ["loopback", "--port must be", "vm.fly", "kind=boom", "page size", "port range"])
+    for (const word of [
+      "folder needs a name",
+      "loopback",
+      "--port must be",
+      "vm.fly",
+      "kind=boom",
+      "page size",
+      "port range",
+    ])
       expect(problems.join("\n")).toContain(word);
   });
 });

@@ -263,6 +263,10 @@ describe("deleting a VM", () => {
     const emulated = emulatedWorld();
     emulated.call("vm.delete", undefined, { id: builtVm(emulated).id, query });
     expect(emulated.dump().floating_ips).toHaveLength(kept);
+    // And of a VM that is not built yet, which shows none.
+    emulated.call("vm.create", vmBody({ name: "unbuilt" }));
+    emulated.call("vm.delete", undefined, { id: emulated.dump().vms[0]!.id, query });
+    expect(emulated.dump().floating_ips.map(({ vm_id }) => vm_id)).toEqual(Array(2 * kept).fill(null));
   });
 
   it("takes a boolean only", () => {
