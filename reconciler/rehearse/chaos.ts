@@ -115,23 +115,20 @@ async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number |
   setMaxListeners(0, stop.signal);
   let events = 0;
   let dead = false;
-  const tick = (): void => {
+  /** Counts an event; whether the run is dead by now. */
+  const tick = (): boolean => {
     if (++events === killAt) {
       dead = true;
       stop.abort();
     }
+    return dead;
   };
-  const client = interceptClient(twin.connect(), {
-    before() {
-      tick();
-      return dead ? { status: "unavailable", reason: "killed" } : undefined;
-    },
-    after(_operation, outcome) {
-      tick();
-      return dead ? { status: "unknown", reason: "killed" } : outcome;
-    },
+  const client = interceptClient(twin.connect(), async (_operation, send) => {
+    if (tick()) return { status: "unavailable", reason: "killed" };
+    const outcome = await send();
+    return tick() ? { status: "unknown", reason: "killed" } : outcome;
   });
-  const store = mortalStore(twin.store, tick, () => dead);
+  const store = mortalStore(twin.store, tick);
   const ports = twin.ports(client, () => undefined);
   // The lease of a dead holder lapses by itself.
   await twin.store.breakLock();
@@ -156,13 +153,11 @@ async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number |
   }
 }
 
-function mortalStore(store: StateStore, tick: () => void, isDead: () => boolean): StateStore {
+function mortalStore(store: StateStore, tick: () => boolean): StateStore {
   const write = async (act: () => Promise<void>): Promise<void> => {
-    tick();
-    if (isDead()) throw new Killed();
+    if (tick()) throw new Killed();
     await act();
-    tick();
-    if (isDead()) throw new Killed();
+    if (tick()) throw new Killed();
   };
   return {
     ...store,

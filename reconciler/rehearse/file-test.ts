@@ -26,6 +26,7 @@ import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
 import type { ServiceForm } from "./in-process-client";
 import { newService, type VirtualMoment, virtualService } from "./virtual-service";
+import { undoneLines } from "./world-lines";
 
 /** What a test starts from: a service, and what the state remembers of it. */
 export interface TestGround {
@@ -85,12 +86,7 @@ function benchOf(given: TestGround, { desired, form }: WantedState) {
     async apply(prepared: Prepared): Promise<string | undefined> {
       const input = { prepared, store, ports, holder: testHolder, stop: { soft: never, hard: never }, planId: "test" };
       const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
-      const failed = report.steps.filter(({ result }) => result.end !== "done");
-      return failed.length === 0
-        ? undefined
-        : failed
-            .map(({ step, result }) => `${step.title}: ${"message" in result ? result.message : result.end}`)
-            .join("; ");
+      return undoneLines(report).join("; ") || undefined;
     },
     now: async (): Promise<TestGround> => ({ service: service.moment(), stored: await store.read() }),
     outputs: async () => openStoredState(await store.read(), "memory", "test").state.outputs ?? {},

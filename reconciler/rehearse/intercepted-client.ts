@@ -1,6 +1,6 @@
-/** The service's client with a function before and after each call: to collect refusals, and to kill a run anywhere. */
+/** The service's client with a function around each call: to collect refusals, and to kill a run anywhere. */
 import { type Operation, operationNames, operations, rowOf } from "../core/model/operation";
-import type { Failure, Outcome } from "../core/model/outcome";
+import type { Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 
 type InterceptedCalls = Exclude<
@@ -17,28 +17,16 @@ const operationOf: ReadonlyMap<PropertyKey, Operation> = new Map(
   operationNames.map((operation) => [rowOf(operation).call, operation]),
 );
 
-export interface Interception {
-  /** Answers in the place of the service; `undefined` sends the request. */
-  before?(operation: Operation): Failure | undefined;
-  /** Sees every outcome, and may replace it. */
-  after?(operation: Operation, outcome: Outcome<unknown>): Outcome<unknown>;
-}
+/** What becomes of a call; `send` sends it. */
+type AroundCall = (operation: Operation, send: () => Promise<Outcome<unknown>>) => Promise<Outcome<unknown>>;
 
-type AnyCall = (...args: unknown[]) => Promise<Outcome<unknown>>;
-
-export function interceptClient(client: ServiceClient, { before, after }: Interception): ServiceClient {
-  return new Proxy(client, {
+export const interceptClient = (client: ServiceClient, around: AroundCall): ServiceClient =>
+  new Proxy(client, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
       const operation = operationOf.get(key);
-      if (typeof value !== "function" || operation === undefined) return value;
-      return async (...args: unknown[]) => {
-        const refused = before?.(operation);
-        if (refused !== undefined) return refused;
-        // Every method of the client ends in an outcome.
-        const outcome = await (value as AnyCall).apply(target, args);
-        return after === undefined ? outcome : after(operation, outcome);
-      };
+      return typeof value !== "function" || operation === undefined
+        ? value
+        : (...args: unknown[]) => around(operation, async () => Reflect.apply(value, target, args));
     },
   });
-}

@@ -8,7 +8,8 @@ import { type OpenEmulator, openEmulator, type WorldDump } from "../../emulator"
 import type { PlanOptions } from "../core/diff/context";
 import { asClosed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
-import { type Operation, operationNames, rowOf } from "../core/model/operation";
+import { type Operation, rowOf } from "../core/model/operation";
+import type { Outcome } from "../core/model/outcome";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import type { Dialect } from "../dialect/dialect";
@@ -23,7 +24,9 @@ import { createServiceClient } from "../service/http-client";
 import { systemClock } from "../service/system-clock";
 import { createMemoryStore } from "../store/memory";
 import type { StoredState } from "../store/store";
+import { interceptClient } from "./intercepted-client";
 import { type Chapter, lifeIn } from "./prove-life";
+import { undoneLines } from "./world-lines";
 
 export const proofParts = ["life-cycle", "kills", "faults"] as const;
 export type ProofPart = (typeof proofParts)[number];
@@ -234,12 +237,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }
         stop: { soft: signal, hard: signal },
         planId: "prove",
       });
-      return {
-        plan: prepared.plan,
-        problems: report.steps.flatMap(({ step, result }) =>
-          result.end === "done" ? [] : [`${step.title}: ${"message" in result ? result.message : result.end}`],
-        ),
-      };
+      return { plan: prepared.plan, problems: undoneLines(report) };
     },
     async close() {
       await client.close();
@@ -373,14 +371,10 @@ const shapeDifferences = (shape: WorldShape, expected: WorldShape): readonly str
   ...shape.filter((line) => !expected.includes(line)).map((line) => `in the end there is ${line} as well`),
 ];
 
-const operationByCall = new Map<string, Operation>(
-  operationNames.map((operation) => [rowOf(operation).call, operation]),
-);
-
 /** A client that answers nobody any more from the n-th write on, as if its process had been killed. */
 function mortal(client: ServiceClient, at?: { readonly nth: number; readonly when: "before" | "after" }) {
   const writes: Operation[] = [];
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = new Set<Promise<Outcome<unknown>>>();
   const never = new Promise<never>(() => undefined);
   let die: () => void = () => undefined;
   let isDead = false;
@@ -390,10 +384,11 @@ function mortal(client: ServiceClient, at?: { readonly nth: number; readonly whe
       resolve();
     };
   });
-  async function pass(operation: Operation | undefined, send: () => Promise<unknown>): Promise<unknown> {
+  const watched = interceptClient(client, async (operation, send) => {
     if (isDead) return never;
-    if (operation !== undefined) writes.push(operation);
-    const isLast = operation !== undefined && writes.length === at?.nth;
+    const isWrite = rowOf(operation).kind !== "read";
+    if (isWrite) writes.push(operation);
+    const isLast = isWrite && writes.length === at?.nth;
     if (isLast && at.when === "before") {
       die();
       return never;
@@ -407,15 +402,6 @@ function mortal(client: ServiceClient, at?: { readonly nth: number; readonly whe
     } finally {
       underWay.delete(sent);
     }
-  }
-  const watched = new Proxy(client, {
-    get(target, key) {
-      const member: unknown = Reflect.get(target, key);
-      const operation = operationByCall.get(String(key));
-      if (typeof member !== "function" || operation === undefined) return member;
-      const write = rowOf(operation).kind === "read" ? undefined : operation;
-      return (...args: unknown[]) => pass(write, async (): Promise<unknown> => Reflect.apply(member, target, args));
-    },
   });
   return {
     client: watched,

@@ -88,12 +88,11 @@ async function rehearseOn(
 ): Promise<Rehearsal> {
   const { desired, plan } = prepared;
   const refusals: RehearsedRefusal[] = [];
-  const client = interceptClient(twin.connect(), {
-    after(operation, outcome) {
-      if (outcome.status === "rejected" && !isRead(operation))
-        refusals.push({ operation, condition: outcome.condition, message: outcome.message });
-      return outcome;
-    },
+  const client = interceptClient(twin.connect(), async (operation, send) => {
+    const outcome = await send();
+    if (outcome.status === "rejected" && !isRead(operation))
+      refusals.push({ operation, condition: outcome.condition, message: outcome.message });
+    return outcome;
   });
   const seenAlike = await planOnTwin(twin, client, prepared, plan.options);
   const began = twin.clock.now();

@@ -9,11 +9,10 @@ import type { Dialect } from "../dialect/dialect";
 import { mergeDialect } from "../dialect/merge-dialect";
 
 export function twinDialect(dialect: Dialect, live: Live): Dialect {
-  const own = assumedOperations.filter((operation) => dialect.operations[operation] !== null);
   const routes = Object.fromEntries(
     assumedOperations.map((operation) => {
       const { method, path } = operations[operation];
-      return [operation, own.includes(operation) ? { method, path } : null];
+      return [operation, dialect.operations[operation] === null ? null : { method, path }];
     }),
   );
   const vms = shownOf(live, "vm");

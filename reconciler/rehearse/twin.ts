@@ -7,10 +7,9 @@
 import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume } from "../../emulator/entities";
 import type { WorldDump } from "../../emulator/world";
 import { catalogueId, type Index, indexCatalogue, isUuid, resolveEntry } from "../core/canonical/catalogue";
-import type { Kind } from "../core/model/address";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import { valueSeen } from "../core/model/evidence";
-import { allOfKind, ofKind } from "../core/model/kinds";
+import { allOfKind } from "../core/model/kinds";
 import {
   type CatalogueEntry,
   type Live,
@@ -20,7 +19,7 @@ import {
   shownOf,
   sight,
 } from "../core/model/live";
-import type { RecordedGroup, RecordedResource, RecordedVm, State } from "../core/model/recorded";
+import type { RecordedGroup, RecordedVm, State } from "../core/model/recorded";
 import { groupIdNamed } from "../core/model/rule";
 import { twinRules } from "./twin-rules";
 
@@ -215,7 +214,7 @@ const hostsNamed = ({ live, desired, state }: Builder): string[] => [
     resource.attachTo !== undefined && "id" in resource.attachTo ? [resource.attachTo.id] : [],
   ),
   ...shownOf(live, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
-  ...recordsOfKind(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
+  ...allOfKind(state.resources.values(), "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
 ];
 
 /** One row for each field: the value that was seen, else the recorded one, else the wanted one. */
@@ -292,9 +291,6 @@ function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
 /** The VMs that were seen, in a list or one by one. */
 const shownVms = (live: Live): ReadonlyMap<string, LiveVm> => new Map(shownOf(live, "vm").map((vm) => [vm.id, vm]));
 
-const recordsOfKind = <K extends Kind>(state: State, kind: K): readonly Extract<RecordedResource, { kind: K }>[] =>
-  [...state.resources.values()].flatMap((record) => ofKind(record, kind) ?? []);
-
 /** What no look shows counts as there in a plan, until its absence is proven, or presumed by one that asks for it. */
 const isCountedAsThere = (sighting: Sighting<unknown>): boolean =>
   sighting.seen === "yes" || (sighting.seen === "unobserved" && sighting.vanished === undefined);
@@ -315,7 +311,7 @@ function knownVolumes({ live, state }: Builder, liveVms: ReadonlyMap<string, Liv
   const hangsOn = new Map<string, { readonly vm: string; readonly root: boolean }>();
   for (const vm of liveVms.values())
     for (const { id, root } of vm.volumes ?? []) hangsOn.set(id, { vm: vm.id, root: root === true });
-  const records = new Map(recordsOfKind(state, "volume").map((record) => [record.id, record]));
+  const records = new Map(allOfKind(state.resources.values(), "volume").map((record) => [record.id, record]));
   return Array.from(notGone(live.of.volume.byId, records), ({ id, seen, record }) => {
     const place = hangsOn.get(id);
     const host = place?.vm ?? (seen === undefined ? record?.attachedTo : undefined) ?? null;
@@ -364,7 +360,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
     groups.set(id, group);
     return group;
   };
-  const records = new Map(recordsOfKind(state, "group").map((record) => [record.id, record]));
+  const records = new Map(allOfKind(state.resources.values(), "group").map((record) => [record.id, record]));
   const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const withRules: [Group, LiveGroup | RecordedGroup][] = [];
   for (const { id, seen, record } of notGone(live.of.group.byId, records)) {

@@ -1,6 +1,13 @@
-/** A world as lines. The lines of two worlds are equal when the worlds are, whatever their ids and times. */
+/** A world, and what a run left undone, as lines. */
 import type { WorldDump } from "../../emulator";
+import type { RunReport } from "../engine/run-plan";
 
+export const undoneLines = ({ steps }: Pick<RunReport, "steps">): string[] =>
+  steps.flatMap(({ step, result }) =>
+    result.end === "done" ? [] : [`${step.title}: ${result.message ?? result.end}`],
+  );
+
+/** The lines of two worlds are equal when the worlds are, whatever their ids and times. */
 export function describeWorld(world: WorldDump): string[] {
   const vmName = new Map(world.vms.map(({ id, name }) => [id, name]));
   const groupName = new Map(world.groups.map(({ id, name }) => [id, name]));
