@@ -36,7 +36,7 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
   const [{ all, chosen }, groups, listed] = await Promise.all([
     pullVms(client, wanted.vms ?? [], diagnostics),
     pullGroups(client, wanted.groups ?? [], diagnostics),
-    wanted.volumes === "all" ? listWhole("volume", client, diagnostics).then(byId) : undefined,
+    wanted.volumes === "all" ? listWhole("volume", client, diagnostics).then(indexedById) : undefined,
   ]);
   const named = wanted.volumes === "all" ? [] : (wanted.volumes ?? []);
   const roots = new Set(
@@ -114,8 +114,9 @@ async function listWhole<K extends Kind>(
   return undefined;
 }
 
-const byId = <T extends { readonly id: string }>(all: readonly T[] | undefined): ReadonlyMap<string, T> | undefined =>
-  all && new Map(all.map((one) => [one.id, one]));
+const indexedById = <T extends { readonly id: string }>(
+  all: readonly T[] | undefined,
+): ReadonlyMap<string, T> | undefined => all && new Map(all.map((one) => [one.id, one]));
 
 /** Kinds of which only those with a known id can be read. */
 const unseenBy = (client: ServiceReader, wanted: PullWanted): string[] => [
@@ -243,7 +244,7 @@ function disksOfVm(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisk
 
 async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Diagnostic[]): Promise<LiveGroup[]> {
   if (wanted.length === 0) return [];
-  const heads = byId(await listWhole("group", client, diagnostics));
+  const heads = indexedById(await listWhole("group", client, diagnostics));
   const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
   return readEachOf(
     ids,

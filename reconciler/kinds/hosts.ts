@@ -99,7 +99,7 @@ const shownTarget = (target: Target | undefined, kind: Kind, { addressOf }: Diff
   target?.id === undefined ? target?.address : (target.address ?? addressOf(identity(kind, target.id)) ?? target.id);
 
 /** What becomes of it on its host. `field`: the change of this row; `undefined`: no request is sent. */
-export function placeOf(
+export function placeOnHost(
   row: Parameters<typeof fieldChange>[0],
   hanging: Hanging,
   recorded: RecordedResource | undefined,

@@ -61,18 +61,18 @@ export function findMade<L extends LiveOf[Kind]>(
   context: DiffContext,
   asSent = intent,
 ): FoundLive<L> | undefined {
-  if (!seen.listed) return failed(unseenCreate(pair, intent, context));
+  if (!seen.listed) return foundError(unseenCreate(pair, intent, context));
   const before = new Set([...intent.idsBefore, known]);
   const candidates = strangersNamed(intent.name, pair, seen, context).filter(({ id }) => !before.has(id));
   const judged = judgeMade(asSent, candidates, context, pair.desired);
   const unclear = unclearCreate(pair, intent, judged);
-  if (unclear !== undefined) return failed(unclear);
+  if (unclear !== undefined) return foundError(unclear);
   const only = judged.ours[0];
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const cut = cutByService(intent, (name) => strangersNamed(name, pair, seen, context), context, pair.desired);
-  if (cut !== undefined) return failed(unsettledIntent(pair, intent, cut));
+  if (cut !== undefined) return foundError(unsettledIntent(pair, intent, cut));
   const inItsPlace = otherThanMade(pair, intent, judged.strangers, context);
-  if (inItsPlace !== undefined) return failed(inItsPlace);
+  if (inItsPlace !== undefined) return foundError(inItsPlace);
   // Resources that bore the name before the create was sent were looked at when the create was planned.
   return known === undefined ? { how: "absent" } : undefined;
 }
@@ -86,14 +86,15 @@ export function findKnown<L extends LiveOf[Kind]>(
 ): FoundLive<L> {
   const isImport = pair.recorded?.id === undefined;
   const manager = context.addressOf(identity(pair.kind, id));
-  if (isImport && manager !== undefined && manager !== pair.address) return failed(importManaged(pair, id, manager));
+  if (isImport && manager !== undefined && manager !== pair.address)
+    return foundError(importManaged(pair, id, manager));
   const keeper = isImport ? context.keeperOf(identity(pair.kind, id)) : undefined;
-  if (keeper !== undefined) return failed(importKept(pair, id, keeper));
+  if (keeper !== undefined) return foundError(importKept(pair, id, keeper));
   const sighting = seen.sight(id);
-  if (sighting.seen === "gone" && isImport && pair.import?.again !== true) return failed(importGone(pair, id));
+  if (sighting.seen === "gone" && isImport && pair.import?.again !== true) return foundError(importGone(pair, id));
   // A service that takes an id in any case has one resource under several texts, and an address must not have a second one.
   if (sighting.seen === "yes" && isImport && sighting.value.id !== id)
-    return failed(importSpelt(pair, id, sighting.value.id));
+    return foundError(importSpelt(pair, id, sighting.value.id));
   if (sighting.seen === "gone")
     return absentUnless(namesake(pair, seen, context), pair, context, vanishedAs(id, sighting));
   return {
@@ -108,7 +109,7 @@ export const vanishedAs = (id: string, { because, doubt, accepted }: Gone): Vani
   ...{ id, because, doubt, accepted },
 });
 
-export const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
+export const foundError = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
   how: "error",
   diagnostic,
 });
@@ -122,7 +123,7 @@ const absentUnless = <L extends LiveOf[Kind]>(
 ): FoundLive<L> =>
   inItsPlace === undefined
     ? { how: "absent", gone }
-    : failed(nameTaken(pair, inItsPlace, [], orphanAt(pair, inItsPlace, context)));
+    : foundError(nameTaken(pair, inItsPlace, [], orphanAt(pair, inItsPlace, context)));
 
 export const orphanAt = ({ kind }: Pair, { id }: { readonly id: string }, { orphanOf }: DiffContext) =>
   orphanOf(identity(kind, id));

@@ -20,13 +20,13 @@ export interface Vanished {
 }
 
 /** The noun of a pair in a sentence. */
-const nounOf = ({ kind }: Pick<Pair, "kind">): string => kindRows[kind].fullNoun;
+const nounOfPair = ({ kind }: Pick<Pair, "kind">): string => kindRows[kind].fullNoun;
 
 const evidenceText = (pair: Pair, { doubt, accepted }: Vanished): string =>
   doubt ??
   (accepted === true
     ? "you say that this is the service, the project and the credential of the state"
-    : `the credential sees another ${nounOf(pair)} that this state remembers`);
+    : `the credential sees another ${nounOfPair(pair)} that this state remembers`);
 
 export const nameTaken = (
   pair: Pair,
@@ -36,7 +36,7 @@ export const nameTaken = (
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-taken",
-  summary: `a ${nounOf(pair)} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
+  summary: `a ${nounOfPair(pair)} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
   detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is not shown any more. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   ...told(
     found.unsaid === true
@@ -68,8 +68,8 @@ export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";
 export const noLongerExists = (pair: Pick<Pair, "kind">, { id, because, doubt }: Vanished): string =>
   doubt === undefined
-    ? `${nounOf(pair)} ${id} no longer exists in the service: ${because}`
-    : `${nounOf(pair)} ${id} is not shown any more: ${because}; yet ${doubt}`;
+    ? `${nounOfPair(pair)} ${id} no longer exists in the service: ${because}`
+    : `${nounOfPair(pair)} ${id} is not shown any more: ${because}; yet ${doubt}`;
 
 export const severalNamed = (
   pair: Pair,
@@ -78,7 +78,7 @@ export const severalNamed = (
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-ambiguous",
-  summary: `${candidates.length} ${nounOf(pair)}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
+  summary: `${candidates.length} ${nounOfPair(pair)}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
   detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
   ...told([
     toSay(
@@ -98,7 +98,7 @@ export const severalNamed = (
 export const importManaged = (pair: Pair, id: string, manager: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-managed",
-  summary: `${pair.address} cannot be imported: ${nounOf(pair)} ${id} is managed as ${manager} already`,
+  summary: `${pair.address} cannot be imported: ${nounOfPair(pair)} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
   ...told([toWrite(movedText({ from: manager, to: pair.address })), toAsk("remove the imports entry")]),
   address: pair.address,
@@ -109,7 +109,7 @@ export const importManaged = (pair: Pair, id: string, manager: string): Diagnost
 export const importKept = (pair: Pair, id: string, keeper: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-managed",
-  summary: `${pair.address} cannot be imported: ${nounOf(pair)} ${id} is the own data volume of ${keeper}`,
+  summary: `${pair.address} cannot be imported: ${nounOfPair(pair)} ${id} is the own data volume of ${keeper}`,
   detail: `One resource has one address: the size of ${keeper} grows it.`,
   fix: `remove the imports entry and ${pair.address}`,
   address: pair.address,
@@ -119,7 +119,7 @@ export const importKept = (pair: Pair, id: string, keeper: string): Diagnostic =
 export const importSpelt = (pair: Pair, id: string, shown: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no ${nounOf(pair)} ${id}, and calls the one that it answers with ${shown}`,
+  summary: `${pair.address} cannot be imported: the service shows no ${nounOfPair(pair)} ${id}, and calls the one that it answers with ${shown}`,
   fix: `write the id as the service does: ${shown}`,
   address: pair.address,
   source: pair.import?.source,
@@ -128,8 +128,8 @@ export const importSpelt = (pair: Pair, id: string, shown: string): Diagnostic =
 export const importGone = (pair: Pair, id: string): Diagnostic => ({
   severity: "error",
   code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no ${nounOf(pair)} ${id}`,
-  fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${nounOf(pair)} is created`,
+  summary: `${pair.address} cannot be imported: the service shows no ${nounOfPair(pair)} ${id}`,
+  fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${nounOfPair(pair)} is created`,
   address: pair.address,
   source: pair.import?.source,
 });
@@ -139,8 +139,8 @@ export const goneNote = (pair: Pair, vanished: Vanished, then: string): Diagnost
   code: "plan/gone",
   summary:
     vanished.doubt === undefined
-      ? `${pair.address}: ${nounOf(pair)} ${vanished.id} is gone from the service; ${then}`
-      : `${pair.address}: ${nounOf(pair)} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
+      ? `${pair.address}: ${nounOfPair(pair)} ${vanished.id} is gone from the service; ${then}`
+      : `${pair.address}: ${nounOfPair(pair)} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
   detail: `The evidence: ${vanished.because}, and ${evidenceText(pair, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
   address: pair.address,
@@ -157,7 +157,7 @@ export const unsaidState = (
 ): Diagnostic => ({
   severity: "error",
   code: "plan/state-unsaid",
-  summary: `${pair.address}: ${nounOf(pair)} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
+  summary: `${pair.address}: ${nounOfPair(pair)} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
   detail: "Some services mean deleted by this word, others do not. Nothing is removed or made anew on a guess.",
   fix: unsaidFix(pair.kind, status),
   address: pair.address,
@@ -190,8 +190,8 @@ export function unsettledIntent(pair: Pair, intent: Intent, evidence?: string): 
   return {
     severity: "error",
     code: "plan/outcome-unknown",
-    summary: `outcome unknown: the create of ${nounOf(pair)} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
-    detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${nounOf(pair)} named ${intent.name} in the service's console.`,
+    summary: `outcome unknown: the create of ${nounOfPair(pair)} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
+    detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${nounOfPair(pair)} named ${intent.name} in the service's console.`,
     ...told(outcomeUnknownFix(recordedAt(pair))),
     address: pair.address,
     source: pair.desired?.source,

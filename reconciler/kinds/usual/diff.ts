@@ -30,7 +30,7 @@ import { type LiveOf, sight } from "../../core/model/live";
 import type { RecordedResource, State } from "../../core/model/recorded";
 import { hostOf } from "../../core/model/relations";
 import { fieldsIn } from "../../core/text/objects";
-import { type HostFates, placeOf, updateOf, wantedHost } from "../hosts";
+import { type HostFates, placeOnHost, updateOf, wantedHost } from "../hosts";
 import type { Target } from "../placement";
 
 interface UsualFacts extends Facts<Kind> {
@@ -152,7 +152,7 @@ function updated(
     if (known !== wanted) isIntended = true;
   }
   const hangsOn = hostNow(recorded, live, context, kind);
-  const place = placed(kind, desired, recorded, hangsOn, wished, context, fates);
+  const place = placedByRow(kind, desired, recorded, hangsOn, wished, context, fates);
   if (place?.field !== undefined) fields.push(place.field);
   const isDrift = !isIntended && place?.isIntended !== true;
   const moves = place?.verb !== undefined;
@@ -174,7 +174,7 @@ function updated(
   };
 }
 
-function placed(
+function placedByRow(
   kind: Kind,
   desired: DesiredResource,
   recorded: RecordedResource | undefined,
@@ -191,5 +191,5 @@ function placed(
   const isOurs = on !== undefined && recordedOn === on;
   const isIgnored = desired.lifecycle.ignoreChanges.includes(row.field);
   const hanging = { hostKind: relation.kind, on, recordedOn, isOurs, target, isIgnored };
-  return placeOf(row, hanging, recorded, context, fates);
+  return placeOnHost(row, hanging, recorded, context, fates);
 }

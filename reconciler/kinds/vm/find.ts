@@ -1,7 +1,7 @@
 /** Which live VM an address means: found by its record, an open create, an import or its name, or none. */
 
 import { type DiffContext, type KindSeen, seenOf } from "../../core/diff/context";
-import { type FoundLive, failed, findKnown, findMade, orphanAt, strangersNamed } from "../../core/diff/find";
+import { type FoundLive, findKnown, findMade, foundError, orphanAt, strangersNamed } from "../../core/diff/find";
 import { importGone, importManaged, nameTaken, severalNamed } from "../../core/diff/findings";
 import type { PairOf } from "../../core/diff/pair";
 import { identity } from "../../core/model/identity";
@@ -31,7 +31,7 @@ export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   // An import by name is not "absent": the VM that it means would get a twin.
   return pair.import?.name === undefined
     ? { how: "absent" }
-    : failed(importUnseen(pair, pair.import.name, context.can.seesVms === "list"));
+    : foundError(importUnseen(pair, pair.import.name, context.can.seesVms === "list"));
 }
 
 /**
@@ -63,12 +63,12 @@ const acceptedUnlisted = ({ address, name, createdAt, ...record }: RecordedVm): 
 function findByName(pair: VmPair, name: string, seen: KindSeen<LiveVm>, context: DiffContext): FoundVm {
   const candidates = strangersNamed(name, pair, seen, context);
   const [only] = candidates;
-  if (candidates.length > 1) return failed(severalNamed(pair, name, candidates));
+  if (candidates.length > 1) return foundError(severalNamed(pair, name, candidates));
   if (only === undefined) {
     if (pair.import?.name === undefined) return { how: "absent" };
     const managed = seen.byName.get(name.toLowerCase())?.[0];
     const manager = managed === undefined ? undefined : context.addressOf(identity("vm", managed.id));
-    return failed(
+    return foundError(
       managed === undefined || manager === undefined
         ? importGone(pair, pair.import.name)
         : importManaged(pair, managed.id, manager),
@@ -76,7 +76,7 @@ function findByName(pair: VmPair, name: string, seen: KindSeen<LiveVm>, context:
   }
   if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
-  return failed(nameTaken(pair, only, [], orphanAt(pair, only, context)));
+  return foundError(nameTaken(pair, only, [], orphanAt(pair, only, context)));
 }
 
 /** By the id of the record or of the import. A VM that bears the name when that one is gone is somebody else's. */
@@ -85,7 +85,7 @@ function findKnownVm(pair: VmPair, id: string, seen: KindSeen<LiveVm>, context: 
   if (pair.desired !== undefined && !isToBeSeen && seen.sight(id).seen === "gone") {
     const { name } = pair.desired;
     const inItsPlace = strangersNamed(name, pair, seen, context);
-    if (inItsPlace.length > 1) return failed(severalNamed(pair, name, inItsPlace));
+    if (inItsPlace.length > 1) return foundError(severalNamed(pair, name, inItsPlace));
   }
   return findKnown(pair, id, seen, context);
 }

@@ -26,7 +26,7 @@ import {
   whyUnread,
 } from "../../engine/run";
 import { onceArrived } from "../../engine/send-and-look";
-import { changedSince, onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
+import { changedSincePlan, onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
 import { canSee, elseGone, fetchVmCheaply, lookAtVm, onceSteady, shownByVm, waitForVm } from "./watch";
 import { proveStopped } from "./watch-stopped";
 
@@ -225,7 +225,7 @@ async function deleteOwnVolume(
   const look = await client.getVolume(orphan.id, { signal: run.signal });
   if (look.status === "accepted") {
     const { name } = findSeen(run.live, "volume", orphan.id) ?? {};
-    const changed = changedSince(look.value, { name, sizeGb: planned.sizeGb, hosts: [vm] });
+    const changed = changedSincePlan(look.value, { name, sizeGb: planned.sizeGb, hosts: [vm] });
     if (changed !== undefined)
       return {
         end: "failed",

@@ -33,7 +33,7 @@ import { findSeen, type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
-import { type HostFates, placeOf, updateOf, wantedHost } from "../hosts";
+import { type HostFates, placeOnHost, updateOf, wantedHost } from "../hosts";
 import { type Becomes, consequences, type Target, type Whereabouts } from "../placement";
 import { hostByName, hostThatIsNone, shrinkRefused, volumeNotes } from "./findings";
 import { isCarriedBy, mayBeStopped, openMoves } from "./open-moves";
@@ -247,7 +247,7 @@ function updateOfVolume(
     target: back ?? wished,
     isIgnored: isIgnored && back === undefined,
   } as const;
-  const place = placeOf(volumeFields.attachTo, hanging, recorded, context, fates);
+  const place = placeOnHost(volumeFields.attachTo, hanging, recorded, context, fates);
   const { whereabouts, becomes, target, verb } = place;
   const { host } = whereabouts;
   const fields = place.field === undefined ? values.fields : [...values.fields, place.field];

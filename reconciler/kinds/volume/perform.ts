@@ -40,7 +40,7 @@ import { onceArrived, sendAndLook } from "../../engine/send-and-look";
 import { fetchVm, isConflict, onceSteady } from "../vm/watch";
 import { proveStopped } from "../vm/watch-stopped";
 import { openMoveFix } from "./open-moves";
-import { changedSince, lookAtVolume, lookForAttachment, onceVolumeSteady, waitForVolume, watchOf } from "./watch";
+import { changedSincePlan, lookAtVolume, lookForAttachment, onceVolumeSteady, waitForVolume, watchOf } from "./watch";
 
 /** Performs a step on an existing volume. */
 type OnVolume<O extends ActOn<"volume">> = OnExisting<O>;
@@ -224,7 +224,7 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
   const planned = findSeen(run.live, "volume", id);
   const recorded = run.recorder.state.resources.get(address);
   const own = recorded?.kind === "volume" && recorded.id === id ? recorded : undefined;
-  const now = changedSince(look.value, {
+  const now = changedSincePlan(look.value, {
     name: planned?.name ?? own?.name,
     sizeGb: planned?.sizeGb ?? own?.sizeGb,
     hosts: [planned?.attachedTo, own?.attachedTo, own?.attaching],

@@ -187,7 +187,7 @@ interface VolumeThen extends Pick<LiveVolume, "name" | "sizeGb"> {
 }
 
 /** What tells a volume from the one that a delete was planned for; `undefined`: nothing does. */
-export function changedSince({ name, sizeGb, attachedTo }: LiveVolume, then: VolumeThen): string | undefined {
+export function changedSincePlan({ name, sizeGb, attachedTo }: LiveVolume, then: VolumeThen): string | undefined {
   if (isOtherName(name, then.name)) return `it is called ${name} now, and was called ${then.name}`;
   if (sizeGb !== undefined && then.sizeGb !== undefined && sizeGb !== then.sizeGb)
     return `it has ${sizeGb} GB now, and had ${then.sizeGb}`;

@@ -50,7 +50,7 @@ export function trafficOfParts(parts: Iterable<{ readonly space: Space; readonly
     else draft.parts.push(slab);
   }
   const sorted = [...drafts].sort(([a], [b]) => (a < b ? -1 : 1));
-  return new Map(sorted.map(([key, { space, parts }]) => [key, { space, slabs: sweep(parts) }]));
+  return new Map(sorted.map(([key, { space, parts }]) => [key, { space, slabs: slabsAlong(parts) }]));
 }
 
 const spaceKey = ({ direction, family, group, word }: Space): string =>
@@ -114,7 +114,7 @@ const prefixOf = ({ parts }: OpenText): string => {
 };
 
 /** A sweep along the line: what begins at a point joins, what has ended leaves. */
-function sweep(parts: readonly Slab[]): Slab[] {
+function slabsAlong(parts: readonly Slab[]): Slab[] {
   const starts = joinSpans(parts).sort((a, b) => a.from - b.from || a.to - b.to);
   const points = [...new Set(parts.flatMap(({ from, to }) => [from, to + 1]))].sort((a, b) => a - b);
   const slabs: Slab[] = [];
