@@ -22,22 +22,22 @@ export interface Offers {
 }
 
 export function complete(project: EditedProject, file: string, cursor: Cursor, schema: unknown): Offers {
-  if (cursor.reference !== undefined) return inReference(project, file, cursor.reference, cursor.path);
+  if (cursor.reference !== undefined) return inReference(project, file, cursor.reference);
   const { path, is, from } = cursor;
   if (is === "key") return { from, offers: fieldsHere(project, file, path, schema) };
   const named = namesFor(project, file, path);
   if (named !== undefined) return { from, offers: named };
-  const words = fieldAt(schema, path)?.words ?? [];
-  return { from, offers: words.map((word) => ({ word, says: "", is: "word" })) };
+  return { from, offers: wordsOffered(fieldAt(schema, path)?.words ?? []) };
 }
+
+const wordsOffered = (words: readonly string[], saysOf: (word: string) => string = () => ""): Offer[] =>
+  words.map((word) => ({ word, says: saysOf(word), is: "word" }));
 
 function fieldsHere(project: EditedProject, file: string, path: Cursor["path"], schema: unknown): Offer[] {
   const [section, , part] = path;
   if (section === "environments" && part === "vars" && path.length === 3) return keysOffered(project, file, "var");
-  if (section === "components" && part === "with" && path.length === 3) {
-    const used = componentFileOf(project, file, String(path[1]));
-    return used === undefined ? [] : keysOffered(project, used, "param");
-  }
+  if (section === "components" && part === "with" && path.length === 3)
+    return keysOffered(project, componentFileOf(project, file, String(path[1])), "param");
   return fieldsBelow(schema, path).map(({ name, about }) => ({
     word: name,
     says: about,
@@ -46,8 +46,8 @@ function fieldsHere(project: EditedProject, file: string, path: Cursor["path"], 
   }));
 }
 
-const keysOffered = (project: EditedProject, home: string, sort: SortOfName): Offer[] =>
-  declaredIn(project, home, sort).map(({ key }) => ({ word: key, says: sort, is: "name" }));
+const keysOffered = (project: EditedProject, home: string | undefined, sort: SortOfName): Offer[] =>
+  (home === undefined ? [] : declaredIn(project, home, sort)).map(({ key }) => ({ word: key, says: sort, is: "name" }));
 
 /** The keys of blocks, `KEY[EACH]` for each of a for_each. */
 const resourcesOf = (project: EditedProject, file: string, kind: Kind): Offer[] =>
@@ -72,7 +72,7 @@ function eachOf(given: unknown): string[] | undefined {
 }
 
 /** Who may stand beside groups and VMs in an assertion. */
-const partyOffers = ["internet", "anywhere", "group.*"].map((word): Offer => ({ word, says: "", is: "word" }));
+const parties = ["internet", "anywhere", "group.*"];
 
 /** The names that a field refers to; `undefined`: it refers to none. */
 function namesFor(project: EditedProject, file: string, path: Cursor["path"]): Offer[] | undefined {
@@ -87,56 +87,36 @@ function namesFor(project: EditedProject, file: string, path: Cursor["path"]): O
   const addresses = (of: readonly Kind[]): Offer[] =>
     of.flatMap((kind) => resourcesOf(project, file, kind).map((one) => ({ ...one, word: `${kind}.${one.word}` })));
   if (section === "reachability" && (field === "from" || field === "to"))
-    return [...addresses(["group", "vm"]), ...partyOffers];
+    return [...addresses(["group", "vm"]), ...wordsOffered(parties)];
   if (field === "jump" || (section === "rollout" && field === "of")) return addresses(["vm"]);
-  if (section === "imports" && field === "to") return addresses(kinds);
-  if (section === "moved" && field === "to") return addresses(kinds);
+  if (isOneOf(section, ["imports", "moved"]) && field === "to") return addresses(kinds);
   return undefined;
 }
 
 /** Within `${…}`: the roots, then what each of them has. */
-function inReference(
-  project: EditedProject,
-  file: string,
-  { typed, from }: NonNullable<Cursor["reference"]>,
-  path: Cursor["path"],
-): Offers {
-  const words = typed.split(".");
-  const last = words.at(-1) ?? "";
-  const at = from + typed.length - last.length;
-  const [root = "", key = ""] = words;
-  const isComponent = valueAt(project.files.get(file)?.source.root, ["component"]) !== undefined;
-  const foreign: readonly string[] = isComponent ? ["var", "read", "lookup", "stack"] : ["param", "stack"];
-  if (words.length === 1)
-    return {
-      from: at,
-      offers: roots
-        .filter((word) => !foreign.includes(word))
-        .map((word) => ({ word, says: wordMeanings[word] ?? "", is: "word" })),
-    };
-  if (words.length === 2) {
-    if (root === "each") return { from: at, offers: ["key", "value"].map((word) => ({ word, says: "", is: "word" })) };
-    if (isKind(root)) return { from: at, offers: resourcesOf(project, file, root) };
-    return { from: at, offers: isOneOf(root, sortsOfNames) ? keysOffered(project, file, root) : [] };
+function inReference(project: EditedProject, file: string, { typed, from }: NonNullable<Cursor["reference"]>): Offers {
+  const begins = typed.lastIndexOf(".") + 1;
+  return { from: from + begins, offers: offersBehind(project, file, typed.split(".").slice(0, -1)) };
+}
+
+function offersBehind(project: EditedProject, file: string, [root, key]: readonly string[]): Offer[] {
+  if (root === undefined) {
+    const isComponent = valueAt(project.files.get(file)?.source.root, ["component"]) !== undefined;
+    const foreign: readonly string[] = isComponent ? ["var", "read", "lookup", "stack"] : ["param", "stack"];
+    return wordsOffered(
+      roots.filter((word) => !foreign.includes(word)),
+      (word) => wordMeanings[word] ?? "",
+    );
+  }
+  if (key === undefined) {
+    if (root === "each") return wordsOffered(["key", "value"]);
+    if (isKind(root)) return resourcesOf(project, file, root);
+    return isOneOf(root, sortsOfNames) ? keysOffered(project, file, root) : [];
   }
   const name = key.replace(/\[.*$/, "");
-  if (isKind(root))
-    return {
-      from: at,
-      offers: Object.keys(kindRows[root].attributes).map((word) => ({ word, says: `of ${root}.${key}`, is: "word" })),
-    };
-  if (root === "component") {
-    const used = componentFileOf(project, file, name);
-    return { from: at, offers: used === undefined ? [] : keysOffered(project, used, "output") };
-  }
-  if (root === "lookup") {
-    const wanted = lookedUp(project, file, name);
-    return {
-      from: at,
-      offers: wanted.map((word) => ({ word, says: `of ${path[0] === undefined ? "" : name}`, is: "word" })),
-    };
-  }
-  return { from: at, offers: [] };
+  if (isKind(root)) return wordsOffered(Object.keys(kindRows[root].attributes), () => `of ${root}.${key}`);
+  if (root === "component") return keysOffered(project, componentFileOf(project, file, name), "output");
+  return root === "lookup" ? wordsOffered(lookedUp(project, file, name), () => `of ${name}`) : [];
 }
 
 function lookedUp(project: EditedProject, file: string, name: string): readonly string[] {

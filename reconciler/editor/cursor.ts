@@ -119,25 +119,15 @@ export function cursorAt(text: string, offset: number): Cursor {
   const content =
     key?.column ?? (last === undefined ? before.length - before.trimStart().length : contentBehind(before, last));
   const outer = around(text, lineStart, dashes, content);
-  const withReference = reference === undefined ? {} : { reference };
-  if (key === undefined) {
-    const rest = before.slice(content);
-    if (!/[[{]/.test(rest)) return { path: outer, is: "key", ...wordIn(rest, lineStart + content), ...withReference };
-    const { steps, is, from } = openBraces(rest);
-    return {
-      path: [...outer, ...steps],
-      is,
-      ...wordIn(rest.slice(from), lineStart + content + from),
-      ...withReference,
-    };
-  }
-  const value = before.indexOf(":", key.column + String(key.step).length) + 1;
-  const { steps, is, from } = openBraces(before.slice(value));
+  const begins = key === undefined ? content : before.indexOf(":", key.column + String(key.step).length) + 1;
+  const rest = before.slice(begins);
+  const isBareKey = key === undefined && !/[[{]/.test(rest);
+  const { steps, is, from } = isBareKey ? { steps: [], is: "key" as const, from: 0 } : openBraces(rest);
   return {
-    path: [...outer, key.step, ...steps],
+    path: [...outer, ...(key === undefined ? [] : [key.step]), ...steps],
     is,
-    ...wordIn(before.slice(value + from), lineStart + value + from),
-    ...withReference,
+    ...wordIn(rest.slice(from), lineStart + begins + from),
+    ...(reference === undefined ? {} : { reference }),
   };
 }
 

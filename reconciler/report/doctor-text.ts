@@ -7,6 +7,7 @@
 import { isKind, kindRows } from "../core/model/kinds";
 import type { AssumedOperation } from "../core/model/operation";
 import { deepEqual } from "../core/text/deep-equal";
+import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { RecordPlace } from "../dialect/dialect";
@@ -313,14 +314,8 @@ function operationLines(
 
 /** Paths that were answered alike are reported together. */
 function triedLines(tried: OperationFinding["tried"], width: number): string[] {
-  const byAnswer = new Map<string, string[]>();
-  for (const { path, answer } of tried) {
-    const key = answer.replaceAll(/[\w-]*\d[\w-]*|\/[\w/{}?=-]+/g, "…");
-    const same = byAnswer.get(key);
-    if (same === undefined) byAnswer.set(key, [path, answer]);
-    else same.push(path);
-  }
-  return [...byAnswer.values()].flatMap(([path = "", answer = "", ...others]) =>
+  const byAnswer = groupedBy(tried, ({ answer }) => answer.replaceAll(/[\w-]*\d[\w-]*|\/[\w/{}?=-]+/g, "…"));
+  return [...byAnswer.values()].flatMap(([{ path, answer }, ...others]) =>
     hang(
       "      ",
       `${path}${others.length === 0 ? "" : ` and ${others.length} other ${others.length === 1 ? "path" : "paths"}`}: ${answer}`,

@@ -32,7 +32,7 @@ interface ExposureLine {
   readonly text: string;
 }
 
-const hueOfSign: Record<ExposureLine["sign"], Hue> = {
+export const hueOfSign: Record<ExposureLine["sign"], Hue> = {
   "+": "change",
   "-": "note",
   " ": "quiet",
@@ -43,20 +43,16 @@ const hueOfSign: Record<ExposureLine["sign"], Hue> = {
 export function exposureText(exposure: Exposure, options: ExposureTextOptions = {}): string {
   const { paint, width } = layoutOf(options);
   const changesOnly = options.changesOnly === true;
-  const groups = changesOnly ? exposure.groups.filter(changesExposure) : exposure.groups;
+  const { groups, more } = changesOnly ? exposureRows(exposure) : allRows(exposure);
   if (groups.length === 0) return changesOnly ? "" : "No security groups: nothing admits anything.\n";
   const lines: string[] = [paint("strong", changesOnly ? "Who can reach what changes:" : "Who can reach what:")];
-  for (const group of changesOnly ? groups.slice(0, mostGroups) : groups) {
+  for (const group of groups) {
     lines.push(`  ${paint("strong", printable(group.address))}`);
-    const all = groupLines(group, changesOnly);
-    const shown = changesOnly ? all.slice(0, mostExposureLines) : all;
-    for (const { sign, text } of shown)
+    for (const { sign, text } of group.lines)
       for (const line of hang(`    ${sign} `, printable(text), width)) lines.push(paint(hueOfSign[sign], line));
-    if (shown.length < all.length)
-      lines.push(`      and ${countOf(all.length - shown.length, "more line")}: reconcile exposure`);
+    if (group.more > 0) lines.push(`      and ${countOf(group.more, "more line")}: reconcile exposure`);
   }
-  if (changesOnly && groups.length > mostGroups)
-    lines.push(`  and ${countOf(groups.length - mostGroups, "more group")}: reconcile exposure`);
+  if (more > 0) lines.push(`  and ${countOf(more, "more group")}: reconcile exposure`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -78,15 +74,22 @@ export function exposureMarkdown(exposure: Exposure, limit: number): string {
   return `${head}${body}${cut ? cutLine : ""}${foot}`;
 }
 
-/** What the plan opens and closes, group by group, for an HTML page; groups beyond the limit are counted. */
-export function exposureRows(exposure: Exposure): {
+interface ExposureRows {
   readonly groups: readonly {
     readonly address: string;
     readonly lines: readonly ExposureLine[];
     readonly more: number;
   }[];
   readonly more: number;
-} {
+}
+
+const allRows = ({ groups }: Exposure): ExposureRows => ({
+  groups: groups.map((group) => ({ address: group.address, lines: groupLines(group, false), more: 0 })),
+  more: 0,
+});
+
+/** What the plan opens and closes, group by group; lines and groups beyond the limits are counted. */
+export function exposureRows(exposure: Exposure): ExposureRows {
   const groups = exposure.groups.filter(changesExposure);
   return {
     groups: groups.slice(0, mostGroups).map((group) => {

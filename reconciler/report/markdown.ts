@@ -70,13 +70,13 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const gravestFirst = [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)];
   const part = (block: PlanBlock): string =>
     blockPart(block, look, limit * share.block, partText(plan.cost, [block.change.address]));
-  let details = takeWhileFits(gravestFirst, part, room);
+  let details = thatFit(gravestFirst, room, part);
   let rest: readonly PlanBlock[] = [];
   let briefly = "";
   if (details.length < blocks.length) {
     // Resources whose details were cut are still listed by address.
     briefly = brieflyPart(gravestFirst, limit * share.briefly);
-    details = takeWhileFits(gravestFirst, part, room - briefly.length - 1);
+    details = thatFit(gravestFirst, room - briefly.length - 1, part);
     rest = gravestFirst.slice(details.length);
     briefly = brieflyPart(rest, limit * share.briefly);
   }
@@ -98,18 +98,6 @@ export function failureMarkdown(
   const opening = `${markerOf(key)}\n${whereLine(where)}### ${titleText(title)}No plan: ${why}\n`;
   const parts = findingParts(findings, limit - opening.length - 200).join("\n");
   return `${opening}\n${parts}\nThe plan that stood here before is not the one of the last push.\n`;
-}
-
-function takeWhileFits(blocks: readonly PlanBlock[], part: (block: PlanBlock) => string, room: number): string[] {
-  const parts: string[] = [];
-  let left = room;
-  for (const block of blocks) {
-    const text = part(block);
-    left -= text.length + 1;
-    if (left < 0) break;
-    parts.push(text);
-  }
-  return parts;
 }
 
 /** The addresses alone, by what happens to them. */
@@ -179,30 +167,31 @@ function consentPart(block: ReturnType<typeof consentBlocks>[number], room: numb
 }
 
 function withinRoom(lines: readonly string[], room: number, one: string, many?: string, prefix = ""): string[] {
-  const kept = thatFit(lines, room);
+  const kept = thatFit(lines, room, asItIs);
   const left = lines.length - kept.length;
   return left === 0 ? kept : [...kept, `${prefix}- … and ${countOf(left, `more ${one}`, `more ${many ?? `${one}s`}`)}`];
 }
 
-/** The first lines, as many as there is room for. `between`: what stands between two of them. */
-function thatFit(lines: readonly string[], room: number, between = 1): string[] {
+/** The texts of the first, as many as there is room for. `between`: what stands between two of them. */
+function thatFit<T>(all: readonly T[], room: number, textOf: (one: T) => string, between = 1): string[] {
+  const texts: string[] = [];
   let left = room;
-  const end = lines.findIndex((line) => {
-    left -= line.length + between;
-    return left < 0;
-  });
-  return lines.slice(0, end === -1 ? lines.length : end);
+  for (const one of all) {
+    const text = textOf(one);
+    left -= text.length + between;
+    if (left < 0) break;
+    texts.push(text);
+  }
+  return texts;
 }
+
+const asItIs = (line: string): string => line;
 
 function downtimePart(plan: Plan, room: number): string[] {
   const down = Object.entries(plan.estimate.downtimeMs).filter(([, ms]) => ms > 0);
   if (down.length === 0) return [];
   down.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  const words = thatFit(
-    down.map(([address, ms]) => `${codeText(address)} about ${durationText(ms)}`),
-    room,
-    2,
-  );
+  const words = thatFit(down, room, ([address, ms]) => `${codeText(address)} about ${durationText(ms)}`, 2);
   const more = down.length - words.length;
   return [`Downtime: ${[...words, ...(more === 0 ? [] : [countOf(more, "more VM")])].join(", ")}`, ""];
 }
@@ -211,8 +200,7 @@ function blockPart(block: PlanBlock, look: PlanLayout, room: number, cost: strin
   const { change, verb: does, loses } = block;
   const verb = cost === undefined ? does : `${does}, ${cost}`;
   const verbs = loses ? `<strong>${escapeText(verb)}</strong>` : escapeText(verb);
-  const body: string[] = [];
-  for (const line of bodyLines(block, true, look)) body.push(cutToColumns(line.slice(6), longestLine));
+  const body = Array.from(bodyLines(block, true, look), (line) => cutToColumns(line.slice(6), longestLine));
   return foldedBlock(
     `${loses ? "⚠️ " : ""}${signOfAction[change.action].sign} ${codeText(change.address)} ${verbs}`,
     "diff",
@@ -222,13 +210,12 @@ function blockPart(block: PlanBlock, look: PlanLayout, room: number, cost: strin
 }
 
 function stepsPart(plan: Plan, look: PlanLayout, room: number): string {
-  const body: string[] = [];
-  for (const line of stepLines(plan, look)) body.push(cutToColumns(line, longestLine));
+  const body = Array.from(stepLines(plan, look), (line) => cutToColumns(line, longestLine));
   return foldedBlock("All steps, in order", "text", body.slice(1, -1), room);
 }
 
 function foldedBlock(summary: string, language: string, body: readonly string[], room: number): string {
-  const kept = thatFit(body, room - summary.length - 100);
+  const kept = thatFit(body, room - summary.length - 100, asItIs);
   if (kept.length < body.length) kept.push(`… ${countOf(body.length - kept.length, "more line")}`);
   const fence = fenceFor(kept);
   return [

@@ -91,13 +91,13 @@ type Trace = ReturnType<typeof createTrace>;
 
 function drawCommand({ name, slice }: Trace, command: string, spans: readonly ProfiledSpan[]): void {
   name(tracks.run, 0, "process_name", `reconcile ${command}`);
-  const lanes = laneGiver((lane) => name(tracks.run, lane, "thread_name", lane === 0 ? "command" : `requests ${lane}`));
+  name(tracks.run, 0, "thread_name", "command");
+  const lanes = laneGiver((lane) => name(tracks.run, lane, "thread_name", `requests ${lane}`));
   for (const span of spans) {
     if (span.step !== undefined) continue;
     const lane = span.isRequest ? lanes(span.startMs, span.endMs) : 0;
     slice(tracks.run, lane, span.name, span.isRequest ? "request" : "phase", span.startMs, span.endMs, argsOf(span));
   }
-  name(tracks.run, 0, "thread_name", "command");
 }
 
 function drawPath({ name, slice }: Trace, path: readonly Timed[]): void {

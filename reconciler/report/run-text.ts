@@ -7,7 +7,7 @@ import type { Change } from "../core/diff/changes";
 import { type Address, inAddressOrder } from "../core/model/address";
 import type { Orphan } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
-import { isGate } from "../core/plan/step";
+import { isGate, type Step } from "../core/plan/step";
 import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
 import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
@@ -16,7 +16,7 @@ import { outputLines } from "./output-lines";
 import { scopeText, whatMatches } from "./plan-outline";
 import { resourceStandings } from "./run-standing";
 import { sortOrphans } from "./state-text";
-import { countOf, durationText, hang, layoutOf, numberText, type Paint, type TextOptions } from "./style";
+import { countOf, durationText, type Hue, hang, layoutOf, numberText, type Paint, type TextOptions } from "./style";
 
 const mostListed = 20;
 
@@ -27,22 +27,23 @@ interface RunTextOptions extends TextOptions {
   readonly here?: (text: string) => string;
 }
 
-type Here = Required<RunTextOptions>["here"];
+type RunLook = ReturnType<typeof layoutOf> & Required<Pick<RunTextOptions, "here">>;
 
 export function runText(
   run: RunReport,
   plan: Plan,
   { here = (text) => text, ...options }: RunTextOptions = {},
 ): string {
-  const { paint, width } = layoutOf(options);
+  const look: RunLook = { ...layoutOf(options), here };
+  const { paint, width } = look;
   const lines = [
     ...doneLines(run, plan, paint),
-    ...failedLines(run, paint, width, here),
+    ...endedLines(run, ["failed", "unknown"], "✗", "danger", look),
     ...skippedLines(run, width),
-    ...waitingLines(run, paint, width, here),
-    ...unseenLines(run, paint, width, here),
-    ...standingLines(run, plan, paint, width),
-    ...orphanLines(run.orphans, paint, width),
+    ...endedLines(run, ["waiting"], "…", "change", look),
+    ...unseenLines(run, look),
+    ...standingLines(run, plan, look),
+    ...orphanLines(run.orphans, look),
     ...outputLines(run.outputs, width),
   ];
   // A part that is not done begins with an empty line of its own.
@@ -98,16 +99,32 @@ function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
   return lines;
 }
 
-function failedLines(run: RunReport, paint: Paint, width: number, here: Here): string[] {
-  const failed = run.steps.filter(({ result }) => result.end === "failed" || result.end === "unknown");
-  return failed.flatMap(({ step, result }) => {
-    const word = result.end === "unknown" ? "unknown" : "failed";
-    const head = hang(`  ✗ ${word.padEnd(9)}  `, `${printable(step.address)}: ${printable(step.title)}`, width);
-    return ["", ...head.map((line) => paint("danger", line)), ...adviceLines(result, width, here)];
-  });
-}
+/** The steps that ended so, each with what it says and what to do. */
+const endedLines = (
+  { steps }: RunReport,
+  ends: readonly StepReport["result"]["end"][],
+  sign: string,
+  hue: Hue,
+  look: RunLook,
+): string[] =>
+  steps.flatMap(({ step, result }) =>
+    ends.includes(result.end) ? [...headOf(sign, result.end, hue, step, look), ...adviceLines(result, look)] : [],
+  );
 
-function adviceLines(result: StepReport["result"], width: number, here: Here): string[] {
+const headOf = (
+  sign: string,
+  word: string,
+  hue: Hue,
+  { address, title }: Pick<Step, "address" | "title">,
+  { paint, width }: RunLook,
+): string[] => [
+  "",
+  ...hang(`  ${sign} ${word.padEnd(9)}  `, `${printable(address)}: ${printable(title)}`, width).map((line) =>
+    paint(hue, line),
+  ),
+];
+
+function adviceLines(result: StepReport["result"], { width, here }: RunLook): string[] {
   const lines = result.message === undefined ? [] : hang("      ", printable(result.message), width);
   if ("output" in result && result.output !== undefined)
     lines.push(...result.output.map((line) => `      | ${printable(line)}`));
@@ -136,7 +153,7 @@ function skippedLines(run: RunReport, width: number): string[] {
  * After an interruption, what is begun and what nothing was sent for; what is done stands above. A failure has its own
  * lines.
  */
-function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number): string[] {
+function standingLines(run: RunReport, plan: Plan, { paint, width }: RunLook): string[] {
   if (!run.interrupted && run.broken === undefined) return [];
   const standings = resourceStandings(run, plan);
   const open = standings.filter(({ standing }) => standing === "in_progress");
@@ -167,31 +184,15 @@ function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number):
   ];
 }
 
-const waitingLines = (run: RunReport, paint: Paint, width: number, here: Here): string[] =>
-  run.steps.flatMap(({ step, result }) =>
-    result.end !== "waiting"
-      ? []
-      : [
-          "",
-          ...hang(`  … ${"waiting".padEnd(9)}  `, `${printable(step.address)}: ${printable(step.title)}`, width).map(
-            (line) => paint("change", line),
-          ),
-          ...adviceLines(result, width, here),
-        ],
-  );
-
 /** What the service accepted and no look has shown. */
-function unseenLines(run: RunReport, paint: Paint, width: number, here: Here): string[] {
+function unseenLines(run: RunReport, look: RunLook): string[] {
+  const { width, here } = look;
   const unseen = unseenIn(run);
   return [
     ...unseen.slice(0, mostListed).flatMap((one) => {
-      const { address, title, why } = one;
       const { fix, detail = "", code } = unseenDiagnostic(one);
-      const head = hang(`  ? ${"not seen".padEnd(9)}  `, `${printable(address)}: ${printable(title)}`, width);
-      const tone = why.unseen === "nobody-can-look" ? "note" : "change";
       return [
-        "",
-        ...head.map((line) => paint(tone, line)),
+        ...headOf("?", "not seen", one.why.unseen === "nobody-can-look" ? "note" : "change", one, look),
         ...hang("      ", printable(unseenText(one)), width),
         ...(fix === undefined
           ? hang("      ", printable(detail), width)
@@ -203,7 +204,7 @@ function unseenLines(run: RunReport, paint: Paint, width: number, here: Here): s
   ];
 }
 
-function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): string[] {
+function orphanLines(orphans: readonly Orphan[], { paint, width }: RunLook): string[] {
   if (orphans.length === 0) return [];
   return [
     "",

@@ -25,23 +25,17 @@ export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] 
   const rows: VmRow[] = [];
   for (const record of allOfKind(inAddressOrder(state.resources.values()), "vm")) {
     const vm = record.id === undefined ? undefined : seen.get(record.id);
-    if (vm !== undefined) {
-      managed.add(vm.id);
-      rows.push(vmRowOf(vm, record.address));
-      continue;
-    }
-    const { address, id, name, flavor, privateIp, floatingIp } = record;
-    rows.push({
-      ...{ address, id: id ?? null, name, status: null, flavor: flavor ?? null },
-      ...{ private_ip: privateIp ?? null, floating_ip: floatingIp ?? null },
-    });
+    if (vm !== undefined) managed.add(vm.id);
+    rows.push(vmRowOf(vm ?? { ...record, status: undefined }, record.address));
   }
   const others = (live ?? []).filter(({ id }) => !managed.has(id));
   return [...rows, ...others.sort((a, b) => (a.name < b.name ? -1 : 1)).map((vm) => vmRowOf(vm, null))];
 }
 
-const vmRowOf = (vm: LiveVm, address: Address | null): VmRow => ({
-  ...{ address, id: vm.id, name: vm.name, status: vm.status ?? null, flavor: vm.flavor ?? null },
+type ListedVm = Pick<LiveVm, "name" | "status" | "flavor" | "privateIp" | "floatingIp"> & { readonly id?: string };
+
+const vmRowOf = (vm: ListedVm, address: Address | null): VmRow => ({
+  ...{ address, id: vm.id ?? null, name: vm.name, status: vm.status ?? null, flavor: vm.flavor ?? null },
   ...{ private_ip: vm.privateIp ?? null, floating_ip: vm.floatingIp ?? null },
 });
 

@@ -263,8 +263,8 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     const { path, text, offset } = at(textDocument, position);
     const look = lookOf(path);
     if (look === undefined) return null;
-    const { end } = wordAround(text, offset);
-    const said = hover(look.project(), path, offset, cursorAt(text, end), schemaFor(text), await look.states());
+    const cursor = cursorAt(text, endOfKey(text, offset));
+    const said = hover(look.project(), path, offset, cursor, schemaFor(text), await look.states());
     return said === undefined ? null : { contents: { kind: "markdown", value: said } };
   });
   connection.onPrepareRename(({ textDocument, position }) => {
@@ -329,8 +329,6 @@ function shownAs({ severity, code, summary, detail, fix, source }: Diagnostic, l
   };
 }
 
-/** The key or value that an offset is in, for a cursor at its end. */
-function wordAround(text: string, offset: number): { readonly end: number } {
-  const rest = /^[\w.-]*:?/.exec(text.slice(offset))?.[0].length ?? 0;
-  return { end: offset + rest };
-}
+/** The end of the key or value that an offset is in. */
+const endOfKey = (text: string, offset: number): number =>
+  offset + (/^[\w.-]*:?/.exec(text.slice(offset))?.[0].length ?? 0);

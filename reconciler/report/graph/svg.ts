@@ -155,7 +155,7 @@ function boxOf(node: GraphNode): Box {
   };
 }
 
-/** A word that is wider than its box is broken, with a hyphen at the break. */
+/** A word that is wider than its box is broken, behind a sign where it has one. */
 const breakWords = (text: string): string[] => wrapText(text, widestText).flatMap(breakWord);
 
 function breakWord(line: string): string[] {

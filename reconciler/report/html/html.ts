@@ -9,7 +9,7 @@ import { itemAt } from "../../core/text/invariant";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../../engine/run-plan";
 import type { Exposure } from "../../kinds/group/exposure/exposure";
 import { costText } from "../cost-text";
-import { exposureRows } from "../exposure-text";
+import { exposureRows, hueOfSign } from "../exposure-text";
 import { planGraph } from "../graph/graph";
 import { graphSvg } from "../graph/svg";
 import { owedText } from "../owed-text";
@@ -143,8 +143,6 @@ function downtimes({ estimate: { downtimeMs } }: Plan): string[] {
     : [...shown, `${all.length - mostDowntimes} more with a downtime, in the changes below`];
 }
 
-const exposureHues: Readonly<Record<string, Hue>> = { "+": "change", "-": "note", "!": "danger", "=": "good" };
-
 /** The exposure as planned; steps that were not done are shown among the outcomes. */
 function exposed({ exposure }: HtmlReport): string {
   if (exposure === undefined) return "";
@@ -156,10 +154,7 @@ function exposed({ exposure }: HtmlReport): string {
     ...groups.map(
       ({ address, lines, more: left }) =>
         `<h3>${code(address)}</h3>\n<ul class="r-exposed">${lines
-          .map(
-            ({ sign, text }) =>
-              `<li class="r-${exposureHues[sign] ?? "quiet"}"><b>${sign.trim()}</b> ${escapeHtml(text)}</li>`,
-          )
+          .map(({ sign, text }) => `<li class="r-${hueOfSign[sign]}"><b>${sign.trim()}</b> ${escapeHtml(text)}</li>`)
           .join("")}</ul>${andMore(left, "line")}`,
     ),
     andMore(more, "group"),
