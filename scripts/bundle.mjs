@@ -36,7 +36,7 @@ const parts = {
   apply:
     /\/engine\/(?!plan|refresh|ports|scope|externals|half-moved|look|observe|read-failed|seen-again|contradicted|named-ids|drift)|\/store\/(s3|postgres|http|check|lease|held|remote|patience|memory\.)|\/core\/(schedule\/|plan\/(permitted|sweep|closing|record-patch|undo|made)\.)|\/kinds\/\w+\/(perform|watch|one|made|block)|\/reconciler\/one\/|\/dialect\/(merge|read-|lay-over|questions|case|sign-in|unreadable|jobs|reports)|\/service\/(client|await-job|request-bodies|hosts-by-name)\./,
   config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read|\/core\/canonical\/(cidr|rules)\.|\/ipaddr\.js\//,
-  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects|canonical-text|remembered)|model\/(?:desired|fix))\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/report\/(plan|where|output|json|cost|diagnostics|owed|drift)-|\/cli\/(planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects|canonical-text|remembered|printable)|model\/(?:desired|fix))\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/report\/(plan|where|output|json|cost|diagnostics|owed|drift)-|\/cli\/(planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start:
     /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet|approvals|changed-projects|file-tests|listen|mcp-server|ssh-given|status-server|still-files|suggestions|with-trace)/,

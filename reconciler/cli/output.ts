@@ -6,6 +6,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { type Diagnostic, errorsAmong } from "../core/model/diagnostic";
 import { shortestHidden } from "../core/text/credential-mask";
+import { printableLines } from "../core/text/printable";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, type SummaryInput, summaryLine, type Where } from "../report/json-lines";
@@ -126,7 +127,7 @@ export function createOutput(
       .join("\n");
   };
   const note = (text: string): void => {
-    const whole = text.endsWith("\n") ? text : `${text}\n`;
+    const whole = printableLines(text.endsWith("\n") ? text : `${text}\n`);
     if (!silent) process.stderr.write(masked(`${frameGone()}${fitted(masked(whole))}${frameText(shown)}`));
   };
   const tell = (diagnostics: readonly Diagnostic[]): void => {

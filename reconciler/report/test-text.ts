@@ -20,7 +20,7 @@ export function testsText(results: readonly TestResult[], options: TextOptions =
       lines.push(`${paint("good", "✓")} ${printable(name)}`);
       continue;
     }
-    lines.push(`${paint("danger", "✗")} ${printable(name)} (${source.file}:${source.line})`);
+    lines.push(`${paint("danger", "✗")} ${printable(`${name} (${source.file}:${source.line})`)}`);
     for (const problem of problems) lines.push(`    ${printable(problem)}`);
   }
   const failed = results.filter(({ problems }) => problems.length > 0).length;
@@ -36,7 +36,7 @@ export function tapText(results: readonly TestResult[]): string {
     if (problems.length > 0)
       lines.push(
         "  ---",
-        `  at: ${JSON.stringify(`${source.file}:${source.line}`)}`,
+        `  at: ${printable(JSON.stringify(`${source.file}:${source.line}`))}`,
         "  problems:",
         ...problems.map((problem) => `    - ${JSON.stringify(printable(problem))}`),
         "  ...",

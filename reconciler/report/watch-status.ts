@@ -4,6 +4,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Elapsed, Instant } from "../core/model/time";
 import { fewOf, fewParts } from "../core/text/list-text";
 import { onlyDefined } from "../core/text/objects";
+import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
 import { type Metric, type MetricSample, prometheusText } from "./prometheus";
@@ -178,7 +179,7 @@ export function healthOf(status: WatchStatus, now: Elapsed): { readonly healthy:
 export function roundLine(round: Round, nextInMs: number): string {
   const { result, seen } = round;
   const next = nextInMs < 1000 ? `${nextInMs} ms` : `${Math.round(nextInMs / 1000)} s`;
-  return `${round.at}  ${roundText(result, seen)}; next in ${next}`;
+  return printable(`${round.at}  ${roundText(result, seen)}; next in ${next}`);
 }
 
 function roundText(result: RoundResult, seen: Round["seen"]): string {

@@ -53,6 +53,29 @@ it("passes what is as expected, with no service and no credential", async () => 
   expect(existsSync(join(cwd, "reconcile.state.json"))).toBe(false);
 });
 
+it("the name of a file moves no cursor and turns no text around, wherever it is told", async () => {
+  const name = "a\u001b[2J\u202eb";
+  const cwd = makeFolder({
+    [`${name}/reconcile.yaml`]:
+      "version: 1\nproject: acme\nregion: in-west-1\nservice: { base_url: embedded }\ngroups: { web: {} }\n",
+    [`${name}/reconcile.test.yaml`]: "tests: [ { name: fails, when: reconcile.yaml, expect: { changes: {} } } ]\n",
+  });
+  const [given, saved] = [["-f", `${name}/reconcile.yaml`], `${name}/x.plan.json`];
+  for (const args of [
+    ["test", name],
+    ["test", "--format", "tap", name],
+    ["plan", "--out", saved, ...given],
+    ["show", saved],
+    ["graph", "--out", `${name}/x.svg`, ...given],
+    ["state", "check", ...given],
+    ["init", `${name}/new`],
+  ]) {
+    const { stdout, stderr } = await runCli(args, { cwd });
+    expect(stdout + stderr, args[0]).toContain("a\\u001b[2J\\u202eb");
+    expect(stdout + stderr, args[0]).not.toMatch(/\u001b|\u202e/);
+  }
+});
+
 it("a report is written over no tests and through no link, nowhere before it can be, and for everybody to read", async () => {
   const cwd = makeFolder({ "reconcile.yaml": file, "reconcile.test.yaml": tests });
   symlinkSync("elsewhere.xml", join(cwd, "link.xml"));

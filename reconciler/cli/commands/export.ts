@@ -2,9 +2,11 @@
  * `reconcile export pulumi`: a program for what the state holds. Changes nothing, and asks only for what the file
  * takes from elsewhere.
  */
+
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import { printable } from "../../core/text/printable";
 import { outputPartsOf } from "../../one/parts";
 import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
@@ -78,7 +80,7 @@ export const exportPulumiCommand = command({
       throw fail("cli/occupied", `${out} has ${occupied.join(", ")} already`, "name another folder with --out");
     mkdirSync(out, { recursive: true });
     for (const [name, text] of Object.entries(files)) writePrivately(join(out, name), output.masked(text));
-    output.print(`Wrote ${Object.keys(files).join(", ")} to ${out}.`);
+    output.print(printable(`Wrote ${Object.keys(files).join(", ")} to ${out}.`));
     return output.finish({ exitCode: 0, diagnostics });
   },
 });

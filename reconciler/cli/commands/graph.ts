@@ -1,6 +1,7 @@
 /** `reconcile graph`: the resources with what they refer to, or the steps of the plan, as a picture. */
 
 import { keyIn, keysOf } from "../../core/text/objects";
+import { printable } from "../../core/text/printable";
 import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph/graph";
 import { graphSvg } from "../../report/graph/svg";
@@ -60,7 +61,7 @@ function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Forma
 function showPicture({ flags, output }: Invocation, picture: string): void {
   if (flags.out !== undefined) {
     writePrivately(flags.out, output.masked(picture));
-    output.print(`Wrote ${flags.out}.`);
+    output.print(printable(`Wrote ${flags.out}.`));
   } else if (output.json) output.event({ type: "graph", text: picture });
   else output.print(picture);
 }

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
+import { printable } from "../../core/text/printable";
 import { command, maybeOne } from "../command";
 import { fail } from "../compose";
 import { defaultFile } from "../workspace";
@@ -44,7 +45,7 @@ export const initCommand = command({
     }
     const added = ignoreInGit(join(dirname(path), ".gitignore"));
     invocation.output.print(
-      `Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${inShell(path)}`,
+      printable(`Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${inShell(path)}`),
     );
     return invocation.output.finish({ exitCode: 0 });
   },

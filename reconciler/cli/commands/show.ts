@@ -1,6 +1,8 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
+
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import { onlyDefined } from "../../core/text/objects";
+import { printable } from "../../core/text/printable";
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
 import { command, oneArgument } from "../command";
@@ -57,4 +59,6 @@ const headOfPlan = ({ id, created_by, base_url, state, serial, desired }: SavedP
     `  state        ${state}, serial ${serial}`,
     `  files        ${desired.files.length === 0 ? "none" : desired.files.join(", ")}`,
     "",
-  ].join("\n");
+  ]
+    .map(printable)
+    .join("\n");

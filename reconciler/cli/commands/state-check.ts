@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { errorMessage } from "../../core/text/errors";
+import { printable } from "../../core/text/printable";
 import { columnsTable } from "../../report/state-text";
 import { checkStore, type StoreFinding } from "../../store/check";
 import { trialAt } from "../../store/check-place";
@@ -39,7 +40,7 @@ async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonl
     output.event({ type: "probe", probe, holds: verdict === "holds", seen, therefore });
   const rows = findings.map(({ probe, verdict, seen, therefore }) => [wordOfVerdict[verdict], probe, seen, therefore]);
   output.print(
-    `Tried on ${trial.beside}, beside the state, of which nothing was written.\n\n${columnsTable([["HOLDS", "PROBE", "SEEN", "THEREFORE"], ...rows])}\n`,
+    `Tried on ${printable(trial.beside)}, beside the state, of which nothing was written.\n\n${columnsTable([["HOLDS", "PROBE", "SEEN", "THEREFORE"], ...rows])}\n`,
   );
   if (left !== undefined) output.note(`Not removed: ${left}`);
   const broken = findings.filter(({ verdict }) => verdict === "breaks");

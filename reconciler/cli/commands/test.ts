@@ -2,6 +2,7 @@
  * `reconcile test`: runs the tests of the user's own file on the embedded service in virtual time. No real service is
  * asked.
  */
+
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstTests, readReferences } from "../../config/first-tests";
@@ -12,6 +13,7 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { errorCode, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
 import { keyIn, keysOf } from "../../core/text/objects";
+import { printable } from "../../core/text/printable";
 import { openBeside } from "../../outside/beside";
 import { refuseTarget, writePrivately } from "../../outside/private-file";
 import { junitOfTests, type TestResult, tapText, testEvent, testsText } from "../../report/test-text";
@@ -128,6 +130,6 @@ function writeFirst({ args, flags, output }: Invocation): number {
     throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile test --init OTHER-FILE");
   }
   const isFound = isTest(path) && !relative(".", path).startsWith("..");
-  output.print(`Wrote ${path}. Next: reconcile test${isFound ? "" : ` ${inShell(path)}`}`);
+  output.print(printable(`Wrote ${path}. Next: reconcile test${isFound ? "" : ` ${inShell(path)}`}`));
   return output.finish({ exitCode: 0 });
 }

@@ -11,6 +11,7 @@ import type { ConfigSource } from "../../config/read/desired";
 import { itemAt } from "../../core/text/invariant";
 import { listText } from "../../core/text/list-text";
 import { isUrl, withoutPassword } from "../../core/text/outside-policy";
+import { printable } from "../../core/text/printable";
 import { realPath } from "../../outside/commit";
 import { setting } from "../../outside/environment";
 import { shownPath } from "../../outside/files";
@@ -360,15 +361,14 @@ function showMove(
     for (const [address, to] of Object.entries(asked.addresses))
       output.event({ type: "move", address, to, from_state: giving, to_state: taking, environment });
     const named = environment === undefined ? "" : ` of ${environment}`;
-    output.print(
-      `${countOf(resources, "resource")}${named}: ${isUrl(giving) ? giving : shownPath(giving)} -> ${isUrl(taking) ? taking : shownPath(taking)}`,
-    );
+    const [from, to] = [giving, taking].map((state) => printable(isUrl(state) ? state : shownPath(state)));
+    output.print(`${countOf(resources, "resource")}${named}: ${from} -> ${to}`);
     if (environment === looked[0]?.environment)
       for (const address of Object.keys(asked.addresses)) output.print(`  ${address}`);
   }
   for (const { path, before, after } of edits) {
     const what = before === undefined ? "is made" : after === undefined ? "is removed" : "is changed";
-    output.print(`${shownPath(path)} ${what}`);
+    output.print(`${printable(shownPath(path))} ${what}`);
   }
   for (const note of divided.notes) output.print(`- ${note}`);
 }
