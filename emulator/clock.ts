@@ -1,14 +1,4 @@
-/**
- * The world's clock: the real one, moved ahead by as much as the world says. Answers that are held back until a moment
- * of this clock leave as soon as it is there, whether time passed or was skipped.
- */
-export interface WorldClock {
-  now(): number;
-  /** Called after the offset changed. */
-  moved(): void;
-  until(moment: number): Promise<void>;
-  stop(): void;
-}
+export type WorldClock = ReturnType<typeof createClock>;
 
 interface ClockWaiter {
   readonly moment: number;
@@ -16,7 +6,11 @@ interface ClockWaiter {
   timer: NodeJS.Timeout;
 }
 
-export function createClock(offset: () => number): WorldClock {
+/**
+ * The world's clock: the real one, moved ahead by as much as the world says. Answers that are held back until a moment
+ * of this clock leave as soon as it is there, whether time passed or was skipped.
+ */
+export function createClock(offset: () => number) {
   const waiters = new Set<ClockWaiter>();
   const now = () => Date.now() + offset();
 
@@ -31,10 +25,11 @@ export function createClock(offset: () => number): WorldClock {
 
   return {
     now,
-    moved() {
+    /** Called after the offset changed. */
+    moved(): void {
       for (const waiter of [...waiters]) look(waiter);
     },
-    until(moment) {
+    until(moment: number): Promise<void> {
       if (moment <= now()) return Promise.resolve();
       return new Promise((resolve) => {
         const waiter: ClockWaiter = { moment, resolve, timer: setTimeout(() => {}, 0) };
@@ -42,7 +37,7 @@ export function createClock(offset: () => number): WorldClock {
         look(waiter);
       });
     },
-    stop() {
+    stop(): void {
       for (const waiter of waiters) {
         clearTimeout(waiter.timer);
         waiter.resolve();

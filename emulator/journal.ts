@@ -16,15 +16,7 @@ import { codeOfError } from "./errors";
 import { isBodyObject } from "./fields";
 import type { WorldDump } from "./world";
 
-export interface Journal {
-  /** Resolves once these changes are durable; rejects when the disk refuses, after which nothing is accepted any more. */
-  append(changes: readonly WorldChange[]): Promise<void>;
-  /** Resolves once everything appended so far is durable. */
-  settled(): Promise<void> | undefined;
-  /** Replaces everything by what `takeSnapshot` gives now. */
-  compact(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Journal = Awaited<ReturnType<typeof openJournal>>;
 
 export interface Loaded {
   readonly dump: WorldDump | undefined;
@@ -102,7 +94,7 @@ export async function openJournal(
   first: number,
   takeSnapshot: () => WorldDump,
   compactAfterBytes = 16 * 1024 * 1024,
-): Promise<Journal> {
+) {
   let number = first;
   let file = await open(join(dir, journalName(number)), "a", 0o600);
   let written = 0;
@@ -167,16 +159,19 @@ export async function openJournal(
   }
 
   return {
-    append(changes) {
+    /** Resolves once these changes are durable; rejects when the disk refuses, after which nothing is accepted any more. */
+    append(changes: readonly WorldChange[]): Promise<void> {
       pending.push(`${JSON.stringify(changes)}\n`);
       return enqueue();
     },
+    /** Resolves once everything appended so far is durable. */
     settled: () => (flushing === undefined && failure === undefined ? undefined : enqueue()),
-    compact() {
+    /** Replaces everything by what `takeSnapshot` gives now. */
+    compact(): Promise<void> {
       wantsCompaction = true;
       return enqueue();
     },
-    async close() {
+    async close(): Promise<void> {
       await flushing;
       await file.close();
     },

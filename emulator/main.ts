@@ -21,46 +21,31 @@ interface EmulatorFlag {
   readonly help: string;
 }
 
+const valued = (value: string, help: string) => ({ type: "string", value, help }) as const;
+const repeated = (value: string, help: string) => ({ ...valued(value, help), multiple: true }) as const;
+const flag = (help: string) => ({ type: "boolean", help }) as const;
+
 const emulatorFlags = {
-  dir: {
-    type: "string",
-    value: "FOLDER",
-    help: "keeps the world there, through restarts and kills (default: in memory)",
-  },
-  host: { type: "string", value: "HOST", help: "a loopback address (default 127.0.0.1)" },
-  port: { type: "string", value: "PORT", help: "where it listens (default: any that is free)" },
-  "time-scale": { type: "string", value: "N", help: "how many times faster its minutes pass (default 1; 0: at once)" },
-  dialect: {
-    type: "string",
-    value: "FILE",
-    help: "speaks as this dialect says: its paths, records, pages, states and refusals",
-  },
-  "contract-only": { type: "boolean", help: "serves nothing beyond the documented operations" },
-  with: {
-    type: "string",
-    multiple: true,
-    value: "OPERATIONS",
-    help: "switches optional operations on (group.get,volume.list)",
-  },
-  without: { type: "string", multiple: true, value: "OPERATIONS", help: "switches operations off" },
-  fault: {
-    type: "string",
-    multiple: true,
-    value: "FAULT",
-    help: "operation=…,kind=… and, where wanted, ,count= ,skip= ,ms= ,code= ,retry_after= ,when= (repeatable)",
-  },
-  strict: { type: "boolean", help: "refuses unknown credentials, projects, images and owners" },
-  "page-size": { type: "string", value: "N", help: "items on one page of a list" },
-  "no-control": { type: "boolean", help: "no control endpoint (drift, faults and dumps on demand)" },
-  "keep-named-groups": { type: "boolean", help: "a group that a rule of another one names is not deleted" },
-  "auto-confirm-resize": { type: "boolean", help: "resizes are confirmed by the service itself" },
-  "port-range": { type: "string", value: "PATTERN", help: "how dst_port may hold a range, such as {min}-{max}" },
-  "compact-after": {
-    type: "string",
-    value: "BYTES",
-    help: "how long the world's journal may grow before it is folded",
-  },
-  verbose: { type: "boolean", help: "one line a request on standard error" },
+  dir: valued("FOLDER", "keeps the world there, through restarts and kills (default: in memory)"),
+  host: valued("HOST", "a loopback address (default 127.0.0.1)"),
+  port: valued("PORT", "where it listens (default: any that is free)"),
+  "time-scale": valued("N", "how many times faster its minutes pass (default 1; 0: at once)"),
+  dialect: valued("FILE", "speaks as this dialect says: its paths, records, pages, states and refusals"),
+  "contract-only": flag("serves nothing beyond the documented operations"),
+  with: repeated("OPERATIONS", "switches optional operations on (group.get,volume.list)"),
+  without: repeated("OPERATIONS", "switches operations off"),
+  fault: repeated(
+    "FAULT",
+    "operation=…,kind=… and, where wanted, ,count= ,skip= ,ms= ,code= ,retry_after= ,when= (repeatable)",
+  ),
+  strict: flag("refuses unknown credentials, projects, images and owners"),
+  "page-size": valued("N", "items on one page of a list"),
+  "no-control": flag("no control endpoint (drift, faults and dumps on demand)"),
+  "keep-named-groups": flag("a group that a rule of another one names is not deleted"),
+  "auto-confirm-resize": flag("resizes are confirmed by the service itself"),
+  "port-range": valued("PATTERN", "how dst_port may hold a range, such as {min}-{max}"),
+  "compact-after": valued("BYTES", "how long the world's journal may grow before it is folded"),
+  verbose: flag("one line a request on standard error"),
 } as const satisfies Record<string, EmulatorFlag>;
 
 /** For help and documents. */

@@ -31,23 +31,7 @@ export interface SpokenAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Speech {
-  /** The operation that a request means, where it is one beyond the contract. */
-  understand(heard: Heard): Meaning | undefined;
-  /** The answer to a request for the job of a write. */
-  job(heard: Heard): { readonly status: number; readonly body: unknown } | undefined;
-  /** Whether a header is missing that every request needs beside the credential. */
-  misses(heard: Heard): boolean;
-  /** The credential in the form in which the service takes it. */
-  authorization(heard: Heard): string | undefined;
-  /** The refusal of a name that this deployment does not take. */
-  refuseName(operation: string, body: unknown): Reply | undefined;
-  /** The refusal of a write that does not send the version of what it changes, as `own` shows it. */
-  refuseVersion(heard: Heard, own: (kind: string, id: string) => unknown, meaning: Meaning): Reply | undefined;
-  /** A refusal that a fault asks for, with the seconds to wait where the fault names them. */
-  refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;
-  say(operation: string, decision: Pick<Reply, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
-}
+export type Speech = ReturnType<typeof createSpeech>;
 
 const recordKinds: Readonly<Record<string, RecordKind>> = {
   "vm.get": "vm",
@@ -58,19 +42,24 @@ const recordKinds: Readonly<Record<string, RecordKind>> = {
   "group.update": "group",
 };
 
-export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName: HostName): Speech {
+export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName: HostName) {
   const jobs = createJobs(dialect);
   return {
-    job: (heard) => jobs.answer(heard),
-    understand: (heard) => meaningOf(dialect, heard),
-    misses: (heard) => !hasHeaders(dialect, heard),
-    authorization({ headers }) {
+    /** The answer to a request for the job of a write. */
+    job: (heard: Heard) => jobs.answer(heard),
+    /** The operation that a request means, where it is one beyond the contract. */
+    understand: (heard: Heard) => meaningOf(dialect, heard),
+    /** Whether a header is missing that every request needs beside the credential. */
+    misses: (heard: Heard) => !hasHeaders(dialect, heard),
+    /** The credential in the form in which the service takes it. */
+    authorization({ headers }: Heard): string | undefined {
       const given = headers[dialect.authorization.name.toLowerCase()];
       const [before = "", after = ""] = dialect.authorization.header.split("{token}");
       if (typeof given !== "string" || !given.startsWith(before) || !given.endsWith(after)) return undefined;
       return `Bearer ${given.slice(before.length, given.length - after.length)}`;
     },
-    refuseName(operation, body) {
+    /** The refusal of a name that this deployment does not take. */
+    refuseName(operation: string, body: unknown): Reply | undefined {
       const [kind, verb] = operation.split(".");
       const rule = verb === "create" || verb === "rename" || verb === "update" ? nameRuleFor(dialect, kind) : undefined;
       const name = isBodyObject(body) ? body["name"] : undefined;
@@ -78,7 +67,12 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName:
         ? undefined
         : refuseWith(400, `name does not fit: ${rule.says ?? "it is too short, too long, or holds what it may not"}`);
     },
-    refuseVersion({ headers, body }, own, { operation, params }) {
+    /** The refusal of a write that does not send the version of what it changes, as `own` shows it. */
+    refuseVersion(
+      { headers, body }: Heard,
+      own: (kind: string, id: string) => unknown,
+      { operation, params }: Meaning,
+    ): Reply | undefined {
       const { fingerprint } = dialect;
       const [kind = "", verb = ""] = operation.split(".");
       if (fingerprint === undefined || /^(list|get|create|import)$/.test(verb) || operation === "group.rule.list")
@@ -90,7 +84,8 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName:
       const sent = send.startsWith("/") ? getAt(body, pointerTokens(send)) : headers[send.toLowerCase()];
       return sent === recordVersion(record) ? undefined : refuseWith(412, "the fingerprint is not that of the record");
     },
-    refuse(status, message, retryAfter) {
+    /** A refusal that a fault asks for, with the seconds to wait where the fault names them. */
+    refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer {
       const said = refusalIn(dialect, refuseWith(status, message));
       if (retryAfter === undefined) return { ...said, headers: {} };
       const place = dialect.retry_after ?? "Retry-After";
@@ -98,7 +93,7 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName:
       if (!place.startsWith("/")) return { ...said, headers: { [place]: String(retryAfter) } };
       return { ...said, body: setAt(said.body, pointerTokens(place), retryAfter), headers: {} };
     },
-    say(operation, decision, heard, base) {
+    say(operation: string, decision: Pick<Reply, "status" | "body">, heard: Heard, base: string): SpokenAnswer {
       if (decision.status >= 400) return { ...refusalIn(dialect, decision), headers: {} };
       const said = spokenAnswer({ dialect, pageSize, heard, base, hostName }, operation, decision.body);
       return { status: decision.status, ...said, body: jobs.name(operation, said.body) };

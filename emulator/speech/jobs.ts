@@ -4,18 +4,12 @@ import type { SpokenDialect } from "./spoken";
 import { type Heard, jobMeant } from "./understand";
 import { RecordDraft } from "./write";
 
-export interface Jobs {
-  /** The answer to a write with the job that it names. */
-  name(operation: string, body: unknown): unknown;
-  /** The answer to a request for a job; `undefined`: the request means something else. */
-  answer(heard: Heard): { readonly status: number; readonly body: unknown } | undefined;
-}
-
-export function createJobs(dialect: SpokenDialect): Jobs {
+export function createJobs(dialect: SpokenDialect) {
   const asked = new Map<string, number>();
   const { wait } = dialect;
   return {
-    name(operation, body) {
+    /** The answer to a write with the job that it names. */
+    name(operation: string, body: unknown): unknown {
       if (wait === undefined || /\.(list|get)$/.test(operation)) return body;
       const id = `job-${asked.size + 1}`;
       asked.set(id, 0);
@@ -30,7 +24,8 @@ export function createJobs(dialect: SpokenDialect): Jobs {
       draft.put(place, id);
       return draft.value;
     },
-    answer(heard) {
+    /** The answer to a request for a job; `undefined`: the request means something else. */
+    answer(heard: Heard): { readonly status: number; readonly body: unknown } | undefined {
       const id = jobMeant(dialect, heard);
       if (id === undefined || wait === undefined) return undefined;
       const times = asked.get(id);

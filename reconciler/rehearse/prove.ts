@@ -4,7 +4,7 @@
  * The service interprets the dialect with code of its own, so that a mistake in the file shows as a difference.
  */
 
-import { type OpenEmulator, openEmulator, type WorldDump } from "../../emulator";
+import { openEmulator, type WorldDump } from "../../emulator";
 import type { PlanOptions } from "../core/diff/context";
 import { asClosed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
@@ -153,22 +153,14 @@ interface WorldStart {
   readonly seed?: WorldDump;
 }
 
-interface ProofWorld {
-  readonly emulator: OpenEmulator;
-  readonly store: ReturnType<typeof createMemoryStore>;
-  readonly client: ServiceClient;
-  plan(chapter: Chapter): Promise<Prepared>;
-  /** One run; `undefined`: there was nothing to do. */
-  run(chapter: Chapter, client?: ServiceClient): Promise<ProofRun>;
-  close(): Promise<void>;
-}
+type ProofWorld = Awaited<ReturnType<typeof openProofWorld>>;
 
 interface ProofRun {
   readonly plan: Plan;
   readonly problems: readonly string[];
 }
 
-async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }: WorldStart): Promise<ProofWorld> {
+async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }: WorldStart) {
   // A run that died never lets go of its signal, which goes with its world.
   const signal = AbortSignal.any([start.signal]);
   const emulator = await openEmulator({
@@ -223,7 +215,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }
     store,
     client,
     plan,
-    async run(chapter, used: ServiceClient = client) {
+    async run(chapter: Chapter, used: ServiceClient = client): Promise<ProofRun> {
       await awaitInterrupted(store, used, portsOf(used), "prove", signal);
       const prepared = await plan(chapter, used);
       const problems = planErrors(prepared.plan);
@@ -239,7 +231,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }
       });
       return { plan: prepared.plan, problems: undoneLines(report) };
     },
-    async close() {
+    async close(): Promise<void> {
       await client.close();
       await emulator.close();
     },

@@ -3,7 +3,7 @@
  * service, client and engine, and a copy of the state. So every duration is reported in the real service's time.
  * Nothing outside is touched: flush commands and health checks are taken to succeed, and are named.
  */
-import { type OpenEmulator, openEmulator } from "../../emulator";
+import { openEmulator } from "../../emulator";
 import type { Timing } from "../core/model/desired";
 import { elapsedAt, instantAt } from "../core/model/time";
 import type { Dialect } from "../dialect/dialect";
@@ -18,7 +18,7 @@ import { Credential } from "../service/credential";
 import { createServiceClient, type HttpServiceClient } from "../service/http-client";
 import { systemClock } from "../service/system-clock";
 import { createMemoryStore } from "../store/memory";
-import type { StateStore, StoredState } from "../store/store";
+import type { StoredState } from "../store/store";
 import { buildTwin, twinToken } from "./twin";
 import { twinDialect, twinOperations } from "./twin-dialect";
 
@@ -35,19 +35,9 @@ export interface TwinSetting {
   readonly newId: () => string;
 }
 
-export interface RunningTwin {
-  readonly emulator: OpenEmulator;
-  readonly store: StateStore;
-  readonly clock: Clock;
-  readonly assumptions: readonly string[];
-  /** Commands and checks that were not run. */
-  readonly notRun: readonly string[];
-  connect(): HttpServiceClient;
-  ports(client: ServiceClient, emit: (event: EngineEvent) => void): Ports;
-  close(): Promise<void>;
-}
+export type RunningTwin = Awaited<ReturnType<typeof startTwin>>;
 
-export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
+export async function startTwin(setting: TwinSetting) {
   const { prepared, dialect: realDialect, timing } = setting;
   const { world, strict, assumptions } = buildTwin({ ...prepared, now: Date.now(), newId: setting.newId });
   const dialect = twinDialect(realDialect, prepared.live);
@@ -68,10 +58,11 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
     clock,
     assumptions,
     store: createMemoryStore(setting.stored, prepared.state.epoch),
-    get notRun() {
+    /** Commands and checks that were not run. */
+    get notRun(): readonly string[] {
       return [...notRun].sort();
     },
-    connect() {
+    connect(): HttpServiceClient {
       const client = createServiceClient({
         ...serviceHere(emulator.answer),
         origin: (prepared.scope ?? prepared.state.scope)?.origin ?? "embedded",
@@ -84,7 +75,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
       clients.push(client);
       return client;
     },
-    ports: (client, emit) => ({
+    ports: (client: ServiceClient, emit: (event: EngineEvent) => void): Ports => ({
       client,
       clock,
       timing,
@@ -101,7 +92,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
         return true;
       },
     }),
-    async close() {
+    async close(): Promise<void> {
       for (const client of clients) await client.close();
       await emulator.close();
     },

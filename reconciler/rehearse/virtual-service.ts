@@ -10,8 +10,6 @@ import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
 import { documentedOperations } from "../core/model/operation";
 import { builtInDialect } from "../dialect/built-in";
-import type { ServiceClient } from "../service/client";
-import type { Clock } from "../service/clock";
 import { inProcessClient, type ServiceForm, type WorldCalls } from "./in-process-client";
 import { virtualClock } from "./virtual-clock";
 
@@ -22,20 +20,7 @@ export interface VirtualMoment {
   readonly nowMs: number;
 }
 
-export interface VirtualService {
-  readonly client: ServiceClient;
-  readonly clock: Clock;
-  moment(): VirtualMoment;
-  /** Adds flavors, images and regions by name or id, VMs and groups by id; existing ones stay as they are. */
-  provide(named: {
-    readonly flavors: OperationNames;
-    readonly images: OperationNames;
-    readonly regions: OperationNames;
-    readonly vms: OperationNames;
-    readonly groups: OperationNames;
-  }): void;
-}
-type OperationNames = Iterable<string>;
+type Provided = Readonly<Record<"flavors" | "images" | "regions" | "vms" | "groups", readonly string[]>>;
 
 export function newService(from: Date): VirtualMoment {
   let ids = 0;
@@ -45,7 +30,7 @@ export function newService(from: Date): VirtualMoment {
 
 const numberedId = (count: number): string => `11111111-1111-4111-8111-${String(count).padStart(12, "0")}`;
 
-export function virtualService(from: VirtualMoment, form: ServiceForm): VirtualService {
+export function virtualService(from: VirtualMoment, form: ServiceForm) {
   const world = createWorld();
   let { ids } = from;
   const newId = (): string => numberedId(++ids);
@@ -90,10 +75,11 @@ export function virtualService(from: VirtualMoment, form: ServiceForm): VirtualS
     (until) => clock.sleep(Math.max(0, until - clock.now())),
     form,
   );
-  const missing = (kind: "flavor" | "image" | "region" | "vm" | "group", names: OperationNames): string[] =>
+  const missing = (kind: "flavor" | "image" | "region" | "vm" | "group", names: readonly string[]): string[] =>
     [...new Set(names)].filter((name) => !world.index.has(`${kind}/name/${name}`) && !world.tables[kind].has(name));
   const known = (name: string) => ({ id: isEntityId(name) ? name : newId(), name });
-  function provide({ flavors, images, regions, vms, groups }: Parameters<VirtualService["provide"]>[0]): void {
+  /** Adds flavors, images and regions by name or id, VMs and groups by id; existing ones stay as they are. */
+  function provide({ flavors, images, regions, vms, groups }: Provided): void {
     const created_at = new Date(from.nowMs).toISOString();
     const sizes = { vcpus: 1, ram_gb: 1, provisionable: true };
     const changes: WorldChange[] = [
@@ -117,7 +103,8 @@ export function virtualService(from: VirtualMoment, form: ServiceForm): VirtualS
       (change) => "put" in change && ids.has(change.value.id),
     );
   }
-  return { client, clock, provide, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
+  const moment = (): VirtualMoment => ({ changes: [...changed], ids, nowMs: clock.now() });
+  return { client, clock, provide, moment };
 }
 
 const operationsKnown = new Set<string>([

@@ -40,12 +40,7 @@ export interface Touched {
   readonly downtimeMs?: number;
 }
 
-export interface Outline {
-  readonly blocks: readonly PlanBlock[];
-  readonly touched: readonly Touched[];
-}
-
-export function outlinePlan(plan: Plan): Outline {
+export function outlinePlan(plan: Plan) {
   const stepsOf = groupedBy(plan.steps, (step) => (isGate(step) ? undefined : step.address));
   const downtime = (address: Address) => {
     const ms = plan.estimate.downtimeMs[address];
@@ -64,7 +59,8 @@ export function outlinePlan(plan: Plan): Outline {
       ...downtime(change.address),
     };
   });
-  return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
+  const touched = [...stepsOf].map(([address, steps]): Touched => ({ address, steps, ...downtime(address) }));
+  return { blocks, touched };
 }
 
 /** The numbers of changes in each component; empty when the plan has no component. */

@@ -110,6 +110,7 @@ function layOutInside(
       height: inner.height + 2 * framePadding + frameHead,
     })),
   ];
+  const nodeById = new Map(nodes.map((node) => [node.id, node]));
   const outer = edges.map(({ from, to }) => ({ from: placeOf.get(from) ?? from, to: placeOf.get(to) ?? to }));
   const around = layOut(nodes, outer, options);
   const places = new Map(around.places);
@@ -125,10 +126,7 @@ function layOutInside(
     own.forEach((edge, index) => {
       bends[edges.indexOf(edge)] = (inner.bends[index] ?? []).map(moved);
     });
-    const { width, height } = itemAt(
-      nodes.filter(({ id }) => id === `component:${name}`),
-      0,
-    );
+    const { width, height } = mustGet(nodeById, `component:${name}`);
     frames.push({ name, ...corner, width, height }, ...inner.frames.map((frame) => ({ ...frame, ...moved(frame) })));
   }
   return { width: around.width, height: around.height, places, bends, frames };
@@ -229,13 +227,10 @@ interface DrawnArea extends Point {
   readonly height: number;
 }
 
-interface Areas {
-  readonly add: (area: DrawnArea) => void;
-  readonly isFree: (area: DrawnArea) => boolean;
-}
+type Areas = ReturnType<typeof areas>;
 
 /** The areas that are taken, found by the squares of the sheet that they touch. */
-function areas(): Areas {
+function areas() {
   const square = 128;
   const bySquare = new Map<string, DrawnArea[]>();
   const squaresOf = ({ x, y, width, height }: DrawnArea): string[] => {
@@ -247,10 +242,11 @@ function areas(): Areas {
   const meet = (a: DrawnArea, b: DrawnArea): boolean =>
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
   return {
-    add: (area) => {
+    add(area: DrawnArea): void {
       for (const name of squaresOf(area)) appendTo(bySquare, name, area);
     },
-    isFree: (area) => squaresOf(area).every((name) => !bySquare.get(name)?.some((other) => meet(area, other))),
+    isFree: (area: DrawnArea): boolean =>
+      squaresOf(area).every((name) => !bySquare.get(name)?.some((other) => meet(area, other))),
   };
 }
 
