@@ -147,26 +147,14 @@ function notRepresented(
 }
 
 /** null: any protocol; undefined: none that a rule of this service can have. Listings spell some of them as numbers. */
-function protocolOf(listed: string): "tcp" | "udp" | "icmp" | null | undefined {
-  switch (listed.toLowerCase()) {
-    case "-1":
-    case "all":
-      return null;
-    case "tcp":
-    case "6":
-      return "tcp";
-    case "udp":
-    case "17":
-      return "udp";
-    case "icmp":
-    case "1":
-    case "icmpv6":
-    case "58":
-      return "icmp";
-    default:
-      return undefined;
-  }
-}
+const protocolOf = (listed: string): "tcp" | "udp" | "icmp" | null | undefined => protocols.get(listed.toLowerCase());
+
+const protocols = new Map([
+  ...["-1", "all"].map((word) => [word, null] as const),
+  ...["tcp", "6"].map((word) => [word, "tcp"] as const),
+  ...["udp", "17"].map((word) => [word, "udp"] as const),
+  ...["icmp", "1", "icmpv6", "58"].map((word) => [word, "icmp"] as const),
+]);
 
 interface PermissionPorts {
   readonly min: number | null;

@@ -14,7 +14,7 @@ import {
   refuseWith,
   there,
 } from "./decision";
-import type { Flavor, Image, Vm, Volume, WorldChange } from "./entities";
+import type { Entities, Image, Vm, Volume, WorldChange } from "./entities";
 import { type FieldReader, isEntityId, readEntityName, readFields, readRequiredSizeGb, readSizeGb } from "./fields";
 import { pageOfKind } from "./paging";
 import { allowedFrom, seconds, type VmVerb } from "./vm-states";
@@ -26,17 +26,18 @@ export function createVm(request: Request): Reply {
   const { world, settings, body, newId, now } = request;
   const projectId = projectOfCaller(request);
   const fields = readFields(body);
-  const flavor = readFlavor(request, fields, "flavor_id");
+  const flavor = readListed(request, fields, "flavor", "flavor_id");
   const userId = fields.requiredText("id");
   const imageId = readImageId(request, fields);
   const name = readEntityName(fields);
   const owner = readOwner(request, fields);
   const project = readProject(request, fields);
-  const region = readRegion(request, fields);
+  const region = readListed(request, fields, "region", "region");
   const rootSize = readSizeGb(fields, "root_size") ?? defaultRootSizeGb;
   const size = readRequiredSizeGb(fields);
   const skipFloatingIp = fields.flag("skip_floating_ip") ?? false;
-  if (fields.problems.length > 0 || flavor === undefined) return refusals.badRequest(fields.problems);
+  if (fields.problems.length > 0 || flavor === undefined || region === undefined)
+    return refusals.badRequest(fields.problems);
   if (firstUnder(world, `vm/name/${projectId}/${name}`) !== undefined)
     return refuseWith(409, `A VM named ${name} already exists in the project.`);
 
@@ -61,7 +62,7 @@ export function createVm(request: Request): Reply {
     image_id: imageId,
     owner,
     user_id: userId,
-    region,
+    region: region.name,
     root_size: rootSize,
     floating_ip: null,
     private_ip: null,
@@ -121,7 +122,7 @@ export function rebuildVm(request: Request): Reply {
 export function resizeVm(request: Request): Reply {
   const { settings, now } = request;
   const fields = readFields(request.body);
-  const flavor = readFlavor(request, fields, "flavor");
+  const flavor = readListed(request, fields, "flavor", "flavor");
   return inState(request, "resize", fields.problems, (vm) => {
     const target = there(flavor, "flavor");
     if (target.id === vm.flavor_id) return refuseWith(400, `flavor is the one the VM has already: ${target.name}`);
@@ -258,12 +259,18 @@ const inState = (request: Request, verb: VmVerb, problems: readonly string[], th
     return then(vm);
   });
 
-function readFlavor(request: Request, fields: FieldReader, field: string): Flavor | undefined {
-  const { flavor } = request.world.tables;
+/** What a list of the service has under the id or the name that a field gives. */
+function readListed<K extends "flavor" | "region">(
+  { world }: Request,
+  fields: FieldReader,
+  kind: K,
+  field: string,
+): Entities[K] | undefined {
   const given = fields.requiredText(field);
   if (given === "") return undefined;
-  const found = flavor.get(given) ?? flavor.get(firstUnder(request.world, `flavor/name/${given}`) ?? "");
-  if (found === undefined) fields.problems.push(`${field} is not in the flavor list: ${given}`);
+  const found =
+    world.tables[kind].get(given) ?? world.tables[kind].get(firstUnder(world, `${kind}/name/${given}`) ?? "");
+  if (found === undefined) fields.problems.push(`${field} is not in the ${kind} list: ${given}`);
   return found;
 }
 
@@ -309,13 +316,4 @@ function readProject(request: Request, fields: FieldReader): string {
   if (given !== "" && request.settings.strict && given !== own?.name && given !== own?.id)
     fields.problems.push(`project is not one you may build in: ${given}`);
   return given;
-}
-
-function readRegion(request: Request, fields: FieldReader): string {
-  const { region } = request.world.tables;
-  const given = fields.requiredText("region");
-  if (given === "") return "";
-  const found = region.get(given) ?? region.get(firstUnder(request.world, `region/name/${given}`) ?? "");
-  if (found === undefined) fields.problems.push(`region is not in the region list: ${given}`);
-  return found?.name ?? given;
 }

@@ -26,7 +26,7 @@ import { createMemoryStore } from "../store/memory";
 import type { StoredState } from "../store/store";
 import { interceptClient } from "./intercepted-client";
 import { type Chapter, lifeIn } from "./prove-life";
-import { undoneLines } from "./world-lines";
+import { describeWorld, undoneLines } from "./world-lines";
 
 export const proofParts = ["life-cycle", "kills", "faults"] as const;
 export type ProofPart = (typeof proofParts)[number];
@@ -79,7 +79,7 @@ export async function proveDialect(dialect: Dialect, options: ProofOptions): Pro
       const { problem, writes } = lived;
       if (options.parts.includes("life-cycle")) report("life-cycle", chapter.title, problem);
       if (problem !== undefined) return checks;
-      if (index < 2) moments.push({ before, chapter, writes, after: shapeOf(world.emulator.dump()) });
+      if (index < 2) moments.push({ before, chapter, writes, after: describeWorld(world.emulator.dump()) });
     }
   } finally {
     await world.close();
@@ -307,7 +307,7 @@ async function goesOn(world: ProofWorld, chapter: Chapter, expected: WorldShape)
     last = await world.run(chapter);
     if (last.problems.length === 0) break;
   }
-  const shape = shapeOf(world.emulator.dump());
+  const shape = describeWorld(world.emulator.dump());
   const twins = twinsIn(shape, expected);
   if (twins !== undefined) return twins;
   if (last !== undefined && last.problems.length > 0)
@@ -325,25 +325,6 @@ const asksRightly = ({ can }: ServiceClient, { plan }: ProofRun): boolean =>
   !(["vm", "volume", "group"] as const).every((kind) => can.canFindCreated(kind));
 
 type WorldShape = readonly string[];
-
-/** What is in the project, in a form without ids. */
-function shapeOf(dump: WorldDump): WorldShape {
-  const nameOf = new Map(dump.vms.map(({ id, name }) => [id, name]));
-  const groupOf = new Map(dump.groups.map(({ id, name }) => [id, name]));
-  const vms = dump.vms.map((vm) => `vm ${vm.name} ${vm.flavor_id} ${vm.image_id} ${vm.status}`);
-  const volumes = dump.volumes.flatMap((one) =>
-    one.root ? [] : [`volume ${one.name} ${one.size} on ${nameOf.get(one.attached_to ?? "") ?? "nothing"}`],
-  );
-  const own = dump.groups.filter(({ platform }) => !platform);
-  const rules = dump.rules.flatMap((rule) => {
-    const group = own.find(({ id }) => id === rule.security_group_id);
-    const from = rule.remote_ip_prefix ?? groupOf.get(rule.remote_group_id ?? "") ?? "anywhere";
-    return group === undefined || rule.direction !== "ingress"
-      ? []
-      : [`rule of ${group.name} ${rule.protocol} ${rule.port_range_min}-${rule.port_range_max} ${from}`];
-  });
-  return [...vms, ...volumes, ...own.map(({ name }) => `group ${name}`), ...rules].sort();
-}
 
 const firstTwoWords = (line: string): string => line.split(" ").slice(0, 2).join(" ");
 const isNoRule = (line: string): boolean => !line.startsWith("rule ");

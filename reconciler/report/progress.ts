@@ -73,35 +73,22 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
   if (event.type !== "step") return state;
   state.startedAt ??= now;
   state.seen.add(event.step);
-  switch (event.status) {
-    case "started":
-    case "progress": {
-      if (event.accepted === true) {
-        state.running.delete(event.step);
-        return state;
-      }
-      const known = state.running.get(event.step);
-      if (known === undefined)
-        state.running.set(event.step, {
-          title: printable(event.title),
-          startedAt: now - event.elapsedMs,
-          message: event.message === undefined ? undefined : printable(event.message),
-        });
-      else if (event.message !== undefined) known.message = printable(event.message);
-      return state;
-    }
-    case "done":
-    case "failed":
-    case "skipped":
-    case "waiting":
-      state.running.delete(event.step);
-      state.counts[event.unknown === true ? "unknown" : event.status]++;
-      if (event.status === "failed" || event.status === "waiting") {
-        state.problems.push(`${eventEnd(event)} ${printable(event.title)}${eventMessage(event)}`);
-        if (state.problems.length > problemsKept) state.problems.shift();
-      }
-      return state;
+  const known = state.running.get(event.step);
+  const message = event.message === undefined ? undefined : printable(event.message);
+  if (event.status === "started" || event.status === "progress") {
+    if (event.accepted === true) state.running.delete(event.step);
+    else if (known === undefined)
+      state.running.set(event.step, { title: printable(event.title), startedAt: now - event.elapsedMs, message });
+    else known.message = message ?? known.message;
+    return state;
   }
+  state.running.delete(event.step);
+  state.counts[event.unknown === true ? "unknown" : event.status]++;
+  if (event.status === "failed" || event.status === "waiting") {
+    state.problems.push(`${eventEnd(event)} ${printable(event.title)}${eventMessage(event)}`);
+    if (state.problems.length > problemsKept) state.problems.shift();
+  }
+  return state;
 }
 
 /** An unknown outcome is shown as such: the request may have taken effect. */

@@ -8,6 +8,7 @@ import type { Plan } from "../core/plan/plan";
 import { isGate, type Step } from "../core/plan/step";
 import { groupedBy } from "../core/text/objects";
 import { notSeenIn, type RunReport, type StepReport } from "../engine/run-plan";
+import { numberText } from "./style";
 
 export interface ResourceStanding {
   readonly address: Address;
@@ -72,10 +73,19 @@ function isUndecided(step: Step, reports: readonly StepReport[]): boolean {
 }
 
 /** `vm.web[1]: in VERIFY_RESIZE, …`, for a log and a message of one line. */
-export function standingText(standings: readonly ResourceStanding[]): string {
-  const count = (wanted: ResourceStanding["standing"]): number =>
-    standings.filter(({ standing }) => standing === wanted).length;
-  const open = standings.filter(({ standing }) => standing === "in_progress");
-  const parts = [`${count("done")} done`, `${open.length} in progress`, `${count("untouched")} untouched`];
-  return `${parts.join(", ")}${open.map(({ address, waitsFor }) => `; ${address}: ${waitsFor ?? "not finished"}`).join("")}`;
-}
+export const standingText = (standings: readonly ResourceStanding[]): string =>
+  [
+    standingCounts(standings),
+    ...standings.flatMap(({ standing, address, waitsFor }) =>
+      standing === "in_progress" ? [`${address}: ${waitsFor ?? "not finished"}`] : [],
+    ),
+  ].join("; ");
+
+/** `3 done, 1 in progress, 2 untouched`. */
+export const standingCounts = (standings: readonly ResourceStanding[]): string =>
+  (["done", "in_progress", "untouched"] as const)
+    .map((wanted) => {
+      const count = standings.filter(({ standing }) => standing === wanted).length;
+      return `${numberText(count)} ${wanted.replace("_", " ")}`;
+    })
+    .join(", ");

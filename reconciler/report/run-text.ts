@@ -14,7 +14,7 @@ import { printable } from "../core/text/printable";
 import { lacksIds, notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
 import { scopeText, whatMatches } from "./plan-outline";
-import { resourceStandings } from "./run-standing";
+import { resourceStandings, standingCounts } from "./run-standing";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, type Hue, hang, layoutOf, numberText, type Paint, type TextOptions } from "./style";
 
@@ -158,17 +158,11 @@ function standingLines(run: RunReport, plan: Plan, { paint, width }: RunLook): s
   const standings = resourceStandings(run, plan);
   const open = standings.filter(({ standing }) => standing === "in_progress");
   const untouched = standings.filter(({ standing }) => standing === "untouched").map(({ address }) => address);
-  const done = standings.length - open.length - untouched.length;
-  const sum = [
-    `${numberText(done)} done`,
-    `${numberText(open.length)} in progress`,
-    `${numberText(untouched.length)} untouched`,
-  ];
   const shown = untouched.length <= mostListed ? untouched : untouched.slice(0, mostListed);
   const more = untouched.length - shown.length;
   return [
     "",
-    `  Of ${countOf(standings.length, "resource")}: ${sum.join(", ")}`,
+    `  Of ${countOf(standings.length, "resource")}: ${standingCounts(standings)}`,
     ...open.flatMap(({ address, waitsFor = "not finished" }) =>
       hang("    … in progress  ", `${printable(address)}: ${printable(waitsFor)}`, width).map((line) =>
         paint("change", line),

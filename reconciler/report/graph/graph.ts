@@ -152,29 +152,19 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
         });
     }
   }
+  const nodeWith = (node: GraphNode): string => {
+    if (!nodes.has(node.id)) nodes.set(node.id, node);
+    return node.id;
+  };
   const refer = (reference: Reference, kind: Kind): string => {
     const address = "address" in reference ? reference.address : `id:${identityKey(identity(kind, reference.id))}`;
-    const id = nodeOf.get(address) ?? address;
-    if (!nodes.has(id))
-      nodes.set(id, {
-        id,
-        head: printable("address" in reference ? reference.address : reference.id),
-        lines: ["not declared here"],
-        tone: "wait",
-      });
-    return id;
+    const head = printable("address" in reference ? reference.address : reference.id);
+    return nodeWith({ id: nodeOf.get(address) ?? address, head, lines: ["not declared here"], tone: "wait" });
   };
-  const outside = (cidr: string | undefined): string => {
-    const id = `outside:${cidr ?? "internet"}`;
-    if (!nodes.has(id))
-      nodes.set(id, {
-        id,
-        head: cidr ?? "Internet",
-        lines: cidr === undefined ? ["every address"] : [],
-        tone: "outside",
-      });
-    return id;
-  };
+  const outside = (cidr: string | undefined): string =>
+    cidr === undefined
+      ? nodeWith({ id: "outside:internet", head: "Internet", lines: ["every address"], tone: "outside" })
+      : nodeWith({ id: `outside:${cidr}`, head: cidr, lines: [], tone: "outside" });
   /** The nodes that the rule names. */
   const peersOf = ({ remote }: Rule): readonly string[] => {
     if (remote.kind === "computed")
