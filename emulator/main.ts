@@ -79,7 +79,7 @@ export function readArguments(
   if (values.dialect !== undefined && readDialect === undefined)
     problems.push("--dialect is read by reconcile emulator, and not by this program");
   if (isDialectProblems(dialect)) problems.push(...dialect);
-  const options: EmulatorOptions = withoutUndefined({
+  const options: EmulatorOptions = {
     speaks: isDialectProblems(dialect) ? undefined : dialect,
     dir: values.dir,
     host: values.host,
@@ -97,7 +97,7 @@ export function readArguments(
     portRange: values["port-range"],
     compactAfterBytes: number("compact-after"),
     logger: values.verbose === true ? (line: string) => void process.stderr.write(`${line}\n`) : undefined,
-  });
+  };
   return { options, problems: [...problems, ...checkOptions(options)] };
 }
 
@@ -128,12 +128,6 @@ function readFlag(text: string, problems: string[]): FaultSpec[] {
     return [];
   }
 }
-
-const withoutUndefined = <T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  // The filter is the condition of the type.
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
 
 /** Serves until a signal ends it. Resolves with the exit code. */
 export async function runEmulator(argv: readonly string[], readDialect?: DialectReader): Promise<number> {

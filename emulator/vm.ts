@@ -14,7 +14,7 @@ import {
   refuseWith,
   there,
 } from "./decision";
-import type { Entities, Image, Vm, Volume, WorldChange } from "./entities";
+import type { Entities, Image, Pending, Vm, Volume, WorldChange } from "./entities";
 import { type FieldReader, isEntityId, readEntityName, readFields, readRequiredSizeGb, readSizeGb } from "./fields";
 import { pageOfKind } from "./paging";
 import { allowedFrom, seconds, type VmVerb } from "./vm-states";
@@ -101,20 +101,15 @@ export function renameVm(request: Request): Reply {
 }
 
 export function rebuildVm(request: Request): Reply {
-  const { world, settings, now } = request;
+  const { world } = request;
   const fields = readFields(request.body);
   const image = fields.requiredText("image");
   const imageId = findImage(request, image);
   if (image !== "" && imageId === undefined) fields.problems.push(`image is not in the image list: ${image}`);
   return inState(request, "rebuild", fields.problems, (vm) => {
     const built = world.tables.flavor.get(vm.flavor_id)?.provisionable ?? true;
-    const next: Vm = {
-      ...vm,
-      status: "REBUILD",
-      image_id: there(imageId, "image"),
-      root_wipes: vm.root_wipes + 1,
-      pending: { until: now + seconds.rebuild * settings.secondMs, becomes: { status: built ? "ACTIVE" : "ERROR" } },
-    };
+    const wiped: Vm = { ...vm, image_id: there(imageId, "image"), root_wipes: vm.root_wipes + 1 };
+    const next = onItsWay(request, wiped, "REBUILD", seconds.rebuild, { status: built ? "ACTIVE" : "ERROR" });
     return answer(200, "VM is rebuilding", [{ put: "vm", value: next }]);
   });
 }
@@ -130,16 +125,14 @@ export function resizeVm(request: Request): Reply {
     const verify = { status: "VERIFY_RESIZE", flavor_id: target.id };
     const confirmed = { status: vm.status, resize_from: null };
     const byItself = { pending: { until: until + seconds.confirm * settings.secondMs, becomes: confirmed } };
-    const next: Vm = {
-      ...vm,
-      status: "RESIZE",
-      resize_from: { flavor_id: vm.flavor_id, status: vm.status },
-      pending: {
-        until,
-        // No capacity for the new size: the VM comes back as it was, and only its flavor tells.
-        becomes: !target.provisionable ? confirmed : settings.autoConfirmResize ? { ...verify, ...byItself } : verify,
-      },
-    };
+    // No capacity for the new size: the VM comes back as it was, and only its flavor tells.
+    const becomes = !target.provisionable
+      ? confirmed
+      : settings.autoConfirmResize
+        ? { ...verify, ...byItself }
+        : verify;
+    const begun: Vm = { ...vm, resize_from: { flavor_id: vm.flavor_id, status: vm.status } };
+    const next = onItsWay(request, begun, "RESIZE", seconds.resize, becomes);
     return answer(200, "VM is resizing", [{ put: "vm", value: next }]);
   });
 }
@@ -154,10 +147,8 @@ export const confirmResize = (request: Request): Reply =>
 export const revertResize = (request: Request): Reply =>
   inState(request, "revert the resize of", [], (vm) => {
     const becomes = { status: "ACTIVE", ...vm.resize_from, resize_from: null };
-    const until = request.now + seconds.revert * request.settings.secondMs;
-    return acknowledge("VM is reverting", [
-      { put: "vm", value: { ...vm, status: "REVERT_RESIZE", pending: { until, becomes } } },
-    ]);
+    const next = onItsWay(request, vm, "REVERT_RESIZE", seconds.revert, becomes);
+    return acknowledge("VM is reverting", [{ put: "vm", value: next }]);
   });
 
 export function snapshotVm(request: Request): Reply {
@@ -173,9 +164,8 @@ export function snapshotVm(request: Request): Reply {
 /** The call blocks: the VM has stopped by the time the answer leaves. */
 export const stopVm = (request: Request): Reply =>
   inState(request, "stop", [], (vm) => {
-    const until = request.now + seconds.stop * request.settings.secondMs;
-    const next: Vm = { ...vm, status: "STOPPING", pending: { until, becomes: { status: "SHUTOFF" } } };
-    return { ...acknowledge("VM stopped", [{ put: "vm", value: next }]), holdUntil: until };
+    const next = onItsWay(request, vm, "STOPPING", seconds.stop, { status: "SHUTOFF" });
+    return { ...acknowledge("VM stopped", [{ put: "vm", value: next }]), holdUntil: next.pending.until };
   });
 
 export const startVm = (request: Request): Reply => startLike(request, "start", "STARTING", "VM is starting");
@@ -183,11 +173,15 @@ export const rebootVm = (request: Request): Reply => startLike(request, "reboot"
 
 const startLike = (request: Request, verb: "start" | "reboot", status: string, text: string): Reply =>
   inState(request, verb, [], (vm) => {
-    const until = request.now + seconds[verb] * request.settings.secondMs;
-    return acknowledge(text, [
-      { put: "vm", value: { ...vm, status, pending: { until, becomes: { status: "ACTIVE" } } } },
-    ]);
+    const next = onItsWay(request, vm, status, seconds[verb], { status: "ACTIVE" });
+    return acknowledge(text, [{ put: "vm", value: next }]);
   });
+
+const onItsWay = ({ now, settings }: Request, vm: Vm, status: string, takes: number, becomes: Pending["becomes"]) => ({
+  ...vm,
+  status,
+  pending: { until: now + takes * settings.secondMs, becomes },
+});
 
 export function deleteVm(request: Request): Reply {
   const wish = request.query.get("delete_floating_ip");

@@ -79,35 +79,33 @@ const actions = ["create", "update", "replace", "delete", "import", "forget"] as
 export function watchMetricsText(status: WatchStatus): string {
   const { seen, rounds, last } = status;
   const steps = Object.entries(status.steps).sort(([a], [b]) => (a < b ? -1 : 1));
-  const one = (value: number | undefined): MetricSample[] => (value === undefined ? [] : [[{}, value]]);
-  const byOperation = (value: (times: StepTimes) => number): MetricSample[] =>
-    steps.map(([operation, times]) => [{ operation }, value(times)]);
+  const gauge = (name: string, help: string, value: number | undefined): Metric => [
+    name,
+    "gauge",
+    help,
+    value === undefined ? [] : [[{}, value]],
+  ];
+  const byOperation = (name: string, help: string, value: (times: StepTimes) => number): Metric => [
+    name,
+    "counter",
+    help,
+    steps.map(([operation, times]) => [{ operation }, value(times)]),
+  ];
   const metrics: Metric[] = [
-    [
-      "active",
-      "gauge",
-      "1: this watcher works; 0: another one holds the state.",
-      one(last?.result.end === "standby" ? 0 : 1),
-    ],
-    ["resources", "gauge", "Resources in the state when the last round looked.", one(seen?.resources)],
-    [
-      "drifted_resources",
-      "gauge",
-      "Resources that the last round found not as the state has them.",
-      one(seen?.drifted.length),
-    ],
+    gauge("active", "1: this watcher works; 0: another one holds the state.", last?.result.end === "standby" ? 0 : 1),
+    gauge("resources", "Resources in the state when the last round looked.", seen?.resources),
+    gauge("drifted_resources", "Resources that the last round found not as the state has them.", seen?.drifted.length),
     [
       "pending_changes",
       "gauge",
       "Resources that the last round found to differ from the file, by what would be done or was.",
       seen === undefined ? [] : actions.map((action) => [{ action }, seen.pending[action] ?? 0]),
     ],
-    [
+    gauge(
       "world_open_ports",
-      "gauge",
       "Administration ports (as `exposure` flags them) that managed groups leave open to the world.",
-      one(seen?.worldOpenPorts),
-    ],
+      seen?.worldOpenPorts,
+    ),
     [
       "assertion_holds",
       "gauge",
@@ -120,34 +118,27 @@ export function watchMetricsText(status: WatchStatus): string {
       "1: the rules that are there break this assertion of the file.",
       assertionSamples(seen, "violated"),
     ],
-    [
+    gauge(
       "blocked",
-      "gauge",
       "1: the last round waits for a consent or an outside act.",
-      one(last?.result.end === "blocked" ? 1 : 0),
-    ],
-    ["failures", "gauge", "Failed rounds in a row.", one(status.failures)],
+      last?.result.end === "blocked" ? 1 : 0,
+    ),
+    gauge("failures", "Failed rounds in a row.", status.failures),
     [
       "rounds_total",
       "counter",
       "Rounds, by how they ended.",
       Object.entries(rounds).map(([result, count]) => [{ result }, count]),
     ],
-    [
+    gauge(
       "last_success_timestamp_seconds",
-      "gauge",
       "When a round last saw the service and did its work.",
-      one(status.lastSuccessAt === undefined ? undefined : Date.parse(status.lastSuccessAt) / 1000),
-    ],
-    ["last_round_duration_seconds", "gauge", "How long the last round took.", one(wholeSeconds(last?.durationMs))],
-    [
-      "step_duration_seconds_sum",
-      "counter",
-      "Time of finished steps, by operation.",
-      byOperation(({ seconds }) => seconds),
-    ],
-    ["step_duration_seconds_count", "counter", "Finished steps, by operation.", byOperation(({ count }) => count)],
-    ["step_failures_total", "counter", "Failed steps, by operation.", byOperation(({ failed }) => failed)],
+      status.lastSuccessAt === undefined ? undefined : Date.parse(status.lastSuccessAt) / 1000,
+    ),
+    gauge("last_round_duration_seconds", "How long the last round took.", wholeSeconds(last?.durationMs)),
+    byOperation("step_duration_seconds_sum", "Time of finished steps, by operation.", ({ seconds }) => seconds),
+    byOperation("step_duration_seconds_count", "Finished steps, by operation.", ({ count }) => count),
+    byOperation("step_failures_total", "Failed steps, by operation.", ({ failed }) => failed),
   ];
   return prometheusText(
     "reconcile_",
