@@ -9,7 +9,7 @@ import { type Grants, noGrants } from "../core/plan/consent";
 import type { Sightings } from "../core/plan/memory";
 import { changesOutputs, outputsNow } from "../core/plan/outputs";
 import { PermittedPlan } from "../core/plan/permitted";
-import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
+import { countChangesAndForgotten, isEmpty, type Plan } from "../core/plan/plan";
 import { whatIsMeant } from "../core/plan/select";
 import type { FoldedState } from "../core/state/fold";
 import { writeSnapshot } from "../core/state/text";
@@ -204,7 +204,7 @@ function recordedStart(
     const resource = declared.get(address);
     open[address] = resource === undefined ? "" : declarationMark(resource);
   }
-  const counts = Object.entries(countChanges(plan.changes)).filter(([, count]) => count > 0);
+  const counts = Object.entries(countChangesAndForgotten(plan.changes)).filter(([, count]) => count > 0);
   return {
     by: { who, host, command, commit },
     consents: plan.consents.map(({ kind, address }) => (address === undefined ? kind : `${kind} ${address}`)),

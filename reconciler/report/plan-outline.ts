@@ -9,7 +9,7 @@ import { errorsAmong } from "../core/model/diagnostic";
 import { kindRows } from "../core/model/kinds";
 import type { Consent, ConsentKind } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
-import { countChanges, isEmpty, type Plan } from "../core/plan/plan";
+import { countChangesAndForgotten, isEmpty, type Plan } from "../core/plan/plan";
 import { isGate, type Step } from "../core/plan/step";
 import { itemAt } from "../core/text/invariant";
 import { groupedBy } from "../core/text/objects";
@@ -335,12 +335,10 @@ function memoryText({ fromMemory = [] }: Plan): string | undefined {
   return `${numberText(fromMemory.length)} from memory, as seen last${since}`;
 }
 
-function changeWords(changes: readonly Change[]): string[] {
-  const forget = changes.filter(({ action }) => action === "forget").length;
-  return Object.entries({ ...countChanges(changes), forget }).flatMap(([action, count]) =>
+const changeWords = (changes: readonly Change[]): string[] =>
+  Object.entries(countChangesAndForgotten(changes)).flatMap(([action, count]) =>
     count === 0 ? [] : [`${numberText(count)} to ${action}`],
   );
-}
 
 /** For what breaks a title, cuts it or writes it in signs of its own: no mask would find a sensitive value in it then. */
 export const withMaskedTitles = (plan: Plan, masked: (text: string) => string): Plan => ({

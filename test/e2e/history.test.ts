@@ -224,6 +224,7 @@ imports: [ { to: group.front, id: "${group}" }, { to: volume.data, id: "${volume
     await apply(`${head}volumes: { data: { size: 5 }, logs: { size: 5 } }\n`);
     const before = place.emulator.dump();
     await apply(`${head}volumes: { data: { size: 5 } }\nremoved: [ { from: volume.logs, destroy: false } ]\n`);
+    expect((await reconcile("history")).stdout).toContain("1 to forget; 1 step done");
     await done(reconcile("state", "rm", "volume.data"));
     const undone = await reconcile("undo", "last", "-y", "--recreate", "all");
     expect(undone.exitCode, undone.stderr).toBe(0);

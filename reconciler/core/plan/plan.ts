@@ -359,5 +359,11 @@ export function countChanges(changes: readonly Pick<Change, "action">[]): Change
   return counts;
 }
 
+/** The same for people, who want to read as well what nothing will look after any more. */
+export const countChangesAndForgotten = (changes: readonly Pick<Change, "action">[]) => ({
+  ...countChanges(changes),
+  forget: changes.filter(({ action }) => action === "forget").length,
+});
+
 /** True when applying would do nothing at all, not even learn something. */
 export const isEmpty = (plan: Plan): boolean => plan.changes.length === 0 && plan.steps.length === 0;
