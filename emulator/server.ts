@@ -66,6 +66,8 @@ export async function exchange(service: Service, request: Request): Promise<Answ
 
   const started = Date.now();
   const spoken = service.speech === undefined ? undefined : await hearSpoken(service.speech, request, { path, query });
+  // The client went away, and what it meant is not known.
+  if (service.speech !== undefined && spoken === undefined) return undefined;
   const job = spoken?.speech.authorization(spoken.heard) === undefined ? undefined : spoken?.speech.job(spoken.heard);
   if (job !== undefined) return asJson(job.status, job.body);
   const match = (spoken === undefined ? undefined : spoken.match) ?? matchRoute(service.routes, method, path);
@@ -118,8 +120,9 @@ async function hearSpoken(
   speech: Speech,
   request: Request,
   { path, query }: { readonly path: string; readonly query: string },
-): Promise<Spoken> {
-  const body = (await request.body(10 * mib)) ?? { text: "" };
+): Promise<Spoken | undefined> {
+  const body = await request.body(10 * mib);
+  if (body === undefined) return undefined;
   const parsed = "text" in body && body.text !== "" ? parseBody(body.text) : undefined;
   const heard: Heard = {
     method: request.method,

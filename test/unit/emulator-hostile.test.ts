@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { operationNames, startEmulator } from "../../emulator/index";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { hostileRequest, randomFrom, sendRaw } from "../support/hostile-inputs";
 
@@ -56,3 +59,22 @@ function isFine({ status, body }: { status: number; body: string }): boolean {
     return false;
   }
 }
+
+it.each([
+  ["its own words", {}],
+  ["the words of a dialect", { speaks: builtInDialect }],
+])("does nothing for a client that goes away within its body, in %s", async (_, words) => {
+  const id = "11111111-1111-4111-8111-111111111111";
+  const emulator = await startEmulator({ ...words, timeScale: 0, seed: { vms: [{ id, name: "web-1" }] } });
+  const socket = connect(emulator.port, "127.0.0.1");
+  const head = ["Host: here", "Authorization: Bearer ops-token", "Content-Type: application/json", "Content-Length: 9"];
+  socket.write(`POST /api/v1/vm/stop/${id} HTTP/1.1\r\n${head.join("\r\n")}\r\nExpect: 100-continue\r\n\r\n`);
+  // By then the head has been read.
+  await once(socket, "data");
+  socket.destroy();
+  await once(socket, "close");
+  // A request that follows is answered after the one before it has ended.
+  await fetch(`${emulator.url}/api/v1/vm/list`, { headers: { Authorization: "Bearer ops-token" } });
+  expect(emulator.dump().vms.map(({ status }) => status)).toEqual(["ACTIVE"]);
+  await emulator.close();
+});
