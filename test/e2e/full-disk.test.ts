@@ -90,7 +90,7 @@ describe("no room for the output", () => {
 
 describe("no room for the state", () => {
   /** Of a first apply of one volume: the create's intent, its outcome, and what closes the run. */
-  const [outcome, closing] = [12, 14];
+  const [outcome, closing] = [13, 15];
 
   it("at the outcome of a create: the id is told with the command that gives it back, and that converges", async () => {
     const ran = await reconcile(["apply", "-y"], { ...hook, FULL_FROM: String(outcome) });

@@ -24,7 +24,7 @@ describe("codes and their explanations", () => {
     const [area, name] = code.split("/") as [string, string];
     if (area === "service" || area === "apply") return text.includes(`"${name}"`);
     if (area === "config" || area === "dialect") return text.includes(`}/${name}\``) || text.includes(`"${name}"`);
-    return /^plan\/(flavor|image|region)-(ambiguous|unknown)$/.test(code);
+    return /^(plan\/(flavor|image|region)-(ambiguous|unknown)|fleet\/unknown-(service|tenant|stack))$/.test(code);
   };
 
   it.each(Object.keys(explanations))("%s is carried by something", (code) => {
