@@ -143,22 +143,8 @@ export function learnPlace(
     if (!keepsCounts(rule, shown, leaves.length)) return [];
     const byName = scoreOfNames(rule, names);
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
-    if (wanted !== undefined) {
-      const isUnspoken = byName === 0 && (rule.isSpoken === true || found.every((leaf) => mayCount(leaf)));
-      if (isUnspoken || isBeside(rule, names)) return [];
-      const there =
-        rule.outlives === true && byName > 0 ? shown.filter((text) => knownReferenceIn(text, wanted)) : shown;
-      return referring(place, wanted, values, there, 200 + byName + simple);
-    }
-    if (!fitsAll(rule, shown, evidence)) return [];
-    // The key of a tag stands in records of every kind.
-    const isOfRecord = rule.unique === true && typeof place === "string";
-    const isReferred = isOfRecord && shown.some((text) => /\d/.test(text) && evidence.referred?.has(text) === true);
-    const isAlike = rule.unique === true && evidence.alike !== undefined && samePlace(place, evidence.alike);
-    const isPlain = rule.plain === true && typeof place === "string";
-    const score = byName + simple + (isReferred ? 100 : 0) + (isAlike ? 150 : 0) + (isPlain ? 25 : 0);
-    const isTold = rule.byValue === true && new Set(shown).size === shown.length && !isBeside(rule, names);
-    return byName === 0 && !isTold && !isAlike ? [] : [{ place, score, values }];
+    const seen: SeenPlace = { rule, place, names, values, shown, byName, simple };
+    return wanted === undefined ? ownValue(seen, evidence) : reference(seen, wanted, found);
   });
   const best = candidates.sort((one, other) => other.score - one.score)[0];
   if (best === undefined) return undefined;
@@ -168,6 +154,41 @@ export function learnPlace(
   const told = none === undefined ? best.place : withNone(best.place, none);
   const place = rule.absentIsNone === true && isAbsent ? saidMore(told, { absent: "none" }) : told;
   return { place: withUnit(withCut(place, cutOfLinks(rule, best.values, evidence)), shows), shows };
+}
+
+/** One place, what the records show there, and how well its names suit. */
+interface SeenPlace extends Omit<Candidate, "score"> {
+  readonly rule: PlaceRule;
+  readonly names: readonly string[];
+  readonly shown: readonly string[];
+  readonly byName: number;
+  readonly simple: number;
+}
+
+function reference(
+  { rule, place, names, values, shown, byName, simple }: SeenPlace,
+  wanted: ReadonlySet<string>,
+  found: readonly (Leaf | undefined)[],
+): Candidate[] {
+  const isUnspoken = byName === 0 && (rule.isSpoken === true || found.every((leaf) => mayCount(leaf)));
+  if (isUnspoken || isBeside(rule, names)) return [];
+  const there = rule.outlives === true && byName > 0 ? shown.filter((text) => knownReferenceIn(text, wanted)) : shown;
+  return referring(place, wanted, values, there, 200 + byName + simple);
+}
+
+function ownValue(
+  { rule, place, names, values, shown, byName, simple }: SeenPlace,
+  evidence: KnownThings,
+): Candidate[] {
+  if (!fitsAll(rule, shown, evidence)) return [];
+  // The key of a tag stands in records of every kind.
+  const isOfRecord = rule.unique === true && typeof place === "string";
+  const isReferred = isOfRecord && shown.some((text) => /\d/.test(text) && evidence.referred?.has(text) === true);
+  const isAlike = rule.unique === true && evidence.alike !== undefined && samePlace(place, evidence.alike);
+  const isPlain = rule.plain === true && typeof place === "string";
+  const score = byName + simple + (isReferred ? 100 : 0) + (isAlike ? 150 : 0) + (isPlain ? 25 : 0);
+  const isTold = rule.byValue === true && new Set(shown).size === shown.length && !isBeside(rule, names);
+  return byName === 0 && !isTold && !isAlike ? [] : [{ place, score, values }];
 }
 
 const isBeside = ({ besides }: PlaceRule, names: readonly string[]): boolean =>
