@@ -22,8 +22,8 @@ interface EmulatorFlag {
 }
 
 const valued = (value: string, help: string) => ({ type: "string", value, help }) as const;
-const repeated = (value: string, help: string) => ({ ...valued(value, help), multiple: true }) as const;
-const flag = (help: string) => ({ type: "boolean", help }) as const;
+const manyValued = (value: string, help: string) => ({ ...valued(value, help), multiple: true }) as const;
+const withoutValue = (help: string) => ({ type: "boolean", help }) as const;
 
 const emulatorFlags = {
   dir: valued("FOLDER", "keeps the world there, through restarts and kills (default: in memory)"),
@@ -31,21 +31,21 @@ const emulatorFlags = {
   port: valued("PORT", "where it listens (default: any that is free)"),
   "time-scale": valued("N", "how many times faster its minutes pass (default 1; 0: at once)"),
   dialect: valued("FILE", "speaks as this dialect says: its paths, records, pages, states and refusals"),
-  "contract-only": flag("serves nothing beyond the documented operations"),
-  with: repeated("OPERATIONS", "switches optional operations on (group.get,volume.list)"),
-  without: repeated("OPERATIONS", "switches operations off"),
-  fault: repeated(
+  "contract-only": withoutValue("serves nothing beyond the documented operations"),
+  with: manyValued("OPERATIONS", "switches optional operations on (group.get,volume.list)"),
+  without: manyValued("OPERATIONS", "switches operations off"),
+  fault: manyValued(
     "FAULT",
     "operation=…,kind=… and, where wanted, ,count= ,skip= ,ms= ,code= ,retry_after= ,when= (repeatable)",
   ),
-  strict: flag("refuses unknown credentials, projects, images and owners"),
+  strict: withoutValue("refuses unknown credentials, projects, images and owners"),
   "page-size": valued("N", "items on one page of a list"),
-  "no-control": flag("no control endpoint (drift, faults and dumps on demand)"),
-  "keep-named-groups": flag("a group that a rule of another one names is not deleted"),
-  "auto-confirm-resize": flag("resizes are confirmed by the service itself"),
+  "no-control": withoutValue("no control endpoint (drift, faults and dumps on demand)"),
+  "keep-named-groups": withoutValue("a group that a rule of another one names is not deleted"),
+  "auto-confirm-resize": withoutValue("resizes are confirmed by the service itself"),
   "port-range": valued("PATTERN", "how dst_port may hold a range, such as {min}-{max}"),
   "compact-after": valued("BYTES", "how long the world's journal may grow before it is folded"),
-  verbose: flag("one line a request on standard error"),
+  verbose: withoutValue("one line a request on standard error"),
 } as const satisfies Record<string, EmulatorFlag>;
 
 /** For help and documents. */

@@ -25,7 +25,7 @@ type RouteAndDecision = readonly [
   decide: EmulatorOperationRow["decide"],
 ];
 
-const rowsOf = <N extends string>(availability: Availability, rows: Readonly<Record<N, RouteAndDecision>>) =>
+const rowsThatAre = <N extends string>(availability: Availability, rows: Readonly<Record<N, RouteAndDecision>>) =>
   Object.fromEntries(
     Object.entries<RouteAndDecision>(rows).map(([name, [method, path, decide]]): [string, EmulatorOperationRow] => [
       name,
@@ -35,7 +35,7 @@ const rowsOf = <N extends string>(availability: Availability, rows: Readonly<Rec
   ) as Readonly<Record<N, EmulatorOperationRow>>;
 
 export const operationRows = {
-  ...rowsOf("documented", {
+  ...rowsThatAre("documented", {
     "vm.create": ["POST", "/api/v1/vm/create", vm.createVm],
     "vm.rename": ["POST", "/api/v1/vm/rename/{id}", vm.renameVm],
     "vm.rebuild": ["POST", "/api/v1/vm/rebuild/{id}", vm.rebuildVm],
@@ -57,7 +57,7 @@ export const operationRows = {
     "group.rule.list": ["GET", "/api/v1/security-group/{id}/rule", group.listRules],
     "group.import": ["POST", "/api/v1/security-group/import", importGroups],
   }),
-  ...rowsOf("assumed", {
+  ...rowsThatAre("assumed", {
     "vm.list": ["GET", "/api/v1/vm/list", vm.listVms],
     "vm.resize.confirm": ["POST", "/api/v1/vm/resize/{id}/confirm", vm.confirmResize],
     "vm.resize.revert": ["POST", "/api/v1/vm/resize/{id}/revert", vm.revertResize],
@@ -66,7 +66,7 @@ export const operationRows = {
     "image.list": ["GET", "/api/v1/image/list", listImages],
     "region.list": ["GET", "/api/v1/region/list", listRegions],
   }),
-  ...rowsOf("optional", {
+  ...rowsThatAre("optional", {
     "vm.get": ["GET", "/api/v1/vm/{id}", vm.getVm],
     "volume.list": ["GET", "/api/v1/volume/list", volume.listVolumes],
     "group.list": ["GET", "/api/v1/security-group", group.listGroups],

@@ -267,27 +267,27 @@ export function assertInputs({ type, inputs }: Component, given: Props): void {
 
 function misshapen(path: string, value: unknown, { type, required, items, mapOf, properties }: Property): string[] {
   if (value === undefined || value === null)
-    return required === true ? [`${path} ${value === null ? noValue : "is required"}`] : [];
+    return required === true ? [`${path} ${value === null ? nullGiven : "is required"}`] : [];
   if (isUnknown(value)) return [];
   if (type === "array") {
     if (!Array.isArray(value)) return [`${path} must be a list`];
-    return items === undefined ? [] : value.flatMap((one, at) => misshapen(`${path}[${at}]`, one, needed(items)));
+    return items === undefined ? [] : value.flatMap((one, at) => misshapen(`${path}[${at}]`, one, asRequired(items)));
   }
   if (type !== "object") return typeof value === "object" ? [`${path} must be ${scalarWords[type]}`] : [];
   if (!isBag(value)) return [`${path} must be a map`];
   const keys =
     mapOf === undefined
       ? Object.entries(properties ?? {})
-      : Object.keys(value).map((key) => [key, needed(mapOf)] as const);
+      : Object.keys(value).map((key) => [key, asRequired(mapOf)] as const);
   return keys.flatMap(([key, one]) => misshapen(`${path}.${key}`, value[key], one));
 }
 
 /** What an output without a value gives. The default of a variable is for what the program leaves out. */
-const noValue = "has no value (null) — give it one, or leave it out";
+const nullGiven = "has no value (null) — give it one, or leave it out";
 
 const scalarWords = { string: "text", integer: "a number", boolean: "true or false" } as const;
 
 /** What stands in a list or in a map has a value. */
-const needed = (property: Property): Property => ({ ...property, required: true });
+const asRequired = (property: Property): Property => ({ ...property, required: true });
 
 export const components: readonly Component[] = [desiredState, vmWithVolumes, securityGroupSet];

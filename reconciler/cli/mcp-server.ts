@@ -38,7 +38,7 @@ export interface ToolResult {
 }
 
 /** The newest first; a client that names none of them is answered with the newest. */
-const protocols = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
+const protocolVersions = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
 const rpcCodes = { parse: -32700, request: -32600, method: -32601, params: -32602 } as const;
 
@@ -136,7 +136,7 @@ const refused = (code: number, message: string): Outcome => ({ error: { code, me
 const notHeard = (code: number, message: string): object => ({ jsonrpc, id: null, ...refused(code, message) });
 
 const greeting = (wanted: unknown): object => ({
-  protocolVersion: protocols.find((known) => known === wanted) ?? protocols[0],
+  protocolVersion: protocolVersions.find((known) => known === wanted) ?? protocolVersions[0],
   capabilities: { tools: {} },
   serverInfo: { name: "reconcile", version },
 });

@@ -108,10 +108,10 @@ const endedLines = (
   look: RunLook,
 ): string[] =>
   steps.flatMap(({ step, result }) =>
-    ends.includes(result.end) ? [...headOf(sign, result.end, hue, step, look), ...adviceLines(result, look)] : [],
+    ends.includes(result.end) ? [...headOfResult(sign, result.end, hue, step, look), ...adviceLines(result, look)] : [],
   );
 
-const headOf = (
+const headOfResult = (
   sign: string,
   word: string,
   hue: Hue,
@@ -186,7 +186,7 @@ function unseenLines(run: RunReport, look: RunLook): string[] {
     ...unseen.slice(0, mostListed).flatMap((one) => {
       const { fix, detail = "", code } = unseenDiagnostic(one);
       return [
-        ...headOf("?", "not seen", one.why.unseen === "nobody-can-look" ? "note" : "change", one, look),
+        ...headOfResult("?", "not seen", one.why.unseen === "nobody-can-look" ? "note" : "change", one, look),
         ...hang("      ", printable(unseenText(one)), width),
         ...(fix === undefined
           ? hang("      ", printable(detail), width)

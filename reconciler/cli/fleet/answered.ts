@@ -13,7 +13,7 @@ import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import type { Flags } from "../flags";
 import type { Output } from "../output";
-import { keptToken, notReached, postTo, unanswered } from "./login";
+import { asAway, keptToken, notReached, postTo } from "./login";
 import { asConsent, withFleet } from "./session";
 
 interface PersonRequest {
@@ -114,7 +114,7 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
   if (typeof error !== "string" || typeof fix !== "string")
     throw notReached(server, `it answered ${answer.status}, and not as the pages of a fleet do`);
   const refusal = fail(isPersonRefusal(code) ? code : "fleet/server", error, fix);
-  throw answer.status >= 500 ? unanswered(refusal) : asConsent(refusal, code);
+  throw answer.status >= 500 ? asAway(refusal) : asConsent(refusal, code);
 }
 
 const isExitCode = (value: unknown): value is number => Number.isInteger(value);

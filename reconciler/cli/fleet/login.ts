@@ -73,7 +73,7 @@ export async function postTo(
 }
 
 export const notReached = (server: URL, why: string): Error =>
-  unanswered(
+  asAway(
     fail(
       "fleet/server",
       `the fleet's server ${server.origin} did not answer: ${why}`,
@@ -82,7 +82,7 @@ export const notReached = (server: URL, why: string): Error =>
   );
 
 /** The server, or its database, may have done what it was asked for. */
-export const unanswered = (failed: Error): Error => Object.assign(failed, { cause: { isAway: true } });
+export const asAway = (failed: Error): Error => Object.assign(failed, { cause: { isAway: true } });
 
 /** Waits on loopback for the code that the browser brings. */
 async function codeFrom(ask: (port: number, state: string) => void): Promise<string> {

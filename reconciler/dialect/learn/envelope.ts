@@ -43,7 +43,7 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   );
   const said = String(message.value);
   const saidCode = code === undefined ? undefined : asText(code.value);
-  if (!isAbsence(status) && !saysAbsent.test(`${said} ${saidCode ?? ""}`)) return undefined;
+  if (!isGoneStatus(status) && !saysAbsent.test(`${said} ${saidCode ?? ""}`)) return undefined;
   // A message that answers of success have as well tells nothing by being there.
   const [place] = compilePointers([message.place]);
   const isCommon = place !== undefined && successes.some((one) => (asText(findAtPath(one, place)) ?? "") !== "");
@@ -74,7 +74,7 @@ function inAny(place: RecordPlace): RecordPlace {
   return inner === undefined ? place : { in: "/*", value: inner };
 }
 
-const isAbsence = (status: number): boolean => status === 404 || status === 410;
+const isGoneStatus = (status: number): boolean => status === 404 || status === 410;
 
 /** Words that say of what was asked for that it is not there. "Unknown" alone may be said of an error, or of a state. */
 const saysAbsent =
@@ -82,7 +82,7 @@ const saysAbsent =
 
 /** A status that means other refusals as well needs the words of this one, unless a code tells it from those in a success. */
 const wordsOf = (status: number, said: string, code: string | undefined): string | undefined =>
-  isAbsence(status) || (status < 300 && code !== undefined) ? undefined : saysAbsent.exec(said)?.[0];
+  isGoneStatus(status) || (status < 300 && code !== undefined) ? undefined : saysAbsent.exec(said)?.[0];
 
 const isContractual = (body: Readonly<Record<string, unknown>>): boolean =>
   isObject(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";

@@ -81,7 +81,7 @@ const idRule = (kind: Learnt, names: readonly RegExp[]): PlaceRule => ({
 const nameRule = (kind: Learnt): PlaceRule => ({ names: nameNames, own: called[kind] });
 const stateRule: PlaceRule = { names: stateNames, plain: true, fits: (text) => text !== "" && text.length <= 60 };
 /** What a VM is called by what hangs on it. */
-const hostWords =
+const hostNouns =
   "attached(to|vm|server|instance)?|vm|virtualmachine|server|instance|machine|droplet|host|hostvm|usedby|users?|attachments?";
 /** An address of something beside the VM, and what is only written as one. */
 const otherAddress =
@@ -143,8 +143,8 @@ const rules: Readonly<Record<Learnt, Readonly<Record<string, PlaceRule>>>> = {
     status: stateRule,
     attached_to: {
       names: [
-        new RegExp(`^(${hostWords})${idWord}?s?\\d*$`),
-        new RegExp(`^(${hostWords})(host)?(name|label|title)s?\\d*$`),
+        new RegExp(`^(${hostNouns})${idWord}?s?\\d*$`),
+        new RegExp(`^(${hostNouns})(host)?(name|label|title)s?\\d*$`),
       ],
       besides: /created|source|origin|last|prev|former|parent|backup|snapshot/,
       refersTo: ({ vms }) => vms,

@@ -32,7 +32,7 @@ export async function readWholeList(
   const { given, base, lists } = learnings;
   const { body, headers } = first;
   const place = placeThatHolds(learnings, route, body) ?? "";
-  const at = learnings.payload(body) === body ? pointerOf(place) : `/data${pointerOf(place)}`;
+  const at = learnings.payload(body) === body ? pointerInItem(place) : `/data${pointerInItem(place)}`;
   const single: FoundList = { route, items, bodies: [body], at };
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
     ({ field }) => field === "id",
@@ -172,7 +172,7 @@ const sizeParameters = [
 /** How many items services mostly show on a page. */
 const usualPages: ReadonlySet<number> = new Set([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000]);
 
-const pointerOf = (place: RecordPlace): string =>
+const pointerInItem = (place: RecordPlace): string =>
   typeof place === "string" ? place : (place.in ?? "").replace(/\/\*$/, "");
 
 /** Whether it shows as many as a page may hold, or leaves out an own resource of the trial that is known to be there. */

@@ -57,7 +57,7 @@ function operationsToSay({ operations }: DoctorReport): readonly string[] {
 }
 
 /** What a plan needs of each record. */
-const needed: Readonly<Record<string, readonly string[]>> = {
+const fieldsNeeded: Readonly<Record<string, readonly string[]>> = {
   vm: ["id", "name", "status", "flavor", "image", "volumes", "volume_entry.root"],
   volume: ["id", "size", "attached_to"],
   group: ["id", "name"],
@@ -75,7 +75,7 @@ function fieldsToFind({ records, dialect }: DoctorReport): readonly string[] {
   ];
   return records.flatMap(({ record, fields }) =>
     fields
-      .filter(({ field, place }) => place === undefined && needed[record]?.includes(field) === true)
+      .filter(({ field, place }) => place === undefined && fieldsNeeded[record]?.includes(field) === true)
       .map(({ field }) => `${record}.${field}`)
       .filter((field) => !toldOtherwise.includes(field)),
   );

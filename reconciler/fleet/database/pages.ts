@@ -3,7 +3,7 @@ import type { Picture } from "../picture";
 import { pausedReason, type Status } from "../status";
 import { columnsOf, type Database, keptJson, recordOf, textOf, timeOf } from "./database";
 import type { StackRecord } from "./stacks";
-import { schema, stillThere } from "./tables";
+import { ifStackStays, schema } from "./tables";
 import type { Followed } from "./workers";
 
 /** What tells a stack's condition; the reason for it is left out. */
@@ -78,7 +78,7 @@ export const pageStatements = ({ query }: Database) => ({
   async savePicture(name: string, digest: string, picture: Picture): Promise<void> {
     await query(
       `WITH marked AS (UPDATE ${schema}.stacks SET picture = $2, changed_at = now() WHERE name = $1)
-       INSERT INTO ${schema}.pictures (stack, body) SELECT name, $3::jsonb ${stillThere}
+       INSERT INTO ${schema}.pictures (stack, body) SELECT name, $3::jsonb ${ifStackStays}
        ON CONFLICT (stack) DO UPDATE SET body = $3, seen_at = now()`,
       [name, digest, keptJson(picture)],
     );

@@ -5,7 +5,7 @@ import type { Status } from "../status";
 import { type Database, keptJson, recordOf } from "./database";
 import { type Decided, notedOf, noteValue } from "./people";
 import type { PlanBody, StackRecord, WaitingOutline, WaitingPlan } from "./stacks";
-import { schema, stillThere } from "./tables";
+import { ifStackStays, schema } from "./tables";
 
 interface EarlierApproval {
   /** What people approved before the merge. */
@@ -27,7 +27,7 @@ export const planStatements = ({ query }: Database) => ({
       `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL
            WHERE name = $1 AND ($5 AND approval = $6::jsonb OR approval ->> 'digest' <> $2)),
          before AS (UPDATE ${schema}.pull_plans SET approval = NULL WHERE $5 AND stack = $1 AND digest = $2)
-       INSERT INTO ${schema}.plans (stack, digest, revision, body) SELECT name, $2, $3, $4::jsonb ${stillThere}
+       INSERT INTO ${schema}.plans (stack, digest, revision, body) SELECT name, $2, $3, $4::jsonb ${ifStackStays}
        ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
          made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
       [stack, plan.digest, plan.revision, keptJson(plan.body), voids, seen === undefined ? null : keptJson(seen)],

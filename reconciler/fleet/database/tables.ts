@@ -11,7 +11,7 @@ export const schema = "reconcile_fleet";
 export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
 
 /** The stack $1, of which whoever releases it deletes what is kept; it is not released before the statement has ended. */
-export const stillThere = `FROM ${schema}.stacks WHERE name = $1 FOR SHARE`;
+export const ifStackStays = `FROM ${schema}.stacks WHERE name = $1 FOR SHARE`;
 
 /** The reason of a run whose worker died; a run that its worker handed over has another reason. */
 const noSign = "its worker gave no sign of life any more";
@@ -76,7 +76,7 @@ const asDead = { isOther: `r.reason NOT LIKE '${noSign}%'`, reason: `'${noSign};
 /** How a run begins to tell why another worker went on with it. */
 export const whyTakenOver = `CASE WHEN EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > now() - ${livesS})
      THEN '${cutOff}; ' ELSE '${noSign}; ' END`;
-const asItIs = {
+const storedAsIs = {
   isOther: `r.reason NOT LIKE '${noSign}%' AND r.reason NOT LIKE '${cutOff}%'`,
   reason: whyTakenOver,
 };
@@ -202,7 +202,7 @@ const migrations: readonly string[] = [
   // that had nothing to do may have given no sign of life for a minute: that it begins a run is one.
   beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost),
   // Of a worker that lives nobody is told that it gave no sign of life.
-  beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost, asItIs),
+  beginRun("CREATE OR REPLACE", livesOrEnds("r.ended_at"), lessLiving, byHost, storedAsIs),
   `ALTER TABLE ${schema}.letters ADD COLUMN held_until timestamptz;`,
 ];
 

@@ -72,9 +72,9 @@ export interface SeenRepository {
 /** The pause between two looks at a repository that fails doubles so often. */
 const mostDoublings = 3;
 
-const unseen: SeenRepository = { failures: 0 };
+const neverLookedAt: SeenRepository = { failures: 0 };
 
-const followedIn = columnsOf<{ readonly body: Followed }>();
+const followedBodies = columnsOf<{ readonly body: Followed }>();
 const written = columnsOf<Pick<Standing, "troubled">>();
 
 /** One whose sign of life is so late does nothing for all. */
@@ -142,7 +142,7 @@ export const workerStatements = ({ query }: Database) => ({
   /** What the last look at the fleet's own file found. */
   async followed(): Promise<Followed | undefined> {
     const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'followed'`);
-    return rows.map((row) => followedIn(row, "body"))[0];
+    return rows.map((row) => followedBodies(row, "body"))[0];
   },
   async saveFollowed(followed: Followed): Promise<void> {
     await query(
@@ -198,7 +198,7 @@ export const workerStatements = ({ query }: Database) => ({
        SELECT revision, failures FROM before`,
       [url, ref, commit],
     );
-    return rows.map(recordOf<SeenRepository>)[0] ?? unseen;
+    return rows.map(recordOf<SeenRepository>)[0] ?? neverLookedAt;
   },
   /** The rounds of all stacks that the commit touched are queued. */
   async wokeFor(url: string, ref: string, commit: string): Promise<void> {
@@ -209,7 +209,7 @@ export const workerStatements = ({ query }: Database) => ({
       url,
       ref,
     ]);
-    return rows.map(recordOf<SeenRepository>)[0] ?? unseen;
+    return rows.map(recordOf<SeenRepository>)[0] ?? neverLookedAt;
   },
   async budgets(): Promise<readonly BudgetRecord[]> {
     const rows = await query(

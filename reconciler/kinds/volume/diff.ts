@@ -23,7 +23,6 @@ import {
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
-import type { PairOf } from "../../core/diff/pair";
 import type { DesiredVolume, Inherited, Reference } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { shownNameOf } from "../../core/model/disks";
@@ -35,7 +34,7 @@ import type { Orphan, RecordedVolume, State } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
 import { type HostFates, placeOnHost, updateOf, wantedHost } from "../hosts";
 import { type Becomes, consequences, type Target, type Whereabouts } from "../placement";
-import { hostByName, hostThatIsNone, shrinkRefused, volumeNotes } from "./findings";
+import { hostByName, hostThatIsNone, shrinkRefused, type VolumePair, volumeNotes } from "./findings";
 import { isCarriedBy, mayBeStopped, openMoves } from "./open-moves";
 
 interface VolumeFacts extends Facts<"volume"> {
@@ -62,8 +61,6 @@ export interface ReplacedVolume {
 }
 
 export type VolumeDifference = VolumeFacts & DiffOutcome<"volume">;
-
-type VolumePair = PairOf<"volume">;
 
 export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: HostFates): VolumeDifference {
   const { address, desired, recorded } = pair;

@@ -10,7 +10,7 @@ import type { RecordedVolume } from "../../core/model/recorded";
 import { saysNone } from "../../core/text/id-problem";
 import { openMoves } from "./open-moves";
 
-type VolumePair = PairOf<"volume">;
+export type VolumePair = PairOf<"volume">;
 
 export function volumeNotes(
   pair: VolumePair,
