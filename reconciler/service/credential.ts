@@ -117,10 +117,11 @@ export class Credential {
 
 /**
  * `session=…` and `Token token="…"` name what a service may repeat without its name. A short word is left alone, and so is
- * what says who asks or where: records have it as well, and would be read without it.
+ * what says who asks or where: records have it as well, and would be read without it. A name is tried from its beginning
+ * alone, since a long token would else be read once for each of its letters.
  */
 const namedIn = (value: string): string[] =>
-  [...value.matchAll(/([\w-]*)=\s*"?([^\s",;=]{8,}=*)/g)].flatMap(([, name = "", named]) =>
+  [...value.matchAll(/(?<![\w-])([\w-]*)=\s*"?([^\s",;=]{8,}=*)/g)].flatMap(([, name = "", named]) =>
     named === undefined || saysWho.test(name) ? [] : [named],
   );
 

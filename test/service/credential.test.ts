@@ -312,6 +312,11 @@ describe("it is never shown", () => {
     });
   });
 
+  test("a token of any length is read once", () => {
+    const credential = new Credential(`Bearer ${"a".repeat(1_000_000)}`, { kind: "fixed" });
+    expect(credential.scrub(`it was ${"a".repeat(1_000_000)}`)).not.toContain("aaaa");
+  });
+
   test("a service that repeats it in messages, headers, redirects and keys gets it into no outcome and no event", async () => {
     const echo: Script[] = [
       fault(400, `bad token ${canary}`),
