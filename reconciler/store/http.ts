@@ -484,7 +484,7 @@ const lacksLock: ReadonlySet<number> = new Set([404, 405, 501]);
 
 const cannotLock = (location: string, method: string, status: number): StoreFailed =>
   new StoreFailed(
-    `the state ${location} cannot be locked: ${method} is answered with ${status}; where its server locks in another way, RECONCILE_STATE_LOCK_ADDRESS and RECONCILE_STATE_LOCK_METHOD say how`,
+    `the state ${location} cannot be locked: ${method} is answered with ${status}${status === 404 ? ", which some servers also say to credentials without rights" : ""}; where its server locks in another way, RECONCILE_STATE_LOCK_ADDRESS and RECONCILE_STATE_LOCK_METHOD say how`,
   );
 
 function statusRefusal(location: string, status: number): StoreFailed {
