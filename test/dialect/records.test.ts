@@ -409,6 +409,8 @@ describe("what a doctor learns of refusals", () => {
   test.each([
     [500, { message: "Unknown error" }, undefined],
     [400, { message: "value not in range" }, undefined],
+    [502, { message: "upstream host not found" }, undefined],
+    [503, { message: "endpoint does not exist" }, undefined],
     [403, { message: "volume not found" }, { status: 403, message: "not found" }],
     [400, { code: "UnknownVolume", message: "Sorry" }, { status: 400, code: "UnknownVolume" }],
     [422, { message: "Unknown volume 7" }, { status: 422, message: "Unknown volume" }],

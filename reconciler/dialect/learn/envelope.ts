@@ -43,6 +43,8 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   );
   const said = String(message.value);
   const saidCode = code === undefined ? undefined : asText(code.value);
+  // A gateway speaks of the service that it did not reach, and not of what was asked for.
+  if ([429, 502, 503, 504].includes(status)) return undefined;
   if (!isGoneStatus(status) && !saysAbsent.test(`${said} ${saidCode ?? ""}`)) return undefined;
   // A message that answers of success have as well tells nothing by being there.
   const [place] = compilePointers([message.place]);
