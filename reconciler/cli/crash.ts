@@ -7,6 +7,7 @@ import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
+import { withoutUsers } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
 import { StateLocked, StateSealed } from "../store/store";
@@ -31,7 +32,7 @@ export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined
   const carried = diagnosticsIn(error);
   if (carried !== undefined) return carried;
   const code = errorCode(error);
-  const message = errorMessage(error);
+  const message = withoutUsers(errorMessage(error));
   const ownFix =
     error instanceof StateLocked ? fixOfLocked(error) : error instanceof StateSealed ? error.fix : undefined;
   const fix = ownFix ?? fixesOfCrash[code ?? ""];
@@ -68,5 +69,6 @@ export class CommandFailed extends Error {
   }
 }
 
+/** What was given in the place of a file or a name may be an address with a password. */
 export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>
-  new CommandFailed([{ severity: "error", code, summary, fix }]);
+  new CommandFailed([{ severity: "error", code, summary: withoutUsers(summary), fix }]);

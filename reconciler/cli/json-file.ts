@@ -6,6 +6,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { errorCode } from "../core/text/errors";
+import { withoutUsers } from "../core/text/outside-policy";
 import { ownStreamAt, refuseKept, whyNotWritten } from "../outside/private-file";
 import { fail } from "./crash";
 import { tellOutputLost } from "./output-lost";
@@ -32,7 +33,7 @@ export function openJsonFile(path: string): JsonFile {
   } catch (error) {
     throw fail(
       "cli/file-unwritable",
-      `--json-into ${path} cannot be written: ${whyNotWritten(path, error)}`,
+      `--json-into ${withoutUsers(path)} cannot be written: ${withoutUsers(whyNotWritten(path, error))}`,
       "name a file that can be written",
     );
   }

@@ -7,6 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
+import { withoutUsers } from "../core/text/outside-policy";
 import { formatProblem, valueProblem } from "./flag-values";
 import { type FlagRow, type Flags, flagRowOf, flagRows, printFlags } from "./flags";
 import { ourFlag } from "./foreign-words";
@@ -76,7 +77,7 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   const isAlone = foreign.length === 0 && tokens.every((token) => token.kind !== "option" || known.has(token.name));
   if (extra !== undefined && isAlone) {
     const hint = known.has("file") && existsSync(extra) ? "; a file or folder is named with -f" : "";
-    problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}${hint}`);
+    problems.push(`reconcile ${name} takes no ${JSON.stringify(withoutUsers(extra))}${hint}`);
   }
   // `parseArgs` has read each flag by its type in the table of flags.
   return { flags: values as Flags, args: positionals, problems, badValues };

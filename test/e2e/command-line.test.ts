@@ -221,6 +221,20 @@ describe("flags", () => {
     expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining(told)]);
   });
 
+  it.each([
+    [
+      "plan --json-into https://u:canary@host/x",
+      "--json-into https://***@host/x cannot be written: there is no folder",
+    ],
+    ["test https://u:canary@host/x", "there is no file https://***@host/x"],
+    ["doctor --from https://u:canary@host/x", "the answers in https://***@host/x cannot be read"],
+    ["history https://u:canary@host/x", 'takes no "https://***@host/x"'],
+  ])("that are addresses are told without their password: %s", async (words, told) => {
+    const ran = await run(words.split(" "));
+    expect([ran.exitCode, ran.stderr + ran.stdout]).toEqual([1, expect.stringContaining(told)]);
+    expect(ran.stderr + ran.stdout).not.toContain("canary");
+  });
+
   it("are not taken for the value of the flag before them", async () => {
     const ran = await run(["plan", "--out", "--json"]);
     expect(ran.exitCode).toBe(1);
