@@ -167,6 +167,16 @@ describe("reconcile import", () => {
     expect(writes()).toBe(sent);
   });
 
+  it("what is forgotten by a command is told with what takes it back, of the same project", async () => {
+    write(world);
+    await done(reconcile("apply", "-y", "--state", "other.json"));
+    const forgotten = await reconcile("state", "rm", "volume.data", "group.db", "--state", "other.json");
+    const back = [...forgotten.stderr.replace(/\s+/g, " ").matchAll(/reconcile (import --state other.json \S+ \S+)/g)];
+    expect(back, forgotten.stderr).toHaveLength(2);
+    for (const [, words] of back) expect((await reconcile(...words!.split(" "))).exitCode).toBe(0);
+    expect((await reconcile("plan", "--detailed-exitcode", "--state", "other.json")).exitCode).toBe(0);
+  });
+
   it("does not say that it took over what a plan leaves alone beside a record that cannot be read", async () => {
     write(world);
     await done(reconcile("apply", "-y"));

@@ -212,6 +212,7 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
   const open: Intent[] = [];
   const still: string[] = [];
   const left: Orphan[] = [];
+  const forgotten: string[] = [];
   await changeState(invocation, store, (state) =>
     invocation.args
       .flatMap((named) => meantBy(named, state))
@@ -221,6 +222,7 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
         const record = state.resources.get(address);
         const orphans = record === undefined ? [] : leftWhenForgotten(record);
         left.push(...orphans);
+        if (record?.id !== undefined) forgotten.push(`reconcile import ${inShell(address)} ${record.id}`);
         still.push(...lastDuties(record));
         const quarantined = state.quarantined.some((piece) => piece.address === address);
         if (record === undefined && !state.intents.has(address) && !quarantined) throw addressUnknown(address, state);
@@ -233,6 +235,10 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
       }),
   );
   invocation.output.print(`Forgot ${invocation.args.join(", ")}. Nothing was deleted in the service.`);
+  if (forgotten.length > 0)
+    invocation.output.note(
+      `What a file still declares of this, the next apply makes a second time, or it stops at the name. Take it out of the file, or back into the state: ${invocation.output.here(forgotten.join(" && "))}`,
+    );
   for (const { address, name, sentAt } of open)
     invocation.output.note(
       `What became of the create of ${name} (${address}), sent at ${sentAt}, is not known: if it made something, nothing manages that, and the next apply makes another one where the file declares it. Look in the service's console.`,
