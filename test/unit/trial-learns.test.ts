@@ -1261,6 +1261,7 @@ test.each([
   [{ labels: { role: "web" } }, undefined],
   [{ created_by_vm: "vm-1001" }, undefined],
   [{ hangs_with: "vm-1001" }, "/hangs_with"],
+  [{ on_resource: "vm-1001" }, "/on_resource"],
   [{ bay_no: 1 }, "/bay_no"],
   [{ server: "web" }, { value: "/server", by: "name" }],
 ])("what a volume hangs on is told by no chance: %j", (shown, place) => {
