@@ -85,10 +85,12 @@ describe("a repository that several workers of a machine read", () => {
   it("is read at the commit that is meant, also where a branch has the commit's name", async () => {
     const meant = git("rev-parse", "HEAD");
     const other = commit("two");
-    git("update-ref", `refs/heads/${meant}`, other);
+    const names = [meant, meant.toUpperCase()];
+    for (const name of names) git("update-ref", `refs/heads/${name}`, other);
     const { checkOutGit } = await worker();
-    for (const _ of ["the mirror is made", "the mirror has it"]) {
-      const { folder: at, revision } = await checkOutGit({ ...source, ref: meant }, join(folder, "cache"));
+    // The mirror is made for the first one, and has each of the others.
+    for (const ref of [...names, ...names]) {
+      const { folder: at, revision } = await checkOutGit({ ...source, ref }, join(folder, "cache"));
       expect(revision).toBe(meant);
       expect(readFileSync(join(at, "file-1.yaml"), "utf8")).toBe("one");
     }

@@ -210,13 +210,13 @@ interface Fetch {
 const fetches = new Map<string, Fetch>();
 
 /** What a commit is stays so, however old the mirror is that has it. */
-const isCommit = (text: string): boolean => /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(text);
+const isCommit = (text: string): boolean => /^[0-9a-f]{40}([0-9a-f]{24})?$/i.test(text);
 
 /** The commit that the reference names now. */
 export async function fetchCommit(
   source: Pick<GitSource, "url" | "ref">,
   cache: string,
-  { signal, now = false, seen = isCommit(source.ref) ? source.ref : undefined }: Freshness = {},
+  { signal, now = false, seen = isCommit(source.ref) ? source.ref.toLowerCase() : undefined }: Freshness = {},
 ): Promise<string> {
   const mirror = mirrorOf(source, cache);
   const isSeen =
