@@ -11,7 +11,7 @@ export const schema = "reconcile_fleet";
 export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
 
 /** The stack $1, of which whoever releases it deletes what is kept; it is not released before the statement has ended. */
-export const ifStackStays = `FROM ${schema}.stacks WHERE name = $1 FOR SHARE`;
+export const ifStackStays = `FROM ${schema}.stacks WHERE name = $1 FOR NO KEY UPDATE`;
 
 /** The reason of a run whose worker died; a run that its worker handed over has another reason. */
 const noSign = "its worker gave no sign of life any more";
