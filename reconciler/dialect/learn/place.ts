@@ -144,7 +144,7 @@ export function learnPlace(
     const byName = scoreOfNames(rule, names);
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
     const seen: SeenPlace = { rule, place, names, values, shown, byName, simple };
-    return wanted === undefined ? ownValue(seen, evidence) : reference(seen, wanted, found);
+    return wanted === undefined ? valueOfItsOwn(seen, evidence) : asReference(seen, wanted, found);
   });
   const best = candidates.sort((one, other) => other.score - one.score)[0];
   if (best === undefined) return undefined;
@@ -165,7 +165,7 @@ interface SeenPlace extends Omit<Candidate, "score"> {
   readonly simple: number;
 }
 
-function reference(
+function asReference(
   { rule, place, names, values, shown, byName, simple }: SeenPlace,
   wanted: ReadonlySet<string>,
   found: readonly (Leaf | undefined)[],
@@ -176,7 +176,7 @@ function reference(
   return referring(place, wanted, values, there, 200 + byName + simple);
 }
 
-function ownValue(
+function valueOfItsOwn(
   { rule, place, names, values, shown, byName, simple }: SeenPlace,
   evidence: KnownThings,
 ): Candidate[] {
