@@ -237,7 +237,7 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
   invocation.output.print(`Forgot ${invocation.args.join(", ")}. Nothing was deleted in the service.`);
   if (forgotten.length > 0)
     invocation.output.note(
-      `What a file still declares of this, the next apply makes a second time, or it stops at the name. Take it out of the file, or back into the state: ${invocation.output.here(forgotten.join(" && "))}`,
+      `If a file still declares it, the next apply creates it a second time, or is refused where the name is taken. Remove it from the file, or import it again: ${invocation.output.here(forgotten.join(" && "))}`,
     );
   for (const { address, name, sentAt } of open)
     invocation.output.note(
