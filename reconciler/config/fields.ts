@@ -45,6 +45,7 @@ export const fieldOf = <V extends object>(values: V, key: KeyOf<V>): unknown =>
 export const isGiven = <V extends object>(values: V, key: KeyOf<V>): boolean =>
   Object.hasOwn(values, key) && values[key] !== null;
 
+/** Nothing is reported of what could not be interpolated, which is reported already. */
 export function reportValue(
   subject: Subject,
   path: Path,
@@ -52,6 +53,7 @@ export function reportValue(
   expected: string,
   { code = "config/invalid-value", fix }: { code?: ConfigCode; fix?: string | undefined } = {},
 ): undefined {
+  if (value === undefined) return undefined;
   const field = path.findLast((step) => typeof step === "string") ?? "value";
   if (typeof value === "string" && holdsOpen(value)) return reportOpen(subject, path, field, value);
   subject.problems.add({
@@ -88,6 +90,10 @@ export function reportMissing(subject: Subject, key: string, fix: string): void 
     address: subject.address,
     at: subject.place([], "key"),
   });
+}
+
+export function requireKey<V extends object>(subject: Subject, values: V, key: KeyOf<V>, fix: string): void {
+  if (!isGiven(values, key)) reportMissing(subject, key, fix);
 }
 
 export function readText<V extends object>(

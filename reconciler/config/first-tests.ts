@@ -1,5 +1,6 @@
 /** The file that `reconcile test --init` writes: tests that pass, of what a desired state asks for. */
 import type { Desired } from "../core/model/desired";
+import { appendTo } from "../core/text/objects";
 import type { GivenVars } from "./vars";
 
 interface FirstTests extends Pick<GivenVars, "vars"> {
@@ -7,14 +8,14 @@ interface FirstTests extends Pick<GivenVars, "vars"> {
   readonly schema: string;
   readonly env?: string;
   /** Outputs of other projects that the file asks for. */
-  readonly reads: Readonly<Record<string, readonly string[]>>;
+  readonly reads: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The outputs that a text names as `${read.NAME.OUTPUT}`. */
 export function readReferences(text: string): FirstTests["reads"] {
-  const found: Record<string, string[]> = {};
+  const found = new Map<string, string[]>();
   for (const [, name = "", output = ""] of text.matchAll(/\$\{read\.([\w-]+)\.([\w-]+)/g))
-    found[name] = [...(found[name] ?? []), output];
+    appendTo(found, name, output);
   return found;
 }
 
@@ -38,7 +39,7 @@ export function firstTests(
     ...(monthlyIncrease === undefined ? [] : ["checks: { at_most: { monthly_increase: null } }"]),
   ]);
   // An address fits most places where another project's output stands.
-  const handed = Object.entries(reads).map(
+  const handed = [...reads].map(
     ([name, outputs]) => `${name}: { ${[...new Set(outputs)].map((output) => `${output}: 192.0.2.1`).join(", ")} }`,
   );
   const lines = [

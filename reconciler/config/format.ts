@@ -66,7 +66,7 @@ const blockFields = (kind: Kind): readonly string[] => [
   "lifecycle",
 ];
 
-const blocks: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+const blocks: ReadonlyMap<string, readonly string[]> = new Map(
   kinds.map((kind) => [sectionOf[kind], blockFields(kind)]),
 );
 const ruleOrder = [
@@ -81,7 +81,7 @@ const ruleOrder = [
 ];
 
 /** The fields of a block in the order in which they are written. */
-export const blockOrder = (section: string): readonly string[] => blocks[section] ?? [];
+export const blockOrder = (section: string): readonly string[] => blocks.get(section) ?? [];
 
 export function formatYaml(text: string): Formatted {
   // What could not be read as text would be written back as something else.
@@ -147,11 +147,11 @@ function inFileOrder(root: YAMLMap): void {
   for (const { key, value } of root.items) {
     const section = scalarText(key);
     if (section === "defaults" && isMap(value)) {
-      for (const { key: kind, value: fields } of value.items) orderBlock(fields, blocks[`${scalarText(kind)}s`]);
+      for (const { key: kind, value: fields } of value.items) orderBlock(fields, blocks.get(`${scalarText(kind)}s`));
       continue;
     }
     if (!isMap(value)) continue;
-    for (const { value: block } of value.items) orderBlock(block, blocks[section]);
+    for (const { value: block } of value.items) orderBlock(block, blocks.get(section));
   }
 }
 

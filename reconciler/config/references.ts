@@ -7,7 +7,7 @@ import { selfWordOf } from "../core/model/relations";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
-import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject, subjectWithin } from "./fields";
+import { readUnmanagedId, reportValue, requireKey, type Subject, subjectWithin } from "./fields";
 import { holdsOpen, onlyComputed, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import type { ConfigCode } from "./problems";
 import { isMap, type Path } from "./yaml/file";
@@ -78,7 +78,7 @@ export function readReference(
   if (isMap(value)) {
     const own = subjectWithin(subject, ...path);
     const id = readUnmanagedId(own, value);
-    if (!isGiven(value, "id")) reportMissing(own, "id", "add id: and the id of the resource");
+    requireKey(own, value, "id", "add id: and the id of the resource");
     return id === undefined ? undefined : { id };
   }
   if (typeof value === "object") return reportValue(subject, path, value, "a key, an address, or { id: … }");

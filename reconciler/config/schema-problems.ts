@@ -6,7 +6,7 @@
 import type { ErrorObject } from "ajv";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
-import { fieldsIn, groupedBy, onlyDefined } from "../core/text/objects";
+import { fieldsIn, groupedBy, onlyDefined, ownValue } from "../core/text/objects";
 import { fixOfLone, type Problem, shown } from "./problems";
 import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml/file";
 
@@ -209,7 +209,7 @@ function unknownKey<A extends SchemaArea>(
 
 /** One of ours that stands in a block of this map: `lifecycle`, or `lifecycle.verify_resize`. */
 function fixOfDeeper(key: string, errors: readonly ErrorObject[]): string | undefined {
-  const places = [...new Set(errors.flatMap(({ params }) => wordsIn(fieldsIn(params.deeperKeys)[key])))];
+  const places = [...new Set(errors.flatMap(({ params }) => wordsIn(ownValue(fieldsIn(params.deeperKeys), key))))];
   return places.length === 0 ? undefined : `write it under ${places.map((place) => `${place}:`).join(" or ")}`;
 }
 

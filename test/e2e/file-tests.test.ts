@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readReferences } from "../../reconciler/config/first-tests";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 
@@ -177,6 +178,18 @@ it("--init writes the first, which passes, and never over one that is there", as
   expect((await run(cwd, "--init")).exitCode).toBe(0);
   expect((await run(cwd)).stdout).toContain("3 tests: 3 passed, 0 failed.");
   expect((await run(cwd, "--init")).exitCode).toBe(1);
+});
+
+it("a read with a name that objects inherit has what the test gives, and nothing else", async () => {
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1\nproject: acme\nregion: in-west-1
+reads: { constructor: { state: ./other.state.json } }
+groups: { web: { description: "\${read.constructor.name}" } }\n`,
+    "none.test.yaml": "tests: [ { name: a, when: reconcile.yaml, expect: { exit_code: 1 } } ]\n",
+    "other.state.json": "{}",
+  });
+  expect((await run(cwd)).stdout).toContain("1 test: 1 passed");
+  expect([...readReferences("${read.constructor.a} ${read.constructor.b}")]).toEqual([["constructor", ["a", "b"]]]);
 });
 
 it("--init names the command that finds what it wrote, in a folder and under any name", async () => {

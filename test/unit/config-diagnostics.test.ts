@@ -55,6 +55,11 @@ describe("shape", () => {
       "missing 1:74 | id or name is missing | a lookup takes an id or a name, one of the two",
       "unknown-key 2:25 | the key to is not known here | remove it",
     ],
+    "a key with a name that objects inherit": [
+      "constructor: { a: 1 }\nvms: { web: { toString: 1 } }",
+      "unknown-key 1:1 | the key constructor is not known here | remove it",
+      "unknown-key 2:15 | the key toString is not known here | remove it",
+    ],
     "a choice among nothing": [
       "vars: { f: { one_of: [], default: 5 } }",
       "wrong-type 1:22 | one_of cannot be an empty list",
@@ -560,6 +565,44 @@ describe("rules", () => {
 });
 
 describe("variables and for_each", () => {
+  it("a reference that means nothing is told once, and not again by whatever would take its value", () => {
+    const none = '"${var.none}"';
+    const { diagnostics } = readText(`
+prices: { currency: ${none}, vm: { m1.small: ${none} } }
+checks:
+  { flavors: [${none}], images: ${none}, regions: [${none}], names: { vm: ${none} }, at_most: { remove: ${none} },
+    hours: { days: [${none}], from: ${none}, to: "18:00" } }
+policy: { command: [${none}], env: [${none}], timeout: ${none} }
+reads: { r: { state: ${none} } }
+lookups: { a: { vm: { name: ${none} } }, b: { vm: { id: ${none} } }, c: { vm: ${none} } }
+rollout: { a: { of: [${none}], max_unavailable: ${none} }, b: { of: ${none}, on_failure: revert, check: ${none} } }
+ssh: { user: ${none}, jump: ${none}, port: ${none} }
+reachability:
+  - never: { from: ${none}, to: [${none}], tcp: [${none}], udp: ${none} }
+    except: { from: ${none} }
+    allow: [ { from: ${none}, until: ${none}, reason: ${none} } ]
+imports: [ { to: ${none}, id: ${none} } ]
+moved: [ { from: ${none}, to: ${none} } ]
+removed: [ { from: ${none}, destroy: ${none} } ]
+vms:
+  web:
+    name: ${none}
+    size: ${none}
+    after_ready: { command: [${none}], env: [${none}], timeout: ${none} }
+    lifecycle: { snapshot_before: [${none}], verify_resize: { check: { http: ${none} } } }
+  db: { for_each: [${none}] }
+volumes:
+  data: { size: ${none}, attach_to: ${none}, flush: { via: command, command: ${none}, env: ${none} } }
+  logs: { size: 3, attach_to: { id: ${none} } }
+groups:
+  web:
+    rules:
+      - { protocol: [${none}], dst_port: [${none}], remote_ip: [${none}] }
+      - { protocol: tcp, dst_port: ${none}, remote_group: [${none}], enabled: ${none} }
+`);
+    expect(diagnostics.filter(({ code }) => code !== "config/unknown-variable")).toEqual([]);
+  });
+
   it("names the environment as a place for a value where it is read", () => {
     const sources = [{ file: "f", text: "version: 1\nvars: { env: }\n" }];
     const { diagnostics } = readDesired(sources, { environment: {} });

@@ -58,6 +58,11 @@ groups:
 `;
 
 describe("a file in its usual form", () => {
+  it("a section with a name that objects inherit stays as it is", () => {
+    const text = "version: 1\nconstructor:\n  a: { z: 1, b: 2 }\n";
+    expect(textOf(text)).toBe(text);
+  });
+
   it("keeps the line ends of Windows, also behind comments that stand alone", () => {
     const crlf = (text: string): string => text.replaceAll("\n", "\r\n");
     expect(textOf(crlf(untidy))).toBe(crlf(tidy));

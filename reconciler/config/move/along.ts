@@ -1,6 +1,6 @@
 /** What the parts use: variables, reads and lookups that go along or are copied, and defaults that hold for them. */
 import { canonicalJson } from "../../core/text/canonical-json";
-import { fieldsIn, isObject } from "../../core/text/objects";
+import { fieldsIn, isObject, ownValue } from "../../core/text/objects";
 import { setIn } from "../edit-text";
 import { blockOrder } from "../format";
 import { plainOf } from "../yaml/write";
@@ -42,7 +42,8 @@ export function whatGoesAlong(desk: MoveDesk) {
         const entry = source.named.get(name);
         if (entry === undefined || isBlock(entry)) continue;
         visit(entry.mentions.map(({ of }) => of));
-        if (entry.section === "vars") visit(namesMentioned(environments.map((one) => varsOf(one)[entry.key])));
+        if (entry.section === "vars")
+          visit(namesMentioned(environments.map((one) => ownValue(varsOf(one), entry.key))));
       }
     };
     visit(entries.flatMap(({ mentions }) => mentions.map(({ of }) => of)));
@@ -78,10 +79,10 @@ export function whatGoesAlong(desk: MoveDesk) {
   function setInEnvironments(name: string): void {
     for (const one of environments) {
       const { key } = one;
-      const own = varsOf(one)[name];
+      const own = ownValue(varsOf(one), name);
       if (own === undefined) continue;
       const there = target.named.get(`environment.${key}`);
-      const theirs = there === undefined ? undefined : varsOf(there)[name];
+      const theirs = there === undefined ? undefined : ownValue(varsOf(there), name);
       if (theirs === undefined) environmentValues.push({ environment: key, name, value: own });
       else if (canonicalJson(theirs) !== canonicalJson(own))
         refuseMove({

@@ -4,7 +4,7 @@
  */
 
 import { isMap, isScalar } from "yaml";
-import { appendTo, fieldsIn, isObject } from "../../core/text/objects";
+import { appendTo, fieldsIn, isObject, ownValue } from "../../core/text/objects";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
@@ -55,7 +55,7 @@ function moveInto({ key, moved, target, component, rebase }: Into): IntoResult {
   const given = fieldsIn(fieldsIn(use?.value)["with"]);
   const declared = fieldsIn(own.settings["parameters"]);
   const parameters = newOf(border.parameters, `the component ${key} has a parameter`, (name) =>
-    Object.hasOwn(declared, name) ? (given[name] ?? "its default") : undefined,
+    Object.hasOwn(declared, name) ? (ownValue(given, name) ?? "its default") : undefined,
   );
   const outputs = newOf(border.outputs, `the component ${key} has an output`, (name) => {
     const value = own.named.get(`output.${name}`)?.value;

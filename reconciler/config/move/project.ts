@@ -1,7 +1,7 @@
 /** The files of one project, taken apart into their entries, each with its place and what it mentions. */
 import { isMap, isPair, isScalar, isSeq, type Pair, parseDocument } from "yaml";
 import { kinds, sectionOf } from "../../core/model/kinds";
-import { fieldsIn, isObject } from "../../core/text/objects";
+import { fieldsIn, isObject, ownValue } from "../../core/text/objects";
 import { endOf, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml/file";
 import { type Mention, mentionsIn } from "./mentions";
@@ -65,7 +65,7 @@ export function openMovedProject(sources: readonly ConfigSource[]): MovedProject
     files.push(open);
     for (const [section, { value }] of pairs) {
       const plain = data[section];
-      const prefix = prefixes[section];
+      const prefix = ownValue(prefixes, section);
       const isList = listSections.includes(section);
       if (prefix === undefined && !isList) settings[section] ??= plain;
       else if (isMap(value) || isSeq(value))

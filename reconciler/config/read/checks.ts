@@ -5,15 +5,14 @@ import type { Amount, Checks, Hours, Policy } from "../../core/model/policy";
 import { ifAny, keysOf, onlyDefined } from "../../core/text/objects";
 import {
   fieldOf,
-  isGiven,
   readArgv,
   readBoolean,
   readDuration,
   readMap,
   readText,
   readVariables,
-  reportMissing,
   reportValue,
+  requireKey,
   type Subject,
   subjectWithin,
   type Values,
@@ -118,8 +117,9 @@ function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>):
   const time = (key: "from" | "to"): number | undefined => {
     const text = readText(subject, values, key);
     const match = /^(?:([01][0-9]|2[0-3]):([0-5][0-9])|(24):(00))$/.exec(text ?? "");
-    if (text === undefined) reportMissing(subject, key, `add ${key}: "08:00"`);
-    else if (match === null) reportValue(subject, [key], text, 'a time in UTC such as "08:00", in quotes');
+    requireKey(subject, values, key, `add ${key}: "08:00"`);
+    if (text !== undefined && match === null)
+      reportValue(subject, [key], text, 'a time in UTC such as "08:00", in quotes');
     return match === null ? undefined : Number(match[1] ?? match[3]) * 60 + Number(match[2] ?? match[4]);
   };
   const [from, to] = [time("from"), time("to")];
@@ -138,8 +138,7 @@ export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): 
   const argv = readArgv(subject, values, "command");
   const timeoutMs = readDuration(subject, values, "timeout") ?? 60_000;
   const env = readVariables(subject, values);
-  if (!isGiven(values, "command"))
-    reportMissing(subject, "command", "add command: [conftest, test, --output, json, -]");
+  requireKey(subject, values, "command", "add command: [conftest, test, --output, json, -]");
   if (argv === undefined) return undefined;
   return {
     // No word is open: a policy is run before anything is known.

@@ -4,13 +4,12 @@ import type { CommandFiles, FlushPolicy } from "../../core/model/desired";
 import { type Duty, type GuestCommand, usualTimeoutMs } from "../../core/model/guest";
 import {
   fieldOf,
-  isGiven,
   readArgv,
   readDuration,
   readEnum,
   readMap,
   readVariables,
-  reportMissing,
+  requireKey,
   type Subject,
   subjectWithin,
   type Values,
@@ -29,8 +28,7 @@ export function readFlush(subject: Subject, values: Values): FlushPolicy | undef
   const argv = readArgv(own, flush, "command");
   const env = readVariables(own, flush);
   if (via === "command") {
-    if (!isGiven(flush, "command"))
-      reportMissing(own, "command", "add command: [program, argument, …] beside via: command");
+    requireKey(own, flush, "command", "add command: [program, argument, …] beside via: command");
     return { via, argv: argv ?? [], ...env };
   }
   return { via };
@@ -45,7 +43,7 @@ export function readGuestCommand(subject: Subject, values: Values, duty: Duty): 
   const env = readVariables(own, written);
   const timeoutMs = readDuration(own, written, "timeout") ?? usualTimeoutMs[duty];
   const again = readEnum(own, written, "again", ["when_changed"]);
-  if (!isGiven(written, "command")) reportMissing(own, "command", "add command: [program, argument, …]");
+  requireKey(own, written, "command", "add command: [program, argument, …]");
   if (argv === undefined) return undefined;
   return { argv, ...env, timeoutMs, again };
 }

@@ -12,8 +12,9 @@ import {
 import type { Json } from "../../core/model/output";
 import { listed } from "../../core/text/list-text";
 import { nearestText } from "../../core/text/nearest";
+import { ownValue } from "../../core/text/objects";
 import { unlikelyPlace } from "../../core/text/outside-policy";
-import { readMap, readText, readUnmanagedId, reportMissing, subjectWithin } from "../fields";
+import { isGiven, readMap, readText, readUnmanagedId, reportMissing, subjectWithin } from "../fields";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "../interpolation";
 import { holdsForeignMark } from "../open-text";
 import type { Problems } from "../problems";
@@ -85,7 +86,8 @@ function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Pro
   const source = positionOf(subject.place([]));
   if (id !== undefined && name === undefined) return [{ name: entry.key, kind, by: "id", wanted: id, source }];
   if (name !== undefined && id === undefined) return [{ name: entry.key, kind, by: "name", wanted: name, source }];
-  if (isMap(values[kind])) reportMissing(own, "id or name", "a lookup takes an id or a name, one of the two");
+  if (isMap(values[kind]) && isGiven(what, "id") === isGiven(what, "name"))
+    reportMissing(own, "id or name", "a lookup takes an id or a name, one of the two");
   return [];
 }
 
@@ -136,8 +138,8 @@ export function externalValue(
   if (given === undefined)
     return say({ summary: `\${${text}} has no value`, detail: "reads and lookups are not carried out here" });
   const of = isRead ? "reads" : "lookups";
-  const values: Readonly<Record<string, Json>> = given[of][first.name] ?? {};
-  const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;
+  const values = ownValue(given[of], first.name) ?? {};
+  const value = ownValue(values, second.name);
   // An output may be recorded without a value: that is nothing that a rule or a text could be made of.
   if (value === undefined || value === null)
     return noValue(isRead, first.name, second.name, Object.keys(values), found.kind, say);

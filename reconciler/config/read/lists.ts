@@ -3,7 +3,7 @@
 import { isComponentPath, kindOf, parseAddress } from "../../core/model/address";
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../../core/model/desired";
 import { definitionOf } from "../../core/model/kinds";
-import { isGiven, readBoolean, readText, readUnmanagedId, reportMissing, reportValue, type Subject } from "../fields";
+import { isGiven, readBoolean, readText, readUnmanagedId, reportValue, requireKey, type Subject } from "../fields";
 import { isDeclared, outOfFile, resolveMoves } from "../moves";
 import type { ConfigCode } from "../problems";
 import { type Declared, unknownAddress } from "../references";
@@ -42,7 +42,7 @@ function readMovedAddress(
 ): string | undefined {
   const text = readText(subject, values, key);
   if (text === undefined) {
-    if (!isGiven(values, key)) reportMissing(subject, key, `add ${key}: and an address such as vm.web`);
+    requireKey(subject, values, key, `add ${key}: and an address such as vm.web`);
     return undefined;
   }
   if (parseAddress(text) !== undefined || (orComponent !== undefined && isComponentPath(text))) return text;

@@ -9,8 +9,8 @@ import {
   readEnum,
   readMap,
   readText,
-  reportMissing,
   reportValue,
+  requireKey,
   type Subject,
   subjectWithin,
   type ValuesOfRow,
@@ -97,8 +97,9 @@ function refuseUnknown(key: string, file: YamlFile, problems: Problems): void {
 
 function readPriceList(subject: Subject, values: ValuesOfRow<PriceList>): Prices | undefined {
   const currency = readText(subject, values, "currency");
-  if (currency === undefined) reportMissing(subject, "currency", "add currency: EUR");
-  else if (!/^[A-Za-z]{2,8}$/.test(currency)) reportValue(subject, ["currency"], currency, "a currency such as EUR");
+  requireKey(subject, values, "currency", "add currency: EUR");
+  if (currency !== undefined && !/^[A-Za-z]{2,8}$/.test(currency))
+    reportValue(subject, ["currency"], currency, "a currency such as EUR");
   const per = readEnum(subject, values, "per", ["month", "hour"]) ?? "month";
   const flavors = readMap(subject, values, "vm");
   const vm = Object.keys(flavors).flatMap((flavor): [string, string][] => {

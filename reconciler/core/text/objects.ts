@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is Fields =>
 export const fieldsIn = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** Every object inherits `constructor`, which a person may have given as the name of something. */
-export const ownValue = (fields: Fields, key: string): unknown =>
+export const ownValue = <T>(fields: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(fields, key) ? fields[key] : undefined;
 
 /** The fields of a JSON object; none where the text is no such thing. */

@@ -5,8 +5,8 @@ import {
   fieldOf,
   readDuration,
   readEnum,
-  reportMissing,
   reportValue,
+  requireKey,
   type Subject,
   subjectWithin,
   type ValuesOfRow,
@@ -68,7 +68,7 @@ function readRollout(
   values: ValuesOfRow<RolloutBlock>,
   context: ReachabilityContext,
 ): Rollout[] {
-  const members = readMembers(subject, fieldOf(values, "of"), context);
+  const members = readMembers(subject, values, context);
   const max = fieldOf(values, "max_unavailable");
   const maxUnavailable = max === undefined ? { count: 1 } : readDown(subject, ["max_unavailable"], max);
   const canary = fieldOf(values, "canary");
@@ -77,8 +77,7 @@ function readRollout(
   const check = readCheck(subject, values);
   const timeoutMs = readDuration(subject, values, "timeout") ?? usualReadyTimeoutMs;
   const reverts = readEnum(subject, values, "on_failure", ["stop", "revert"]) === "revert";
-  if (reverts && fieldOf(values, "check") === undefined)
-    reportMissing(subject, "check", "add check: { tcp: 22 }, which says when a VM has to go back");
+  if (reverts) requireKey(subject, values, "check", "add check: { tcp: 22 }, which says when a VM has to go back");
   if (maxUnavailable === undefined) return [];
   return [
     {
@@ -94,8 +93,9 @@ function readRollout(
   ];
 }
 
-function readMembers(subject: Subject, of: unknown, context: ReachabilityContext): Address[] {
-  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]");
+function readMembers(subject: Subject, values: ValuesOfRow<RolloutBlock>, context: ReachabilityContext): Address[] {
+  requireKey(subject, values, "of", "add of: [vm.KEY]");
+  const of = fieldOf(values, "of");
   const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
   return list.flatMap((item, index) => {
     const its = membersOf(String(item), context);

@@ -7,8 +7,8 @@ import {
   readEnum,
   readText,
   readUnmanagedId,
-  reportMissing,
   reportValue,
+  requireKey,
   type Subject,
   subjectWithin,
   type Values,
@@ -55,11 +55,7 @@ function readAssertion(
   const direction = readEnum(own, flow, "direction", ["ingress", "egress"]);
   const ethertype = readEnum(own, flow, "ethertype", ["IPv4", "IPv6"]);
   const ports = readServicePorts(own, flow);
-  for (const [key, parties] of [
-    ["from", from],
-    ["to", to],
-  ] as const)
-    if (parties.length === 0 && !isGiven(flow, key)) reportMissing(own, key, `add ${key}:`);
+  for (const key of ["from", "to"]) requireKey(own, flow, key, `add ${key}:`);
   checkAsked(own, flow, { from, to, direction });
   const because = readText(subject, values, "because");
   const except = listOf(subject, values, "except").flatMap(([item, one]): Exemption[] => {
@@ -132,9 +128,9 @@ function readAllowance(subject: Subject, item: ValuesOfRow<AllowanceBlock>, decl
   const until = readText(subject, item, "until");
   const reason = readText(subject, item, "reason");
   const owner = readText(subject, item, "owner");
-  if (from.length === 0 && !isGiven(item, "from")) reportMissing(subject, "from", "add from: and whom it lets through");
-  if (!isGiven(item, "until")) reportMissing(subject, "until", "add until: and its last day, such as 2026-12-31");
-  if (!isGiven(item, "reason")) reportMissing(subject, "reason", "add reason: an exception without one is forgotten");
+  requireKey(subject, item, "from", "add from: and whom it lets through");
+  requireKey(subject, item, "until", "add until: and its last day, such as 2026-12-31");
+  requireKey(subject, item, "reason", "add reason: an exception without one is forgotten");
   if (until !== undefined && !isDay(until)) return reportValue(subject, ["until"], until, "a day such as 2026-12-31");
   if (until === undefined || reason === undefined) return undefined;
   if (leavesOutNothing(item, { from, to: [], ports })) return undefined;
