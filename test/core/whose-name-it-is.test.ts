@@ -497,6 +497,22 @@ describe("what is to be taken over", () => {
       ],
     ],
   ])("%s", (_, world, told) => expect(says(world)).toEqual(told));
+
+  it("is told, where the address has another id in the state", () => {
+    const recorded = { applied: [data], desired: [data] };
+    const { diagnostics, changes } = planFor({ missing: [], ...recorded, imports: by("volume.data", { id: "s" }) });
+    expect(diagnostics).toMatchObject([
+      {
+        severity: "note",
+        code: "plan/import-unused",
+        summary: "volume.data is volume id-volume-data in the state, so the imports entry with s has no effect",
+        fix: "remove the entry, or reconcile import volume.data s (to have volume.data manage that volume instead)",
+      },
+    ]);
+    expect(changes).toEqual([]);
+    const imports = by("volume.data", { id: idOf("volume.data") });
+    expect(planFor({ missing: [], ...recorded, imports }).diagnostics).toEqual([]);
+  });
 });
 
 /** What a person has to look at before it is lost, whatever was permitted once and for all. */

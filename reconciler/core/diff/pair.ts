@@ -17,7 +17,7 @@ import { type Desired, type DesiredResource, type ImportRequest, removalFor } fr
 import type { Diagnostic } from "../model/diagnostic";
 import { guardedAsDeclared } from "../model/facts";
 import { type Fix, toAsk, told, toRun } from "../model/fix";
-import { ofKind } from "../model/kinds";
+import { kindRows, ofKind } from "../model/kinds";
 import {
   type Intent,
   movedIntent,
@@ -85,10 +85,30 @@ export function pairResources(desired: Desired, state: State): Pairs {
     // A pair is of one kind, whichever that is.
     if (kind !== undefined) pairs.push(pairOf(kind, address) as Pair);
   }
+  diagnostics.push(...pairs.flatMap(importWithoutEffect));
   for (const { address, problem } of state.quarantined)
     diagnostics.push(unreadableRecord(address, problem, wanted.has(address)));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));
   return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
+}
+
+/** An entry may stay for good after it took the resource over, also where that was replaced since. */
+function importWithoutEffect({ address, kind, recorded, import: entry }: Pair): Diagnostic[] {
+  if (entry?.id === undefined || recorded?.id === undefined || entry.id === recorded.id) return [];
+  const { fullNoun } = kindRows[kind];
+  return [
+    {
+      severity: "note",
+      code: "plan/import-unused",
+      summary: `${address} is ${fullNoun} ${recorded.id} in the state, so the imports entry with ${entry.id} has no effect`,
+      address,
+      source: entry.source,
+      ...told([
+        toAsk("remove the entry"),
+        toRun(["import", address, entry.id], `to have ${address} manage that ${fullNoun} instead`),
+      ]),
+    },
+  ];
 }
 
 /**

@@ -548,6 +548,10 @@ export const explanations = {
     "means": "This credential may not look at the resource to import.",
     "todo": "Use a credential that may read it, or correct the id."
   },
+  "plan/import-unused": {
+    "means": "An imports entry names another id than the one that the state has for the address, and has no effect.",
+    "todo": "Remove the entry, or reconcile import ADDR ID where the address is to manage that one instead."
+  },
   "plan/project-removed": {
     "means": "The files of a project are removed, and its resources stay.",
     "todo": "Destroy the project with its former files, then remove them."

@@ -145,6 +145,16 @@ export const names = {
       ],
     },
   ],
+  "plan/import-unused": [
+    {
+      files: file("vms: { web: {} }"),
+      before: both(
+        applied,
+        rewritten("vms:", 'imports: [ { to: vm.web, id: "57a17000-0000-4000-8000-000000000002" } ]\nvms:'),
+      ),
+      follow: [{ hand: /remove the entry/, done: rewritten(/imports.*\n/, "") }],
+    },
+  ],
   "plan/name-refused": [
     {
       files: file("groups: { web_1: { name: web-1 } }".replace("web_1", "web"), {

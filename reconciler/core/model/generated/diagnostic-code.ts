@@ -200,6 +200,7 @@ export type DiagnosticCode =
   | "plan/import-managed"
   | "plan/import-not-found"
   | "plan/import-unseen"
+  | "plan/import-unused"
   | "plan/left-alone"
   | "plan/left-out"
   | "plan/move-needs-key"
