@@ -30,7 +30,7 @@ export class WorldInUse extends Error {
 const foldersHeld = new Set<string>();
 
 export function lockFolder(dir: string): () => void {
-  mkdirSync(dir, { recursive: true });
+  makeWorldFolder(dir);
   const path = lockOf(dir);
   const own = holderHere(dir);
   const holder = foldersHeld.has(own) ? own : takeLock(path, own, dir);
@@ -43,6 +43,25 @@ export function lockFolder(dir: string): () => void {
     if (readLockHolder(path) === own) rmSync(path, { force: true });
   };
 }
+
+/** The folder and those above it. */
+export function makeWorldFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+  } catch (error) {
+    const why = whyNoFolder[codeOfError(error) ?? ""];
+    throw why === undefined ? error : new Error(`${dir} cannot hold a world: ${why}`);
+  }
+}
+
+const whyNoFolder: Readonly<Record<string, string>> = {
+  EEXIST: "there is a file in its place, and no folder",
+  ENOTDIR: "a part of its path is a file, and no folder",
+  EACCES: "you have no right to make it",
+  EPERM: "you have no right to make it",
+  EROFS: "its file system can only be read",
+  ENOSPC: "there is no space left",
+};
 
 const lockOf = (dir: string): string => join(resolve(dir), "lock");
 

@@ -22,7 +22,16 @@ import { applyChanges, changesOfDump, clockOffset, createWorld, dumpWorld, type 
 
 export type { FaultSpec } from "./faults";
 export { FaultProblem, faultKinds, parseFault } from "./faults";
-export { announce, announced, becomeGuest, countGuests, type Served, serveWorldWord, WorldInUse } from "./folder-lock";
+export {
+  announce,
+  announced,
+  becomeGuest,
+  countGuests,
+  makeWorldFolder,
+  type Served,
+  serveWorldWord,
+  WorldInUse,
+} from "./folder-lock";
 export { type EmulatorOperation as Operation, emulatorOperations as operationNames } from "./operations";
 export type { UserSeed, WorldSeed } from "./seed";
 export type { SpokenDialect } from "./speech";

@@ -113,6 +113,7 @@ const parseEmulatorArgs = (argv: readonly string[]) =>
 /** What is wrong with the arguments, in our words where Node's error says which flag is meant. */
 function problemOfFlags(error: unknown): string {
   const message = messageOfError(error);
+  if (/^Unexpected argument/.test(message)) return "the emulator takes flags alone, and no other words";
   const flag = /'(?:-\w, )?(-[^' ]+)/.exec(message)?.[1];
   if (flag === undefined) return message;
   if (/^Unknown option/.test(message)) return `there is no flag ${flag}; reconcile help emulator lists those there are`;
@@ -129,18 +130,22 @@ function readFlag(text: string, problems: string[]): FaultSpec[] {
   }
 }
 
-/** Serves until a signal ends it. Resolves with the exit code. */
-export async function runEmulator(argv: readonly string[], readDialect?: DialectReader): Promise<number> {
+/** Serves until a signal ends it. Resolves with the exit code. `printable`: what a person typed, as it may be shown. */
+export async function runEmulator(
+  argv: readonly string[],
+  readDialect?: DialectReader,
+  printable = (text: string): string => text,
+): Promise<number> {
   const { options, problems } = readArguments(argv, readDialect);
   if (problems.length > 0) {
-    for (const problem of problems) process.stderr.write(`error: ${problem}\n`);
+    for (const problem of problems) process.stderr.write(`error: ${printable(problem)}\n`);
     return 1;
   }
   let running: Awaited<ReturnType<typeof startEmulator>>;
   try {
     running = await startEmulator(options);
   } catch (error) {
-    process.stderr.write(`error: ${messageOfError(error)}\n`);
+    process.stderr.write(`error: ${printable(messageOfError(error))}\n`);
     return 1;
   }
   process.stdout.write(`listening on ${running.url}\n`);

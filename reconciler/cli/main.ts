@@ -5,6 +5,7 @@
 
 import { errorCode } from "../core/text/errors";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
+import { printableLines } from "../core/text/printable";
 import { HalfMoved } from "../engine/half-moved";
 import { misspeltSettings } from "../outside/environment";
 import { refuseTarget } from "../outside/private-file";
@@ -174,7 +175,7 @@ function misused(
   into?: string,
 ): number {
   const json = splitAtDashes(argv).head.includes("--json");
-  if (!json) process.stderr.write(text);
+  if (!json) process.stderr.write(printableLines(text));
   if (!json && into === undefined) return 1;
   const fix = `reconcile help${helpText(commands, name.split(" ")) === undefined ? "" : ` ${name}`}`;
   return createOutput(name, { json, ...onlyDefined({ "json-into": into }) }).finish({

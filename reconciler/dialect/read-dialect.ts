@@ -85,6 +85,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
       ...ruleRouteProblems(file, given),
       ...regionProblems(file, given),
       ...headerProblems(file, given),
+      ...programProblems(file, given),
       ...valueProblems(file, given),
       ...pagingProblems(file, given),
       ...nameProblems(file, given),
@@ -158,7 +159,7 @@ const routeProblems = (file: YamlFile, given: DialectFile): Problem[] =>
     const at = (key: string) => placeOf(file, ["operations", operation, key], "value");
     const reads = {
       code: "dialect/not-allowed",
-      summary: `${operation} only reads, and a DELETE is sent to delete`,
+      summary: `${operation} only reads, and a ${route.method} is sent to change something`,
       fix: "write GET, or POST where this service reads so",
       at: at("method"),
     } as const;
@@ -169,7 +170,7 @@ const routeProblems = (file: YamlFile, given: DialectFile): Problem[] =>
       at: at("when"),
     } as const;
     return [
-      ...(isOfRead(operation) && route.method === "DELETE" ? [reads] : []),
+      ...(isOfRead(operation) && route.method !== "GET" && route.method !== "POST" ? [reads] : []),
       ...(operation !== "group.rule.delete" && route.when !== undefined ? [one] : []),
     ];
   });
@@ -374,6 +375,18 @@ function headerProblems(file: YamlFile, given: DialectFile): Problem[] {
       })),
   );
 }
+
+const programProblems = (file: YamlFile, { authorization }: DialectFile): Problem[] =>
+  authorization?.command?.[0]?.trim() === ""
+    ? [
+        {
+          code: "dialect/wrong-type",
+          summary: "authorization.command begins with a blank text",
+          fix: "write the name of a program, then its arguments: [PROGRAM, …]",
+          at: placeOf(file, ["authorization", "command", 0], "value"),
+        },
+      ]
+    : [];
 
 /** A marker, a page's number and an offset are three ways to ask for the next page; a list knows one of them. */
 function pagingProblems(file: YamlFile, given: DialectFile): Problem[] {

@@ -197,7 +197,7 @@ export interface EnvelopeRows {
 export interface LimitRows {
   /** How many requests may be under way at once. No command sends more, whatever --parallelism says. @min 1 @max 1000 */
   connections?: Whole;
-  /** How many requests may begin in a second, evenly spread. @max 100000 @more 0 */
+  /** How many requests may begin in a second, evenly spread. @min 0.01 @max 100000 */
   requests_per_second?: number;
   /** The kinds of which the service refuses a second one of the same name. Where nothing can be listed, only a create of these is sent again when its outcome is unknown. @unique */
   unique?: readonly Kind[];

@@ -4,12 +4,12 @@
  * service in a process of its own, which ends by itself when no request comes any more.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import {
   announce,
   announced,
   becomeGuest,
   countGuests,
+  makeWorldFolder,
   type Served,
   serveWorldWord,
   startEmulator,
@@ -94,7 +94,7 @@ async function findSharedWorld(dir: string): Promise<Served | undefined> {
 export async function shareWorld(dir: string, timeScale: number): Promise<Served> {
   const known = await findSharedWorld(dir);
   if (known !== undefined) return known;
-  mkdirSync(dir, { recursive: true });
+  makeWorldFolder(dir);
   const program = isSingleExecutable() ? serveWorldWord : require.resolve("../../emulator/shared");
   const child = spawn(process.execPath, [program, dir, String(timeScale), String(idleWorldMs)], {
     detached: true,

@@ -306,6 +306,38 @@ describe("what is wrong with the words themselves", () => {
     expect([ran.exitCode, ran.stderr.split("\n\n")[0]]).toEqual([1, says]);
   });
 
+  const turned = "a\u202eb";
+  it.each([
+    [[turned]],
+    [["help", turned]],
+    [["state", turned]],
+    [["state", "list", turned]],
+    [["plan", `--${turned}`]],
+    [["plan", `--refresh=${turned}`]],
+    [["emulator", `--${turned}`]],
+    [["emulator", "--with", turned]],
+    [["emulator", "--dir", `reconcile.yaml/${turned}`]],
+  ])("turns no text around: %j", async (args) => {
+    const { exitCode, stderr } = await run(args);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("a\\u202eb")]);
+    expect(stderr).not.toContain(turned);
+  });
+
+  it.each([
+    [["x"], "error: the emulator takes flags alone, and no other words\n"],
+    [
+      ["--dir", "reconcile.yaml"],
+      "error: reconcile.yaml cannot hold a world: there is a file in its place, and no folder\n",
+    ],
+    [
+      ["--dir", "reconcile.yaml/world"],
+      "error: reconcile.yaml/world cannot hold a world: a part of its path is a file, and no folder\n",
+    ],
+  ])("is told in words of ours by the emulator: %j", async (args, says) => {
+    const { exitCode, stdout, stderr } = await run(["emulator", ...args]);
+    expect([exitCode, stdout, stderr]).toEqual([1, "", says]);
+  });
+
   it.each([[["orphans", "delete", "ID", "--yes"]], [["validate", "--yes"]]])(
     "names no flag that the command lacks as well: %j",
     async (args) => expect((await run(args)).stderr).toMatch(/has no flag --yes$/m),

@@ -3,6 +3,7 @@
 import type { SpokenDialect } from "../../../emulator";
 import { emulatorFlagHelp, runEmulator } from "../../../emulator/main";
 import { errorsAmong } from "../../core/model/diagnostic";
+import { printable } from "../../core/text/printable";
 import { readDialectFile } from "../../open-service";
 import { command } from "../command";
 
@@ -25,7 +26,7 @@ export const emulatorCommand = command({
   longRunning: true,
   flags: [],
   ownFlags: () => emulatorFlagHelp,
-  run: ({ args }) => runEmulator(args, spokenDialect),
+  run: ({ args }) => runEmulator(args, spokenDialect, printable),
 });
 
 /** The dialect file is read and checked as every command does it; the emulator interprets it by code of its own. */

@@ -224,7 +224,7 @@ export interface ServiceBlock {
   dialect?: string;
   /** How many requests all workers together may send. */
   budget?: {
-    /** The rate. @max 100000 @more 0 */
+    /** The rate. @min 0.01 @max 100000 */
     requests_per_second: number;
     /** So many at once after a pause; the rate of one second when left out. @min 1 @max 100000 */
     burst?: Whole;
