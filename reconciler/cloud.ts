@@ -125,7 +125,7 @@ export interface LeftOver extends Omit<Orphan, "record" | "deleting" | "replaced
 }
 
 /** One run that wrote a state. Without an outcome it still runs, or was killed. */
-export type Run = Omit<RecordedRun, "before" | "did" | "brought" | "number">;
+export type Run = Omit<RecordedRun, "before" | "did" | "brought" | "number" | "part">;
 
 export interface RehearseRequest {
   /** How many times faster than the real service; 120 when left out. */
@@ -326,7 +326,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     outputs: async ({ state }) => (await stateIn(state)).outputs ?? {},
     async history({ state }) {
       const { runs = [] } = await stateIn(state);
-      return runs.map(({ before: _, did: __, brought: ___, number: ____, ...run }) => run).reverse();
+      return runs.map(({ before: _, did: __, brought: ___, number: ____, part: _____, ...run }) => run).reverse();
     },
   };
 

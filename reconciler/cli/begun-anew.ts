@@ -1,8 +1,8 @@
 /**
  * A state that is given another place, by the file or by a flag, is empty there until somebody brings it. A run on the
- * empty one would make everything a second time. So before the first run on a state, which may have what was imported
- * by its id already, the states that these folders had before are read: what one of them has is not made anew without
- * --new-state. Who takes it over by its name has consented, and is told that both states have it then.
+ * empty one would make everything a second time. So until a run of the whole reached a state, which may have what was
+ * imported by its id or a run of a part made, the states that these folders had before are read: what one of them has is
+ * not made anew without --new-state. Who takes it over by its name has consented, and is told that both states have it then.
  */
 import { dirname, join, resolve } from "node:path";
 import type { Change } from "../core/diff/changes";
@@ -23,7 +23,8 @@ import { environmentsOf, readSiblings } from "./siblings";
 
 export async function refuseBegunAnew(session: Session, prepared: Prepared): Promise<Prepared> {
   const { plan, state } = prepared;
-  if (state.runs !== undefined || session.invocation.flags["new-state"] === true) return prepared;
+  const isBegun = (state.runs ?? []).some(({ part, brought }) => part !== true && brought !== true);
+  if (isBegun || session.invocation.flags["new-state"] === true) return prepared;
   const wanted = wantedByName(prepared);
   if (wanted.length === 0) return prepared;
   const found = await Promise.all(
@@ -117,16 +118,20 @@ async function recordedAt(location: string, session: Session): Promise<Former> {
 }
 
 /** An address of which a part is not shown leads elsewhere: whoever knows it writes it in its place. */
-function bringing({ workspace, invocation }: Session, { serial }: State, former: NotedState): string {
+function bringing({ workspace, invocation }: Session, { serial, runs }: State, former: NotedState): string {
   const { environment } = workspace.desired;
   const location = stateLocation(workspace, invocation.flags);
-  const of = (place: NotedState): string =>
-    `--state ${place.isWhole ? inShell(place.location) : "ADDRESS"}${environment === undefined ? "" : ` --env ${environment}`}`;
+  const env = environment === undefined ? "" : ` --env ${environment}`;
+  const of = ({ isWhole, location }: NotedState): string => (isWhole ? inShell(location) : "ADDRESS");
   const present = { location, isWhole: addressKept(location) === location };
-  return `reconcile state pull ${of(former)} | reconcile state push ${serial === 0 ? "" : "--force "}${of(present)} -`;
+  // What a run has made here would be forgotten with a state that is pushed over it.
+  return runs === undefined
+    ? `reconcile state pull --state ${of(former)}${env} | reconcile state push ${serial === 0 ? "" : "--force "}--state ${of(present)}${env} -`
+    : `reconcile state mv ADDR ADDR --state ${of(former)} --to-state ${of(present)}${env}, one address after the other`;
 }
 
-const whatItIs = ({ serial }: State): string => (serial === 0 ? "is empty" : "has had no run yet");
+const whatItIs = ({ serial, runs }: State): string =>
+  serial === 0 ? "is empty" : runs === undefined ? "has had no run yet" : "has had runs of a part alone";
 
 function isElsewhere(session: Session, state: State, former: string, twice: readonly WantedByName[]): Diagnostic {
   return {

@@ -287,8 +287,9 @@ function wrongValue<A extends SchemaArea>(
   value: unknown,
   words: SchemaWords<A>,
 ): SchemaFinding<A> {
-  // A number outside its limits has a type that may stand there, and stays outside them in quotes.
-  const limits = typeof value === "number" ? said.filter((one) => /^(?:at (?:least|most)|more than) /.test(one)) : [];
+  // A number or list outside its limits has a type that may stand there, and a number stays outside them in quotes.
+  const isLimited = typeof value === "number" || Array.isArray(value);
+  const limits = isLimited ? said.filter((one) => /^(?:at (?:least|most)|more than|nothing twice)\b/.test(one)) : [];
   const expected = limits.length > 0 ? limits : said;
   const all = [...new Set([...(enums.length > 0 ? [`one of ${[...new Set(enums)].join(", ")}`] : []), ...expected])];
   const nearest = typeof value === "string" ? nearestText(value, enums, (near) => `write ${near}`) : undefined;

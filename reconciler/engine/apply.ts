@@ -197,8 +197,8 @@ function recordedStart(
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   // What a run of a part does not reach is as open as it was.
   const { targets, excludes } = plan.options;
-  const open: Record<Address, string> =
-    targets === undefined && excludes === undefined ? {} : { ...runs?.at(-1)?.open };
+  const isWhole = targets === undefined && excludes === undefined;
+  const open: Record<Address, string> = isWhole ? {} : { ...runs?.at(-1)?.open };
   // For a run of very many changes, a list of those that were not reached is not worth its room in the state.
   for (const { address } of plan.steps.slice(0, mostOpenRecorded)) {
     const resource = declared.get(address);
@@ -208,6 +208,7 @@ function recordedStart(
   return {
     by: { who, host, command, commit },
     consents: plan.consents.map(({ kind, address }) => (address === undefined ? kind : `${kind} ${address}`)),
+    ...(isWhole ? {} : { part: true }),
     changes: Object.fromEntries(counts),
     open,
   };

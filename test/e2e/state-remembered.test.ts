@@ -316,6 +316,25 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
   });
 
+  it.each([
+    ["--target", "volume.more"],
+    ["--exclude", "volume.data"],
+  ])("is not begun anew there after a run of a part, and loses nothing of that: %s %s", async (...part) => {
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    write("data: { name: data, size: 5 }, more: { name: more, size: 5 }");
+    const moved = join(folder, "moved.json");
+    expect(await reconcile(["apply", "-y", ...part], moved)).toMatchObject({ exitCode: 0 });
+    const refused = await reconcile(["apply", "-y"], moved);
+    expect([refused.exitCode, volumes()]).toEqual([1, ["data", "more"]]);
+    expect(refused.stderr).toMatch(/has had runs of a part alone, and what is to be created .*: volume\.data$/m);
+    expect(await reconcile(["plan", "--new-state"], moved)).toMatchObject({ exitCode: 0 });
+    expect(refused.stderr).toContain(`reconcile state mv ADDR ADDR --state ${server.url}/s --to-state ${moved}`);
+    expect(await reconcile(["state", "mv", "volume.data", "volume.data", "--to-state", moved])).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
+  });
+
   it("says what the former state has of what bears the name, and takes it over with a consent alone", async () => {
     const vm = (words = "") =>
       writeFileSync(

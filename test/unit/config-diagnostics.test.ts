@@ -698,6 +698,10 @@ groups:
     expect(readText("vars: { f: { one_of: [], default: 5 } }").diagnostics).toMatchObject([
       { detail: "expected at least 1 item" },
     ]);
+    // Where a text or a map may stand as well, the list is no less a list.
+    expect(readText("reachability: [ { never: { from: [], to: internet } } ]").diagnostics).toMatchObject([
+      { summary: "from cannot be an empty list", detail: "expected at least 1 item" },
+    ]);
   });
 
   it("--var for a variable that is not declared", () => {

@@ -244,6 +244,8 @@ export interface RunStart {
   readonly by?: RunBy;
   /** What was permitted, such as `data_loss vm.db`. */
   readonly consents?: readonly string[];
+  /** It reached a part of what is declared: --target, --exclude. */
+  readonly part?: true;
   /** How many resources each action changes. */
   readonly changes?: Readonly<Record<string, number>>;
   /** The changes that are not done yet, by address, each with a fingerprint of the declaration. */

@@ -135,6 +135,7 @@ export const isRun = shape<Omit<RecordedRun, "before">>({
   at: timeText,
   by: optional(shape({ who: text, host: text, command: text, commit: optional(text) })),
   consents: optional(list(text)),
+  part: optional(flag),
   changes: optional(mapWith(number)),
   open: mapWith(text),
   did: optional(mapWith(oneOf("made", "deleted", "took"))),

@@ -1117,8 +1117,8 @@ export const explanations = {
     "todo": "Look again in a minute. If the state was removed on purpose, --new-state begins a new one; if it was lost, push a copy with reconcile state push COPY --new-state. Of a state that is read alone: --new-state-of STATE."
   },
   "state/elsewhere": {
-    "means": "The state is empty at its place, or has nothing but imports, and another state that was used in this folder has what would be created, or taken over by its name (a warning): the state was given another place, by the file or a flag, and not brought there. A run would make everything a second time, or two states would have the same resources.",
-    "todo": "Bring it there: reconcile state pull --state OLD | reconcile state push --state NEW -. To go on without what it has, on purpose: --new-state."
+    "means": "The state is empty at its place, or has nothing but imports and what runs of a part made, and another state that was used in this folder has what would be created, or taken over by its name (a warning): the state was given another place, by the file or a flag, and not brought there. A run would make everything a second time, or two states would have the same resources.",
+    "todo": "Bring it there: reconcile state pull --state OLD | reconcile state push --state NEW -. Where runs of a part have made something at the new place: reconcile state mv ADDR ADDR --state OLD --to-state NEW for each address. To go on without what it has, on purpose: --new-state."
   },
   "state/other-state": {
     "means": "The store answers with a state of another lineage than before.",
