@@ -49,8 +49,9 @@ export function makeWorldFolder(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true });
   } catch (error) {
-    const why = whyNoFolder[codeOfError(error) ?? ""];
-    throw why === undefined ? error : new Error(`${dir} cannot hold a world: ${why}`);
+    const code = codeOfError(error);
+    const why = whyNoFolder[code ?? ""];
+    throw why === undefined ? error : Object.assign(new Error(`${dir} cannot hold a world: ${why}`), { code });
   }
 }
 

@@ -205,7 +205,7 @@ export async function approve(
       throughWindow: through ? (true as const) : undefined,
     },
     through ? windowLetters(settings, stack, { who, why: why ?? "", plan: plan.digest, window: opening.why }, now) : [],
-    { who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") },
+    { who, what, stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") },
   );
   if (approved === undefined) throw otherPlan(name, digest);
   const missing = Math.max(0, (stack.spec.approvers ?? 1) - (await voicesFor({ records }, plan, approved, now)).length);

@@ -506,7 +506,7 @@ describe("what is to be taken over", () => {
         severity: "note",
         code: "plan/import-unused",
         summary: "volume.data is volume id-volume-data in the state, so the imports entry with s has no effect",
-        fix: "remove the entry, or reconcile import volume.data s (to have volume.data manage that volume instead)",
+        fix: "remove the entry, or reconcile state rm volume.data (lets go of id-volume-data, and the entry takes s over)",
       },
     ]);
     expect(changes).toEqual([]);

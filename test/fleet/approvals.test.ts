@@ -297,6 +297,10 @@ describe("the desk", () => {
     await waiting("two", { approvers: 2 });
     const both = await Promise.all(["ann", "bob"].map((who) => approve(desk(who), "two", digest, { now })));
     expect(both.map(({ missing }) => missing).sort()).toEqual([0, 1]);
+    await waiting("brief");
+    await approve(desk("ann"), "brief", digest.slice(0, 8), { now, why: "read" });
+    expect(await records.decisions("brief", 1)).toMatchObject([{ detail: `${digest}: read` }]);
+    await records.releaseStack("brief");
     await waiting("once", { approvers: 2 });
     expect(await refused("ann", "once")).toBe("approved");
     expect(await refused("ann", "once")).toMatch(/^fleet\/approved-already: ann has approved/);

@@ -105,7 +105,7 @@ function importWithoutEffect({ address, kind, recorded, import: entry }: Pair): 
       source: entry.source,
       ...told([
         toAsk("remove the entry"),
-        toRun(["import", address, entry.id], `to have ${address} manage that ${fullNoun} instead`),
+        toRun(["state rm", address], `lets go of ${recorded.id}, and the entry takes ${entry.id} over`),
       ]),
     },
   ];

@@ -45,8 +45,10 @@ async function hook(
   if (!secrets.some((secret) => isSameSecret(proof ?? "", wanted(secret))))
     return context.json({ error: "the signature is wrong" }, 401);
   const given = parsedJson(body);
-  if (!isObject(given))
+  if (given === undefined)
     return context.json({ error: "the body is no JSON: the webhook has another content type" }, 400);
+  if (!isObject(given))
+    return context.json({ error: `the body tells of nothing that ${kind} sends: it is no object` }, 400);
   const push = readPush(given);
   if (push === undefined) {
     // Pull requests and comments are looked up at the host; other things are told as well.

@@ -161,8 +161,9 @@ export function signInRoutes(setting: SignInSetting): Hono {
    * Lax, so that a link to a stack in a message keeps the session. Forms of other sites are refused by their origin.
    */
   async function cookieOptions(context: Context) {
-    const isEncrypted =
-      context.req.header("x-forwarded-proto") === "https" || (await wanted())?.url.startsWith("https:") === true;
+    // The first of several is what the browser spoke.
+    const spoken = context.req.header("x-forwarded-proto")?.split(",")[0]?.trim().toLowerCase();
+    const isEncrypted = spoken === "https" || (await wanted())?.url.startsWith("https:") === true;
     return { httpOnly: true, sameSite: "Lax", secure: isEncrypted } as const;
   }
 

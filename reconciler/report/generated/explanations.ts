@@ -550,7 +550,7 @@ export const explanations = {
   },
   "plan/import-unused": {
     "means": "An imports entry names another id than the one that the state has for the address, and has no effect.",
-    "todo": "Remove the entry, or reconcile import ADDR ID where the address is to manage that one instead."
+    "todo": "Remove the entry, or reconcile state rm ADDR where the entry is to take the other one over."
   },
   "plan/project-removed": {
     "means": "The files of a project are removed, and its resources stay.",
