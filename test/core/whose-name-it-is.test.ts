@@ -1,7 +1,7 @@
 /** What a plan says where an address and what is there do not fit together, and what it advises: whole sentences. */
 import { describe, expect, it } from "vitest";
 import type { LiveGroup, LiveVm, LiveVolume } from "../../reconciler/core/model/live";
-import type { Intent, Orphan, RecordedGroup, RecordToMake } from "../../reconciler/core/model/recorded";
+import type { Intent, Orphan, RecordedGroup, RecordedVolume, RecordToMake } from "../../reconciler/core/model/recorded";
 import { group, idOf, planFor, vm, volume, type World } from "../support/sample-plans";
 
 const source = { file: "reconcile.yaml", line: 1 };
@@ -568,14 +568,12 @@ describe("an id that may be another one's by now", () => {
 });
 
 describe("what vanished", () => {
-  const lost = left("volume", idOf("volume.data"), {
-    missingSince: "2026-01-01T00:00:00Z",
-    record: {
-      ...{ kind: "volume", address: "volume.data", id: idOf("volume.data"), name: "data", sizeGb: 100 },
-      flush: { via: "ask" },
-      preventDestroy: false,
-    },
-  });
+  const recordOfLost: RecordedVolume = {
+    ...{ kind: "volume", address: "volume.data", id: idOf("volume.data"), name: "data", sizeGb: 100 },
+    flush: { via: "ask" },
+    preventDestroy: false,
+  };
+  const lost = left("volume", idOf("volume.data"), { missingSince: "2026-01-01T00:00:00Z", record: recordOfLost });
   const shown = liveVolume(idOf("volume.data"), { sizeGb: 100, attachedTo: null });
   const orphaned = (why = "") =>
     `warning plan/shown-again: volume id-volume-data (id-volume-data) was missing since 2026-01-01T00:00:00Z and shows again => reconcile orphans list; to manage it again: reconcile import ADDR id-volume-data${why}`;
@@ -614,6 +612,19 @@ describe("what vanished", () => {
       { desired: [data], orphans: [{ ...lost, record: undefined }], strangers: [{ ...shown, name: "other" }] },
       [orphaned()],
       ["orphan volume:id-volume-data"],
+    ],
+    [
+      "is an orphan when another one of its address shows again as well",
+      {
+        desired: [data],
+        orphans: [lost, { ...lost, id: "x", record: { ...recordOfLost, id: "x" } }],
+        strangers: [shown, { ...shown, id: "x" }],
+      },
+      [
+        "warning plan/shown-again: volume x (id-volume-data) was missing since 2026-01-01T00:00:00Z and shows again => reconcile orphans list; to manage it again: reconcile import ADDR x",
+        "warning plan/shown-again: volume.data: volume id-volume-data was missing since 2026-01-01T00:00:00Z and shows again; it is taken back => undefined",
+      ],
+      ["resource volume.data", "orphan volume:id-volume-data gone", "orphan volume:x"],
     ],
     ["stays missing while it does not show", { desired: [], orphans: [lost] }, [], []],
     [

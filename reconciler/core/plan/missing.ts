@@ -93,7 +93,10 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
       });
       continue;
     }
-    if (record !== undefined && declared.has(record.address) && isFree(record.address, state)) {
+    const address = record?.address ?? "";
+    // Of several that were missed at one address, the first has it from here on.
+    const isFree = !resources.has(address) && !state.intents.has(address);
+    if (record !== undefined && declared.has(address) && isFree) {
       resources.set(record.address, record);
       orphans.delete(key);
       changes.push({ type: "resource", address: record.address, record }, { type: "orphan", key, orphan: null });
@@ -123,9 +126,6 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
   }
   return { state: changes.length === 0 ? state : { ...state, resources, orphans }, changes, diagnostics };
 }
-
-const isFree = (address: Address, { resources, intents }: State): boolean =>
-  !resources.has(address) && !intents.has(address);
 
 function isShown({ kind, id }: Orphan, live: Live): boolean {
   if (kind === "image") return false;
